@@ -1,0 +1,260 @@
+"""Text to chunks: all of it, or only the part that an edit can have changed.
+
+The result for a text never depends on the version before it: reuse saves work and keeps
+identities, and what is reused is what would be built again.
+"""
+
+from __future__ import annotations
+
+import ast
+from bisect import bisect_left, bisect_right
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from device_lens.syntax.chunk import Chunk, SyntaxProblem
+from device_lens.syntax.position import Position, Range
+from device_lens.syntax.quiet import Failure, parse_text, quiet
+from device_lens.syntax.recovery import mend
+from device_lens.syntax.scanner import LogicalLine, is_blank, logical_lines
+from device_lens.syntax.segments import (
+    Segment,
+    segments_of_lines,
+    segments_of_tree,
+    starts_statement,
+)
+from device_lens.syntax.unclosed import ends_in_string, unclosed_strings
+
+
+@dataclass(slots=True)
+class Layout:
+    """The chunks of a text and the lines at which they start."""
+
+    chunks: list[Chunk] = field(default_factory=list)
+    starts: list[int] = field(default_factory=list)
+    inside_out: bool = False
+    """Whether an unclosed string made all boundaries a guess about the text as a whole."""
+
+    def stop(self, number: int) -> int:
+        """The line behind a chunk."""
+        return self.starts[number] + self.chunks[number].line_count
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Segments of a stretch of lines, and how they were found."""
+
+    segments: list[Segment]
+    stop: int
+    """The line behind the stretch: older chunks go on from here."""
+    first: int
+    last: int
+    """The lines, from ``first`` to before ``last``, that were tried as a whole."""
+    failure: Failure | None
+    """Why those lines do not parse; None when the segments have their trees."""
+    inside_out: bool = False
+
+
+Pool = dict[str, list[Chunk]]
+
+
+def build(lines: Sequence[str]) -> Layout:
+    """The chunks of a text, from nothing."""
+    return rebuild(lines, (), Layout())
+
+
+def rebuild(lines: Sequence[str], old_lines: Sequence[str], old: Layout) -> Layout:
+    """The chunks of a text, with those of an older version wherever they are untouched."""
+    head, tail = _unchanged(old_lines, lines)
+    if head == len(lines) == len(old_lines):
+        return old
+    moved = len(lines) - len(old_lines)
+    before, after = 0, len(old.chunks)
+    if not old.inside_out:
+        before = _chunks_before(lines, old, head)
+        after = max(_chunks_after(lines, old, len(old_lines) - tail, moved), before)
+    start = old.stop(before - 1) if before else 0
+    stop = old.starts[after] + moved if after < len(old.chunks) else len(lines)
+    with quiet():
+        part = _part(lines, start, stop, frozenset(line + moved for line in old.starts[after:]))
+        if part is None:
+            return _joined(lines, old, 0, _inside_out(lines), len(old.chunks), 0)
+        kept = bisect_left(old.starts, part.stop - moved)
+        return _joined(lines, old, before, part, kept, moved)
+
+
+def _joined(
+    lines: Sequence[str], old: Layout, before: int, part: _Part, kept: int, moved: int
+) -> Layout:
+    """The first old chunks, then those of a part, then the old ones from ``kept`` on."""
+    made = list(_chunks(part, lines, _pool(old.chunks[before:kept])))
+    return Layout(
+        [*old.chunks[:before], *made, *old.chunks[kept:]],
+        [
+            *old.starts[:before],
+            *(segment.start for segment in part.segments),
+            *(line + moved for line in old.starts[kept:]),
+        ],
+        part.inside_out,
+    )
+
+
+def _pool(chunks: Iterable[Chunk]) -> Pool:
+    """Chunks by text, each to be taken once, the first first."""
+    pool: Pool = {}
+    for chunk in chunks:
+        pool.setdefault(chunk.text, []).append(chunk)
+    for same in pool.values():
+        same.reverse()
+    return pool
+
+
+def _unchanged(old: Sequence[str], new: Sequence[str]) -> tuple[int, int]:
+    """How many lines two texts share at the beginning and, past that, at the end."""
+    most = min(len(old), len(new))
+    head = _longest(most, lambda n, m: old[n:m] == new[n:m])
+    tail = _longest(
+        most - head,
+        lambda n, m: old[len(old) - m : len(old) - n] == new[len(new) - m : len(new) - n],
+    )
+    return head, tail
+
+
+def _longest(most: int, same: Callable[[int, int], bool]) -> int:
+    """The largest ``n <= most`` such that all before it are the same, by halving."""
+    low, high = 0, most
+    while low < high:
+        middle = (low + high + 1) // 2
+        if same(low, middle):
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _chunks_before(lines: Sequence[str], old: Layout, head: int) -> int:
+    """How many chunks at the beginning stand whatever follows the first ``head`` lines."""
+    count = bisect_right(old.starts, head)
+    while count and old.stop(count - 1) > head:
+        count -= 1
+    while count and not _ends_before(old.chunks[count - 1], lines, old.stop(count - 1)):
+        count -= 1
+    return count
+
+
+def _ends_before(chunk: Chunk, lines: Sequence[str], stop: int) -> bool:
+    """Whether nothing at or after line ``stop`` can belong to the chunk that ends there."""
+    if chunk.problem is not None or chunk.text.rpartition("\n")[2].startswith("@"):
+        return False
+    following = next((line for line in islice(lines, stop, None) if not is_blank(line)), None)
+    return following is None or starts_statement(following)
+
+
+def _chunks_after(lines: Sequence[str], old: Layout, unchanged: int, moved: int) -> int:
+    """The first chunk at or after the old line ``unchanged`` that begins whatever precedes it."""
+    number = bisect_left(old.starts, unchanged)
+    while number < len(old.chunks):
+        line = old.starts[number] + moved
+        joined = line > 0 and lines[line - 1].endswith("\\")
+        if starts_statement(lines[line]) and not joined:
+            break
+        number += 1
+    return number
+
+
+def _part(lines: Sequence[str], start: int, stop: int, anchors: frozenset[int]) -> _Part | None:
+    """The segments from ``start``: by tree up to ``stop``, else by scanner up to an anchor;
+    None when the text ends inside a string, and so no boundary can be trusted."""
+    first, last = _trimmed(lines, start, stop)
+    tree = parse_text("\n".join(lines[first:last]))
+    if isinstance(tree, ast.Module):
+        return _Part(segments_of_tree(tree, lines, first, last), stop, first, last, None)
+    seen: list[LogicalLine] = []
+    segments: list[Segment] = []
+    for segment in segments_of_lines(_noted(logical_lines(lines, first, len(lines)), seen)):
+        if segment.start >= stop and segment.start in anchors:
+            return _Part(segments, segment.start, first, last, tree)
+        segments.append(segment)
+    if ends_in_string(seen):
+        return None
+    return _Part(segments, len(lines), first, last, tree)
+
+
+def _inside_out(lines: Sequence[str]) -> _Part:
+    """The segments of a whole text in which some string is not closed."""
+    cut = unclosed_strings(lines, list(logical_lines(lines, 0, len(lines))))
+    segments = list(segments_of_lines(logical_lines(lines, 0, len(lines), cut)))
+    return _Part(segments, len(lines), 0, 0, Failure("a string is not closed"), True)
+
+
+def _noted(found: Iterable[LogicalLine], seen: list[LogicalLine]) -> Iterator[LogicalLine]:
+    for line in found:
+        seen.append(line)
+        yield line
+
+
+def _trimmed(lines: Sequence[str], start: int, stop: int) -> tuple[int, int]:
+    """The stretch without blank lines and comments at its ends.
+
+    A last line that only looks like a comment may be the end of a string: it has a quote.
+    """
+    while start < stop and is_blank(lines[start]):
+        start += 1
+    while stop > start and is_blank(lines[stop - 1]) and not _has_quote(lines[stop - 1]):
+        stop -= 1
+    return start, stop
+
+
+def _has_quote(line: str) -> bool:
+    return '"' in line or "'" in line
+
+
+def _chunks(part: _Part, lines: Sequence[str], pool: Pool) -> Iterator[Chunk]:
+    for segment in part.segments:
+        text = "\n".join(lines[segment.start : segment.stop])
+        same = pool.get(text)
+        if same:
+            yield same.pop()
+        elif part.failure is None:
+            first_line = segment.start - part.first + 1
+            yield Chunk(segment.body, text, first_line, _null_problem(text))
+        else:
+            whole = (segment.start, segment.stop) == (part.first, part.last)
+            yield _chunk_of_text(text, part.failure if whole else None)
+
+
+def _chunk_of_text(text: str, failure: Failure | None) -> Chunk:
+    """A chunk parsed on its own; ``failure`` is why it does not parse, where that is known."""
+    if failure is None:
+        tree = parse_text(text)
+        if isinstance(tree, ast.Module):
+            return Chunk(tuple(tree.body), text, 1, _null_problem(text))
+        failure = tree
+    lines = text.split("\n")
+    mended = mend(lines)
+    problem = SyntaxProblem(failure.message, _place(failure, lines))
+    return Chunk(mended.body, text, 1, problem, mended.omitted)
+
+
+def _null_problem(text: str) -> SyntaxProblem | None:
+    """Python refuses null bytes anywhere; the tree is made as if they were not there."""
+    if "\0" not in text:
+        return None
+    head = text[: text.index("\0")]
+    line, column = head.count("\n"), len(head.rpartition("\n")[2])
+    where = Range(Position(line, column), Position(line, column + 1))
+    return SyntaxProblem("source code cannot contain null bytes", where)
+
+
+def _place(failure: Failure, lines: Sequence[str]) -> Range:
+    """Where a failure was noticed: at least one character where the line has one."""
+    start = _clamped(failure.line - 1, failure.column - 1, lines)
+    end = _clamped(failure.end_line - 1, failure.end_column - 1, lines)
+    if not failure.end_line or end <= start:
+        end = Position(start.line, min(start.column + 1, len(lines[start.line])))
+    return Range(start, end)
+
+
+def _clamped(line: int, column: int, lines: Sequence[str]) -> Position:
+    line = min(max(line, 0), len(lines) - 1)
+    return Position(line, min(max(column, 0), len(lines[line])))

@@ -1,0 +1,74 @@
+"""A top-level statement as a unit of its own, shared between the versions of a file."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import dataclass
+from functools import cached_property
+
+from device_lens.syntax.position import Position, Range, column_of_byte
+from device_lens.syntax.quiet import legible
+
+
+@dataclass(frozen=True, slots=True)
+class SyntaxProblem:
+    """Why some text is left out of the tree, and where it was noticed."""
+
+    message: str
+    range: Range
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """One top-level statement (or several that share a line), parsed on its own.
+
+    The object is the same in every version of a file in which its text stands unchanged, and
+    occurs at most once in a file: the pair (chunk, node) is a place, and what is known of a node
+    holds for as long as its chunk lives. Positions are relative to the chunk's first line.
+    """
+
+    body: tuple[ast.stmt, ...]
+    """What parses; with a ``problem``, what is left when the broken statements are taken out."""
+    text: str
+    """Whole lines, joined with ``\\n``, without the last line's end."""
+    first_line: int
+    """The ``lineno`` that the nodes give to the chunk's first line."""
+    problem: SyntaxProblem | None = None
+    omitted: tuple[tuple[int, int], ...] = ()
+    """The stretches of lines, from a first to before a last, that were left out as broken."""
+
+    @cached_property
+    def line_count(self) -> int:
+        """How many lines the chunk takes."""
+        return self.text.count("\n") + 1
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return legible(self.text).split("\n")
+
+    def range(self, node: ast.AST) -> Range:
+        """Where a node of this chunk stands, relative to the chunk; the whole chunk for a node
+        that has no place of its own."""
+        first: int | None = getattr(node, "lineno", None)
+        if first is None:
+            return self.whole
+        last: int = getattr(node, "end_lineno", None) or first
+        column: int = node.col_offset  # type: ignore[attr-defined]
+        end_column: int = getattr(node, "end_col_offset", None) or column
+        return Range(self._position(first, column), self._position(last, end_column))
+
+    @cached_property
+    def whole(self) -> Range:
+        """From the chunk's first character to its last."""
+        last = self.text.rpartition("\n")[2]
+        return Range(Position(0, 0), Position(self.line_count - 1, len(last)))
+
+    def line(self, number: int) -> str:
+        """The text of one of the chunk's lines, counted from its first; empty outside it."""
+        return self._lines[number] if 0 <= number < len(self._lines) else ""
+
+    def _position(self, lineno: int, byte: int) -> Position:
+        line = lineno - self.first_line
+        if self.text.isascii():
+            return Position(line, byte)
+        return Position(line, column_of_byte(self.line(line), byte))
