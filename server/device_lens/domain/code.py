@@ -1,0 +1,122 @@
+"""Values that stand for the program's own code: modules, classes, functions, bound methods."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.heap import HeapObject, LocalNames, Table, moment
+
+
+class Scope:
+    """Names of one activation, module or class body. `parent` is the scope that encloses it in
+    the text (class scopes are skipped, as Python does). `born` is when it was made."""
+
+    __slots__ = ("born", "globals", "names", "outer", "parent")
+
+    def __init__(self, parent: Scope | None, globals: Table | None = None) -> None:
+        self.born = moment()
+        self.names: Table = {} if globals is None else LocalNames()
+        self.parent = parent
+        self.globals: Table = self.names if globals is None else globals
+        self.outer: frozenset[str] = frozenset()
+
+
+class Namespace:
+    """A module of the workspace. `names` is its global scope."""
+
+    __slots__ = ("complete", "file", "name", "path", "scope")
+
+    def __init__(self, path: str, name: str, file: Any) -> None:
+        self.path = path
+        self.name = name
+        self.file = file
+        self.scope = Scope(None)
+        self.complete = False
+
+
+class Function:
+    """A function or lambda of the program with the scope that it closes over.
+
+    `defaults` and `kw_defaults` are values taken where it was defined. `kind` is `function`,
+    `static`, `class`, `property`, `cached_property` or `lambda`. `owner` is the class whose body
+    defines it, for `super()`.
+    """
+
+    __slots__ = (
+        "chunk",
+        "defaults",
+        "kind",
+        "kw_defaults",
+        "name",
+        "namespace",
+        "node",
+        "owner",
+        "scope",
+    )
+
+    def __init__(
+        self, node: Any, chunk: Any, namespace: Namespace, scope: Scope, name: str
+    ) -> None:
+        self.node = node
+        self.chunk = chunk
+        self.namespace = namespace
+        self.scope = scope
+        self.name = name
+        self.kind = "function"
+        self.owner: ClassValue | None = None
+        self.defaults: tuple[Any, ...] = ()
+        self.kw_defaults: tuple[Any, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"Function({self.name})"
+
+
+class BoundMethod:
+    """A function of the program with its first argument."""
+
+    __slots__ = ("function", "receiver")
+
+    def __init__(self, receiver: Any, function: Function) -> None:
+        self.receiver = receiver
+        self.function = function
+
+
+class ClassValue(HeapObject):
+    """A class of the program. `fields` is its namespace; `bases` are classes or `External`s;
+    `foreign` are the qualified names of every base outside the workspace, transitively."""
+
+    __slots__ = (
+        "bases",
+        "chunk",
+        "data_fields",
+        "foreign",
+        "is_module",
+        "mro",
+        "name",
+        "namespace",
+        "node",
+    )
+
+    def __init__(
+        self, name: str, node: Any, chunk: Any, namespace: Namespace, bases: tuple[Any, ...]
+    ) -> None:
+        super().__init__(node)
+        self.name = name
+        self.node = node
+        self.chunk = chunk
+        self.namespace = namespace
+        self.bases = bases
+        self.mro: tuple[ClassValue, ...] = (self,)
+        self.foreign: tuple[str, ...] = ()
+        self.is_module = False
+        self.data_fields: tuple[tuple[str, Any], ...] | None = None
+
+    def lookup(self, name: str) -> Any:
+        """The attribute as the class and its bases in the workspace define it, or None."""
+        for cls in self.mro:
+            if name in cls.fields:
+                return cls.fields[name]
+        return None
+
+    def __repr__(self) -> str:
+        return f"Class({self.name})"

@@ -1,0 +1,185 @@
+"""Devices: where a tensor's memory is.
+
+Elements: a concrete device, a symbolic one ("wherever `x` is": unknown, yet equal to itself), a
+decision tree of these over guards, or unknown (top).
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from typing import Any, ClassVar, Union
+
+from device_lens.domain.guard import MAX_DEPTH, Guarded, choose, combine, leaves, node
+
+MAX_UNNAMED = 3
+"""Depth of a tree up to which conditions without words are kept."""
+ANY_INDEX = -1
+"""The index of an accelerator device whose number is not known."""
+
+TYPES = frozenset(
+    "cpu cuda mps xpu meta hpu ipu xla mtia vulkan hip lazy privateuseone npu".split()
+)
+
+
+class Device:
+    """A concrete device. `index` None means the current device of that type; instances are
+    interned, so identity is equality."""
+
+    __slots__ = ("index", "type")
+    _made: ClassVar[dict[tuple[str, int | None], Device]] = {}
+    type: str
+    index: int | None
+
+    def __new__(cls, type: str, index: int | None = None) -> Device:
+        made = cls._made.get((type, index))
+        if made is None:
+            made = super().__new__(cls)
+            made.type = type
+            made.index = index
+            cls._made[type, index] = made
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (Device, (self.type, self.index))
+
+    def __str__(self) -> str:
+        if self.index is None or self.index == ANY_INDEX:
+            return self.type
+        return f"{self.type}:{self.index}"
+
+    def __repr__(self) -> str:
+        return f"Device({self})"
+
+
+class SymbolicDevice:
+    """The device of something the analysis cannot see, equal only to itself.
+
+    `label` is how a reader knows it: the text of the parameter or expression.
+    """
+
+    __slots__ = ("label", "of_module_input")
+
+    def __init__(self, label: str, of_module_input: bool = False) -> None:
+        self.label = label
+        self.of_module_input = of_module_input
+
+    def __str__(self) -> str:
+        return f"the device of `{self.label}`"
+
+    def __repr__(self) -> str:
+        return f"SymbolicDevice({self.label})"
+
+
+class UnknownDevice:
+    """Top: nothing is known."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return "unknown"
+
+    __repr__ = __str__
+
+
+UNKNOWN_DEVICE = UnknownDevice()
+CPU = Device("cpu")
+META = Device("meta")
+DeviceTree = Union[Device, SymbolicDevice, UnknownDevice, Guarded]  # noqa: UP007
+
+
+class Agreement(Enum):
+    SAME = "same"
+    DIFFERENT = "different"
+    MAYBE = "maybe"
+
+
+_PATTERN = re.compile(r"([a-z]+)(?::(\d+))?\Z")
+
+
+def parse_device(text: str) -> Device | None:
+    """The device that a string names, or None when PyTorch would reject it."""
+    match = _PATTERN.match(text)
+    if match is None or match[1] not in TYPES:
+        return None
+    return Device(match[1], int(match[2]) if match[2] else None)
+
+
+def agree(left: DeviceTree, right: DeviceTree) -> Agreement:
+    """Compares two leaves. A current CUDA device is device 0, since a change of it is resolved
+    where the tensor is made."""
+    if left is right:
+        return Agreement.MAYBE if left is UNKNOWN_DEVICE else Agreement.SAME
+    if not isinstance(left, Device) or not isinstance(right, Device):
+        return Agreement.MAYBE
+    if left.type != right.type:
+        return Agreement.DIFFERENT
+    if ANY_INDEX in (left.index, right.index):
+        return Agreement.MAYBE
+    return Agreement.SAME if (left.index or 0) == (right.index or 0) else Agreement.DIFFERENT
+
+
+def same_everywhere(left: DeviceTree, right: DeviceTree) -> bool:
+    if left == right:
+        return left is not UNKNOWN_DEVICE
+    if type(left) is Guarded or type(right) is Guarded:
+        return False
+    return agree(left, right) is Agreement.SAME
+
+
+def join_devices(condition: Any, left: DeviceTree, right: DeviceTree) -> DeviceTree:
+    """`left` under `condition`, else `right`; unknown once the tree is too deep to be useful."""
+    if left is right:
+        return left
+    tree: DeviceTree = choose(condition, left, right)
+    return widen_device(tree)
+
+
+def widen_device(tree: DeviceTree) -> DeviceTree:
+    """The tree, less of what only conditions without words tell apart where that is too much."""
+    if type(tree) is not Guarded or tree.depth <= MAX_UNNAMED:
+        return tree
+    return _shallow(without_unnamed(tree), MAX_DEPTH)
+
+
+def _shallow(tree: DeviceTree, deepest: int) -> DeviceTree:
+    """The tree; where it is too deep, of its primary case alone."""
+    if type(tree) is not Guarded or tree.depth <= deepest:
+        return tree
+    default = tree.atom.default
+    if default is None or deepest < 1:
+        return UNKNOWN_DEVICE
+    kept = _shallow(tree.yes if default else tree.no, deepest - 1)
+    other = flatten_device(tree.no if default else tree.yes)
+    sides = (kept, other) if default else (other, kept)
+    shallow: DeviceTree = node(tree.atom, *sides)
+    return shallow
+
+
+def without_unnamed(tree: DeviceTree) -> DeviceTree:
+    """The tree over named atoms alone: where the others decide, the one device or unknown."""
+    if type(tree) is not Guarded:
+        return tree
+    yes, no = without_unnamed(tree.yes), without_unnamed(tree.no)
+    if tree.atom.named:
+        return yes if yes == no else Guarded(tree.atom, yes, no)
+    result: DeviceTree = combine(_either, yes, no)
+    return result
+
+
+def _either(left: DeviceTree, right: DeviceTree) -> DeviceTree:
+    return left if same_everywhere(left, right) else UNKNOWN_DEVICE
+
+
+def flatten_device(tree: DeviceTree) -> DeviceTree:
+    """The tree without its guards: the one leaf they share, else unknown."""
+    if type(tree) is not Guarded:
+        return tree
+    found = list(leaves(tree))
+    first = found[0]
+    return first if all(same_everywhere(first, leaf) for leaf in found[1:]) else UNKNOWN_DEVICE
+
+
+def is_accelerator(device: DeviceTree) -> bool:
+    """A concrete device that is neither the host nor the shape-only meta device."""
+    return isinstance(device, Device) and device.type not in ("cpu", "meta")

@@ -1,0 +1,257 @@
+"""Decision trees over guards: values that depend on conditions the analysis cannot decide.
+
+A tree is either a leaf (any value) or a `Guarded` node: under `atom` the tree `yes`, else `no`.
+Trees are ordered by the atoms' creation and reduced, so two trees that decide alike are equal.
+A *condition* is a tree whose leaves are `True` and `False`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any
+
+MAX_DEPTH = 6
+"""Atoms on one path of a tree; deeper trees collapse, since their leaves multiply."""
+
+_ORDER = count()
+
+
+class Atom:
+    """A boolean that the analysis cannot decide, equal only to itself.
+
+    `kind` says what decides it: `accelerator` (is one present), `flag` (a command-line flag),
+    `environment`, or `path` (anything else: its text is no promise to a reader).
+    `default` is its value in the primary case: accelerators exist, flags have their declared
+    defaults, environment variables are unset; None where nothing is declared.
+    """
+
+    __slots__ = ("default", "kind", "negative", "order", "text")
+
+    def __init__(
+        self, text: str, kind: str = "path", default: bool | None = None, negative: str = ""
+    ) -> None:
+        self.order = next(_ORDER)
+        self.text = text
+        self.kind = kind
+        self.default = default
+        self.negative = negative or f"not {text}"
+
+    @property
+    def named(self) -> bool:
+        """Whether the atom's text means something to a reader of the program."""
+        return self.kind != "path"
+
+    def __repr__(self) -> str:
+        return f"Atom({self.text or self.order})"
+
+
+class Guarded:
+    """A decision: `yes` where `atom` holds, else `no`."""
+
+    __slots__ = ("_hash", "atom", "depth", "no", "yes")
+
+    def __init__(self, atom: Atom, yes: Any, no: Any) -> None:
+        self.atom = atom
+        self.yes = yes
+        self.no = no
+        left = yes.depth if type(yes) is Guarded else 0
+        right = no.depth if type(no) is Guarded else 0
+        self.depth: int = 1 + (left if left > right else right)
+        self._hash: int | None = None
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(other) is not Guarded or self.atom is not other.atom:
+            return False
+        return bool(self.depth == other.depth and self.yes == other.yes and self.no == other.no)
+
+    def __hash__(self) -> int:
+        found = self._hash
+        if found is None:
+            found = hash((id(self.atom), _leaf_hash(self.yes), _leaf_hash(self.no)))
+            self._hash = found
+        return found
+
+    def __repr__(self) -> str:
+        return f"({self.atom!r} ? {self.yes!r} : {self.no!r})"
+
+
+Literals = tuple[tuple[Atom, bool], ...]
+"""A conjunction: atoms with the value that each must have."""
+
+
+def _leaf_hash(tree: Any) -> int:
+    try:
+        return hash(tree)
+    except TypeError:
+        return id(tree)
+
+
+def depth(tree: Any) -> int:
+    return tree.depth if type(tree) is Guarded else 0
+
+
+def node(atom: Atom, yes: Any, no: Any) -> Any:
+    """A reduced node; `atom` must precede every atom of `yes` and `no`."""
+    return yes if yes is no or yes == no else Guarded(atom, yes, no)
+
+
+def assume(tree: Any, atom: Atom, value: bool) -> Any:
+    """`tree` where `atom` has `value`."""
+    if type(tree) is not Guarded or tree.atom.order > atom.order:
+        return tree
+    if tree.atom is atom:
+        return tree.yes if value else tree.no
+    yes, no = assume(tree.yes, atom, value), assume(tree.no, atom, value)
+    return tree if yes is tree.yes and no is tree.no else node(tree.atom, yes, no)
+
+
+def assume_all(tree: Any, literals: Literals) -> Any:
+    """`tree` where every literal holds."""
+    if type(tree) is not Guarded:
+        return tree
+    for atom, value in literals:
+        tree = assume(tree, atom, value)
+        if type(tree) is not Guarded:
+            return tree
+    return tree
+
+
+def combine(function: Callable[..., Any], *trees: Any) -> Any:
+    """`function` applied leaf by leaf over trees, keeping their correlations. It may itself give a
+    tree."""
+    first: Atom | None = None
+    for tree in trees:
+        if type(tree) is Guarded and (first is None or tree.atom.order < first.order):
+            first = tree.atom
+    if first is None:
+        return function(*trees)
+    if len(trees) == 1:
+        yes = combine(function, trees[0].yes)
+        no = combine(function, trees[0].no)
+    else:
+        yes = combine(function, *[assume(t, first, True) for t in trees])
+        no = combine(function, *[assume(t, first, False) for t in trees])
+    if _precedes(yes, first) or _precedes(no, first):
+        return choose(Guarded(first, True, False), yes, no)
+    return node(first, yes, no)
+
+
+def _precedes(tree: Any, atom: Atom) -> bool:
+    """Whether a tree that a leaf function made starts at or before `atom`."""
+    return type(tree) is Guarded and tree.atom.order <= atom.order
+
+
+def choose(condition: Any, yes: Any, no: Any) -> Any:
+    """The tree that is `yes` where `condition` holds and `no` elsewhere."""
+    if type(condition) is not Guarded:
+        return yes if condition else no
+    if yes is no:
+        return yes
+    first = condition.atom
+    if type(yes) is Guarded and yes.atom.order < first.order:
+        first = yes.atom
+    if type(no) is Guarded and no.atom.order < first.order:
+        first = no.atom
+    if condition.atom is first:
+        holds, fails = condition.yes, condition.no
+    else:
+        holds = fails = condition
+    return node(
+        first,
+        choose(holds, _side(yes, first, True), _side(no, first, True)),
+        choose(fails, _side(yes, first, False), _side(no, first, False)),
+    )
+
+
+def _side(tree: Any, atom: Atom, value: bool) -> Any:
+    """`tree` where `atom`, which none of its atoms precedes, has `value`."""
+    if type(tree) is Guarded and tree.atom is atom:
+        return tree.yes if value else tree.no
+    return tree
+
+
+def conjunction(left: Any, right: Any) -> Any:
+    if left is True:
+        return right
+    if right is True or left is False:
+        return left
+    if right is False:
+        return False
+    return choose(left, right, False)
+
+
+def negation(condition: Any) -> Any:
+    if type(condition) is not Guarded:
+        return not condition
+    return Guarded(condition.atom, negation(condition.yes), negation(condition.no))
+
+
+def disjunction(left: Any, right: Any) -> Any:
+    if left is True or right is False:
+        return left
+    if left is False or right is True:
+        return right
+    return choose(left, True, right)
+
+
+def cases(tree: Any) -> Iterator[tuple[Literals, Any]]:
+    """Every path of a tree with its leaf."""
+    if type(tree) is not Guarded:
+        yield (), tree
+        return
+    for value, branch in ((True, tree.yes), (False, tree.no)):
+        for literals, leaf in cases(branch):
+            yield ((tree.atom, value), *literals), leaf
+
+
+def leaves(tree: Any) -> Iterator[Any]:
+    if type(tree) is not Guarded:
+        yield tree
+        return
+    yield from leaves(tree.yes)
+    yield from leaves(tree.no)
+
+
+def atoms(tree: Any) -> set[Atom]:
+    if type(tree) is not Guarded:
+        return set()
+    return {tree.atom} | atoms(tree.yes) | atoms(tree.no)
+
+
+def forced(condition: Any) -> Literals:
+    """The literals that hold wherever `condition` does."""
+    found: list[tuple[Atom, bool]] = []
+    while type(condition) is Guarded:
+        if condition.no is False:
+            found.append((condition.atom, True))
+            condition = condition.yes
+        elif condition.yes is False:
+            found.append((condition.atom, False))
+            condition = condition.no
+        else:
+            break
+    return tuple(found)
+
+
+def holds_somewhere(condition: Any, literals: Literals) -> bool:
+    """Whether `condition` and all the literals can be true together."""
+    return assume_all(condition, literals) is not False
+
+
+def primary(tree: Any) -> Any:
+    """The part of a tree that the primary case selects: atoms with a default have it."""
+    if type(tree) is not Guarded:
+        return tree
+    if tree.atom.default is not None:
+        return primary(tree.yes if tree.atom.default else tree.no)
+    return node(tree.atom, primary(tree.yes), primary(tree.no))
+
+
+def describe(literals: Literals) -> str | None:
+    """The condition in the program's words, or None when an atom has no words."""
+    if not all(atom.named for atom, _ in literals):
+        return None
+    return " and ".join(atom.text if value else atom.negative for atom, value in literals) or None

@@ -1,0 +1,259 @@
+"""The join of two values: what is known after paths meet."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.device import (
+    UNKNOWN_DEVICE,
+    flatten_device,
+    join_devices,
+    same_everywhere,
+    widen_device,
+)
+from device_lens.domain.guard import Guarded, choose, combine, depth, leaves, node
+from device_lens.domain.heap import MISSING, Parameter
+from device_lens.domain.values import (
+    NONE,
+    Const,
+    DeviceValue,
+    DtypeValue,
+    HostArray,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+
+MAX_VALUE_DEPTH = 4
+"""Conditions that a tree of values may hang on; each leaf is followed on its own."""
+
+
+def join(condition: Any, left: Any, right: Any) -> Any:
+    """`left` where `condition` holds, else `right`."""
+    if left is right or right is MISSING:
+        return left
+    if left is MISSING:
+        return right
+    kind = type(left)
+    if kind is type(right):
+        if kind is Tensor:
+            return join_tensors(condition, left, right)
+        if kind is Const and left == right:
+            return left
+        if kind is DeviceValue:
+            return DeviceValue(join_devices(condition, left.device, right.device))
+        if kind is DtypeValue:
+            return left if left == right else DtypeValue(None)
+        if kind is TupleValue and len(left.items) == len(right.items):
+            return _join_tuples(condition, left, right)
+        if kind is tuple and len(left) == len(right):
+            return tuple(join(condition, a, b) for a, b in zip(left, right, strict=True))
+        if kind is HostArray:
+            return left if left.shape == right.shape else HostArray(trail=left.trail)
+        if kind is Unknown:
+            return Unknown(left.label, join_devices(condition, left.device, right.device))
+    if kind is tuple or type(right) is tuple:
+        return _join_items(condition, left, right)
+    if left is None or right is None:
+        return right if left is None else left
+    return _shallow(choose(condition, left, right), MAX_VALUE_DEPTH)
+
+
+def _shallow(tree: Any, deepest: int) -> Any:
+    """The tree, less of what conditions tell apart where it is too deep: the primary case is kept
+    for as long as there is one."""
+    if depth(tree) <= deepest:
+        return tree
+    default = tree.atom.default
+    if default is None or deepest < 1:
+        return flatten(tree)
+    kept = _shallow(tree.yes if default else tree.no, deepest - 1)
+    other = flatten(tree.no if default else tree.yes)
+    return node(tree.atom, kept, other) if default else node(tree.atom, other, kept)
+
+
+def join_tensors(condition: Any, left: Tensor, right: Tensor) -> Tensor:
+    return Tensor(
+        join_devices(condition, left.device, right.device),
+        left.dtype if left.dtype == right.dtype else None,
+        join_shapes(left.shape, right.shape),
+        left.trail or right.trail,
+        requires_grad=left.requires_grad if left.requires_grad == right.requires_grad else None,
+        leaf=left.leaf if left.leaf == right.leaf else None,
+        pinned=left.pinned and right.pinned,
+        default_made=left.default_made and right.default_made,
+        zero_dim=left.zero_dim if left.zero_dim == right.zero_dim else None,
+    )
+
+
+def join_shapes(left: Any, right: Any) -> Any:
+    if left == right:
+        return left
+    if left is None or right is None or len(left) != len(right):
+        return None
+    return tuple(a if a == b else None for a, b in zip(left, right, strict=True))
+
+
+def _join_tuples(condition: Any, left: TupleValue, right: TupleValue) -> TupleValue:
+    pairs = zip(left.items, right.items, strict=True)
+    items = tuple(join(condition, a, b) for a, b in pairs)
+    if all(a is b for a, b in zip(items, left.items, strict=True)):
+        return left
+    return TupleValue(items, left.names)
+
+
+def _join_items(condition: Any, left: Any, right: Any) -> Any:
+    """Item tuples of lists whose lengths differ: the longer one, joined where both have items."""
+    if not isinstance(left, tuple) or not isinstance(right, tuple):
+        return left if isinstance(left, tuple) else right
+    if len(left) < len(right):
+        return tuple(
+            join(condition, left[i], r) if i < len(left) else r for i, r in enumerate(right)
+        )
+    return tuple(
+        join(condition, item, right[i]) if i < len(right) else item for i, item in enumerate(left)
+    )
+
+
+def join_all(values: list[Any]) -> Any:
+    """One value for any of several, without a condition to tell them apart."""
+    result = values[0]
+    for value in values[1:]:
+        result = join_blind(result, value)
+    return result
+
+
+def join_blind(left: Any, right: Any) -> Any:
+    """Either of two values, with no condition that decides."""
+    if left is right or similar(left, right):
+        return left
+    if type(left) is TupleValue and type(right) is TupleValue:
+        if len(left.items) == len(right.items):
+            pairs = zip(left.items, right.items, strict=True)
+            return TupleValue(tuple(join_blind(a, b) for a, b in pairs), left.names)
+    elif type(left) in _TENSORS and type(right) in _TENSORS:
+        return _join_tensors_blindly(_tensor(left), _tensor(right))
+    tensors = [found for found in (_whole(left), _whole(right)) if found is not None]
+    if len(tensors) == 2:
+        return _join_tensors_blindly(*tensors)
+    if tensors and NONE in (left, right):
+        return tensors[0]
+    return flatten(_blindly(left, right))
+
+
+_TENSORS = (Tensor, Parameter)
+
+
+def _tensor(value: Any) -> Tensor:
+    return value.tensor if type(value) is Parameter else value
+
+
+def _whole(value: Any) -> Tensor | None:
+    """One tensor for a tree of them, on the tree of their devices: sides that are None are left
+    out. None for anything else."""
+    if type(value) in _TENSORS:
+        return _tensor(value)
+    if type(value) is not Guarded:
+        return None
+    left, right = _whole(value.yes), _whole(value.no)
+    if left is None or right is None:
+        other = value.no if right is None else value.yes
+        return (left or right) if other == NONE else None
+    return join_tensors(Guarded(value.atom, True, False), left, right)
+
+
+def _join_tensors_blindly(left: Tensor, right: Tensor) -> Tensor:
+    """Where both are in the same place case by case, so is the result."""
+    device = combine(_shared_device, left.device, right.device)
+    return join_tensors(True, left, right).with_(device=widen_device(device))
+
+
+def _shared_device(left: Any, right: Any) -> Any:
+    return left if same_everywhere(left, right) else UNKNOWN_DEVICE
+
+
+def _blindly(left: Any, right: Any) -> Any:
+    from device_lens.domain.guard import Atom
+
+    return join(Guarded(Atom(""), True, False), left, right)
+
+
+def flatten(value: Any) -> Any:
+    """`value` without its guards. Tensors among the leaves (parameters as their tensors) become one
+    whose device is known only where all agree; leaves that are no tensors are dropped beside one
+    (an operation on them is no business of ours); otherwise leaves that differ give an unknown."""
+    if type(value) is TupleValue:
+        items = tuple(flatten(item) for item in value.items)
+        same = all(a is b for a, b in zip(items, value.items, strict=True))
+        return value if same else TupleValue(items, value.names)
+    if type(value) is Tensor:
+        flat = flatten_device(value.device)
+        return value if flat is value.device else value.with_(device=flat)
+    if type(value) is not Guarded:
+        return value
+    found = list(leaves(value))
+    if all(similar(found[0], leaf) for leaf in found[1:]):
+        return found[0]
+    tensors = [
+        leaf.tensor if type(leaf) is Parameter else leaf
+        for leaf in found
+        if type(leaf) in (Tensor, Parameter)
+    ]
+    if tensors:
+        joined = flatten(_join_list(tensors))
+        if any(type(leaf) is Unknown for leaf in found):
+            return joined.with_(device=UNKNOWN_DEVICE)
+        return joined
+    rest = [leaf for leaf in found if leaf != NONE and leaf is not MISSING]
+    if not rest:
+        return NONE
+    first = rest[0]
+    if all(similar(first, leaf) for leaf in rest[1:]):
+        return first
+    if all(type(leaf) is DeviceValue for leaf in rest):
+        return DeviceValue(flatten_device(_join_list(rest).device))
+    return Unknown()
+
+
+def _join_list(values: list[Any]) -> Any:
+    result = values[0]
+    for value in values[1:]:
+        result = _blindly(result, value)
+    return result
+
+
+def similar(left: Any, right: Any, depth_left: int = 3) -> bool:
+    """Whether two values say the same of devices: the test for a loop's fixpoint."""
+    if left is right:
+        return True
+    if type(left) is not type(right):
+        return False
+    if type(left) is Tensor:
+        return bool(left.device == right.device and left.requires_grad == right.requires_grad)
+    if type(left) in (Const, DeviceValue, DtypeValue, Guarded):
+        return bool(left == right)
+    if type(left) is TupleValue:
+        return len(left.items) == len(right.items) and all(
+            similar(a, b, depth_left) for a, b in zip(left.items, right.items, strict=True)
+        )
+    if type(left) in (Unknown, HostArray):
+        return True
+    if not depth_left or getattr(left, "site", None) is None:
+        return bool(left == right)
+    if left.site is not right.site or left.fields.keys() != right.fields.keys():
+        return False
+    return _similar_fields(left, right, depth_left - 1)
+
+
+def _similar_fields(left: Any, right: Any, depth_left: int) -> bool:
+    for key, value in left.fields.items():
+        other = right.fields[key]
+        if isinstance(value, tuple) and isinstance(other, tuple):
+            if len(value) != len(other):
+                return False
+            pairs = zip(value, other, strict=True)
+            if not all(similar(a, b, depth_left) for a, b in pairs):
+                return False
+        elif not similar(value, other, depth_left):
+            return False
+    return True

@@ -1,0 +1,59 @@
+"""How a value got where it is: the history that hovers and related locations show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+MAX_STEPS = 8
+"""Steps kept; older ones in between are dropped, the creation is kept."""
+
+
+class Site:
+    """A place in a program: a node of a chunk of a file. The position is resolved when it is
+    shown, since a chunk moves when text above it is edited."""
+
+    __slots__ = ("chunk", "node", "path")
+
+    def __init__(self, path: str, chunk: Any, node: Any) -> None:
+        self.path = path
+        self.chunk = chunk
+        self.node = node
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Site) and self.node is other.node
+
+    def __hash__(self) -> int:
+        return id(self.node)
+
+
+class Trail:
+    """One step of a value's history and the steps before it.
+
+    `kind` is `created`, `moved`, `assigned`, `received` or `loaded`; `text` completes the
+    sentence that starts with the value's name: "is created on the CPU by torch.randn".
+    """
+
+    __slots__ = ("kind", "length", "previous", "site", "text")
+
+    def __init__(self, kind: str, text: str, site: Site, previous: Trail | None = None) -> None:
+        self.kind = kind
+        self.text = text
+        self.site = site
+        if previous is not None and previous.length >= MAX_STEPS:
+            previous = previous.first
+        self.previous = previous
+        self.length: int = 1 if previous is None else previous.length + 1
+
+    @property
+    def first(self) -> Trail:
+        trail = self
+        while trail.previous is not None:
+            trail = trail.previous
+        return trail
+
+    def steps(self) -> Iterator[Trail]:
+        """Oldest first."""
+        if self.previous is not None:
+            yield from self.previous.steps()
+        yield self

@@ -1,0 +1,242 @@
+"""Abstract values that do not change: constants, tensors, devices, tuples, library symbols.
+
+A value is one of these, an object of the abstract heap (`heap`), or a decision tree of them
+(`guard.Guarded`). Unknown is an ordinary value.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
+
+if TYPE_CHECKING:
+    from device_lens.domain.guard import Atom
+    from device_lens.domain.trail import Trail
+
+Dim = int | str | None
+"""A number, a symbol such as "N", or unknown."""
+Shape = tuple[Dim, ...] | None
+"""None: not even the number of dimensions is known."""
+
+
+class Const:
+    """A Python constant: a number, a string, bytes, a boolean, None, Ellipsis."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            type(other) is Const
+            and type(self.value) is type(other.value)
+            and self.value == other.value
+        )
+
+    def __hash__(self) -> int:
+        return hash((type(self.value), self.value))
+
+    def __repr__(self) -> str:
+        return f"Const({self.value!r})"
+
+
+NONE = Const(None)
+TRUE = Const(True)
+FALSE = Const(False)
+
+
+class Tensor:
+    """A tensor as a value: moving it makes another one.
+
+    `shape`, `dtype` None: unknown. `requires_grad` and `leaf` None: unknown; a tensor that
+    requires grad and is no leaf carries an autograd graph. `pinned` tells that it is in
+    page-locked memory.
+    `default_made` tells that a factory without `device=` made it, on whatever the default is.
+    `zero_dim` tells whether it has no dimensions where `shape` does not: None is unknown.
+    """
+
+    __slots__ = (
+        "default_made",
+        "device",
+        "dtype",
+        "leaf",
+        "pinned",
+        "requires_grad",
+        "shape",
+        "trail",
+        "zero_dim",
+    )
+
+    def __init__(
+        self,
+        device: DeviceTree = UNKNOWN_DEVICE,
+        dtype: str | None = None,
+        shape: Shape = None,
+        trail: Trail | None = None,
+        *,
+        requires_grad: bool | None = False,
+        leaf: bool | None = True,
+        pinned: bool = False,
+        default_made: bool = False,
+        zero_dim: bool | None = None,
+    ) -> None:
+        self.device = device
+        self.dtype = dtype
+        self.shape = shape
+        self.trail = trail
+        self.requires_grad = requires_grad
+        self.leaf = leaf
+        self.pinned = pinned
+        self.default_made = default_made
+        self.zero_dim = zero_dim if shape is None else not shape
+
+    def with_(self, **changes: Any) -> Tensor:
+        """A copy with some fields changed."""
+        copy = Tensor.__new__(Tensor)
+        for name in Tensor.__slots__:
+            setattr(copy, name, changes[name] if name in changes else getattr(self, name))
+        if "shape" in changes and changes["shape"] is not None:
+            copy.zero_dim = not changes["shape"]
+        return copy
+
+    def __repr__(self) -> str:
+        return f"Tensor[{self.device}, {self.dtype}, {self.shape}]"
+
+
+class DeviceValue:
+    """A `torch.device` object."""
+
+    __slots__ = ("device",)
+
+    def __init__(self, device: DeviceTree) -> None:
+        self.device = device
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is DeviceValue and self.device == other.device
+
+    def __hash__(self) -> int:
+        return hash(("device", self.device))
+
+    def __repr__(self) -> str:
+        return f"DeviceValue({self.device})"
+
+
+class DtypeValue:
+    """A `torch.dtype` object; `name` without the `torch.` prefix."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str | None) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is DtypeValue and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(("dtype", self.name))
+
+
+class TupleValue:
+    """A tuple of known length; `names` when the fields are named, as in `torch.return_types`."""
+
+    __slots__ = ("items", "names")
+
+    def __init__(self, items: tuple[Any, ...], names: tuple[str, ...] | None = None) -> None:
+        self.items = items
+        self.names = names
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is TupleValue and self.items == other.items and self.names == other.names
+
+    def __hash__(self) -> int:
+        return hash(self.items)
+
+    def __repr__(self) -> str:
+        return f"Tuple{self.items}"
+
+
+class SliceValue:
+    """A slice in a subscript; the parts are values, `NONE` where left out."""
+
+    __slots__ = ("start", "step", "stop")
+
+    def __init__(self, start: Any, stop: Any, step: Any) -> None:
+        self.start = start
+        self.stop = stop
+        self.step = step
+
+
+class External:
+    """A library symbol by its qualified name, such as `torch.nn.functional.relu`."""
+
+    __slots__ = ("name",)
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is External and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __repr__(self) -> str:
+        return f"External({self.name})"
+
+
+class BoundExternal:
+    """A method of a library type with its receiver: `x.view` for a tensor `x`."""
+
+    __slots__ = ("name", "receiver")
+
+    def __init__(self, receiver: Any, name: str) -> None:
+        self.receiver = receiver
+        self.name = name
+
+
+class Partial:
+    """`functools.partial`."""
+
+    __slots__ = ("args", "function", "kwargs")
+
+    def __init__(self, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.function = function
+        self.args = args
+        self.kwargs = kwargs
+
+
+class HostArray:
+    """A numpy array, or anything else that lives in host memory and carries numbers."""
+
+    __slots__ = ("dtype", "shape", "trail")
+
+    def __init__(
+        self, dtype: str | None = None, shape: Shape = None, trail: Trail | None = None
+    ) -> None:
+        self.dtype = dtype
+        self.shape = shape
+        self.trail = trail
+
+
+class Unknown:
+    """A value of which nothing is known but, perhaps, how it is called and where it would live.
+
+    Equal only to itself: two uses of one unknown agree. `device` is the device that it has *if*
+    it is a tensor or module. `tensor_evidence` tells that the program treats it as a tensor.
+    `fields` remembers the unknowns that its attributes and items are, so that they agree too;
+    `truths` the atoms of its tests.
+    """
+
+    __slots__ = ("device", "fields", "label", "tensor_evidence", "truths")
+
+    def __init__(self, label: str = "", device: DeviceTree = UNKNOWN_DEVICE) -> None:
+        self.label = label
+        self.device = device
+        self.tensor_evidence = False
+        self.fields: dict[Any, Any] | None = None
+        self.truths: dict[Any, Atom] | None = None
+
+    def __repr__(self) -> str:
+        return f"Unknown({self.label})"
