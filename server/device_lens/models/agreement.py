@@ -1,0 +1,133 @@
+"""Do the operands of an operation share a device, and where is the result?"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.device import (
+    CPU,
+    UNKNOWN_DEVICE,
+    Agreement,
+    Device,
+    DeviceTree,
+    UnknownDevice,
+    agree,
+    widen_device,
+)
+from device_lens.domain.guard import Guarded, assume, combine, conjunction
+from device_lens.domain.values import Tensor
+from device_lens.models.call import Services
+
+Placed = tuple[Tensor, Any, int | str]
+"""A tensor operand, the value that it was read from, and its argument position."""
+
+
+def common_device(
+    services: Services, operation: str, operands: list[Placed], scalars: bool
+) -> DeviceTree:
+    """The device that the operands share, which is where the result lives.
+
+    `scalars` tells that 0-dimensional host tensors may meet any device (element-wise operations).
+    Operands that surely differ are reported, and the result is unknown.
+    """
+    first = operands[0]
+    device = first[0].device
+    chosen = first
+    for operand in operands[1:]:
+        other = operand[0].device
+        if other is device and other is not UNKNOWN_DEVICE:
+            if chosen[0].zero_dim is not False and operand[0].zero_dim is False:
+                chosen = operand
+            continue
+        pair = _Pair(services, operation, chosen, operand, scalars)
+        device = widen_device(pair.merge(device, other, ()))
+        if pair.right_rules:
+            chosen = operand
+    found: DeviceTree = combine(lambda leaf: UNKNOWN_DEVICE if leaf is _APART else leaf, device)
+    return found
+
+
+_APART = UnknownDevice()
+"""The device of operands that were found apart: nothing more is said of them."""
+
+
+class _Pair:
+    """The comparison of two operands over every case of their devices."""
+
+    def __init__(
+        self, services: Services, operation: str, left: Placed, right: Placed, scalars: bool
+    ) -> None:
+        self.services = services
+        self.operation = operation
+        self.left = left
+        self.right = right
+        self.scalars = scalars
+        self.right_rules = False
+
+    def merge(self, left: DeviceTree, right: DeviceTree, literals: Any) -> Any:
+        atom = None
+        for tree in (left, right):
+            if type(tree) is Guarded and (atom is None or tree.atom.order < atom.order):
+                atom = tree.atom
+        if atom is None:
+            return self._leaf(left, right, literals)
+        results = []
+        for value in (True, False):
+            under = (*literals, (atom, value))
+            results.append(self.merge(assume(left, atom, value), assume(right, atom, value), under))
+        yes, no = results
+        return yes if yes == no else Guarded(atom, yes, no)
+
+    def _leaf(self, left: Any, right: Any, literals: Any) -> Any:
+        if left is _APART or right is _APART:
+            return _APART
+        verdict = agree(left, right)
+        if verdict is Agreement.SAME:
+            return left if isinstance(left, Device) and left.index is not None else right
+        if self.scalars and self._scalar_on_host(left, self.left[0]):
+            self.right_rules = True
+            return right
+        if self.scalars and self._scalar_on_host(right, self.right[0]):
+            return left
+        if verdict is Agreement.DIFFERENT:
+            return self._different(left, right, literals)
+        self._note(left, right, literals)
+        return self._undecided(left, right)
+
+    def _scalar_on_host(self, device: Any, tensor: Tensor) -> bool:
+        return device is CPU and tensor.zero_dim is True
+
+    def _different(self, left: Any, right: Any, literals: Any) -> Any:
+        if self.scalars and left is CPU and self.left[0].zero_dim is None:
+            self.right_rules = True
+            return right
+        if self.scalars and right is CPU and self.right[0].zero_dim is None:
+            return left
+        self._note(left, right, literals)
+        return _APART
+
+    def _note(self, left: Any, right: Any, literals: Any) -> None:
+        if left is UNKNOWN_DEVICE or right is UNKNOWN_DEVICE:
+            return
+        condition: Any = True
+        for atom, value in literals:
+            literal = Guarded(atom, True, False) if value else Guarded(atom, False, True)
+            condition = conjunction(condition, literal)
+        if conjunction(condition, self.services.condition()) is False:
+            return
+        self.services.conflict(
+            self.operation, (self.left[1], self.left[2]), (self.right[1], self.right[2]), literals
+        )
+
+    def _undecided(self, left: Any, right: Any) -> Any:
+        """One side is not known. An accelerator tensor makes the result live there, since anything
+        else raises; a host tensor does so only where it cannot be a 0-dimensional guest."""
+        for device, tensor in ((left, self.left[0]), (right, self.right[0])):
+            if isinstance(device, Device) and (device is not CPU or not self.scalars):
+                return device
+            if device is CPU and tensor.zero_dim is False:
+                other = right if device is left else left
+                if other is UNKNOWN_DEVICE:
+                    return device
+        known = left is not UNKNOWN_DEVICE and right is not UNKNOWN_DEVICE
+        return left if known else UNKNOWN_DEVICE

@@ -1,0 +1,231 @@
+"""A call of a library function as its model sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, flatten_device, parse_device
+from device_lens.domain.guard import Guarded, combine, leaves
+from device_lens.domain.heap import MISSING, HeapObject, Journal, ModuleObject, Parameter
+from device_lens.domain.join import join
+from device_lens.domain.trail import Site, Trail
+from device_lens.domain.values import (
+    NONE,
+    BoundExternal,
+    Const,
+    DeviceValue,
+    Tensor,
+    Unknown,
+)
+
+Value = Any
+"""An abstract value, see `domain.values`."""
+
+
+class Services(Protocol):
+    """What a model may ask of the interpreter."""
+
+    journal: Journal
+
+    def default_device(self) -> DeviceTree:
+        """Where a factory without `device=` creates now."""
+
+    def current_cuda(self) -> DeviceTree:
+        """What `cuda` without an index means now."""
+
+    def invoke(self, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+        """Calls a function value of any kind."""
+
+    def iterate(self, value: Value) -> tuple[tuple[Value, ...], Value]:
+        """The items that are known one by one, and what any further item is (None: no more)."""
+
+    def attribute(self, value: Value, name: str) -> Value:
+        """`value.name` as the program would read it."""
+
+    def truth(self, value: Value) -> Any:
+        """The condition under which `value` is true: True, False or a tree of them."""
+
+    def condition(self) -> Any:
+        """The condition under which the present statement runs."""
+
+    def argument_site(self, position: int | str) -> Site | None:
+        """Where the argument at that position or of that keyword stands in the program; the
+        receiver is position -1."""
+
+    def conflict(
+        self,
+        operation: str,
+        left: tuple[Value, int | str],
+        right: tuple[Value, int | str],
+        literals: Any,
+        wants_cpu: bool = False,
+    ) -> None:
+        """Reports two operands (with their argument positions) that are on different devices in
+        the case `literals`."""
+
+    def synchronize(self, what: str, subject: Value, position: int | str) -> None:
+        """Reports that the call waits for the device that `subject` is on."""
+
+    def host_read(self, what: str, value: Value, position: int | str) -> None:
+        """Reports that a tensor is read as host memory: `.numpy()`, `np.asarray(t)`, a plot."""
+
+    def report(self, fact: Any) -> None:
+        """Reports a fact of `interpreter.facts`, built by the interpreter's own factories."""
+
+    def skip(self, reason: str) -> None:
+        """Records that the call is not understood."""
+
+    def inference_mode(self) -> bool | None:
+        """Whether autograd records nothing now (`no_grad`, `inference_mode`); None: unknown."""
+
+    def set_global(self, name: str, value: Value) -> None:
+        """Sets interpreter-wide state: `default_device`, `current_cuda`, `grad`."""
+
+
+class Call:
+    """Arguments of one call. `args` leaves out the receiver of a method.
+
+    `complete` is False where the program passes `*args` or `**kwargs` that are not known, so that
+    an argument which seems to be left out may be there.
+    """
+
+    __slots__ = ("args", "complete", "kwargs", "name", "receiver", "services", "site")
+
+    def __init__(
+        self,
+        name: str,
+        receiver: Value,
+        args: tuple[Value, ...],
+        kwargs: dict[str, Value],
+        site: Site,
+        services: Services,
+        complete: bool = True,
+    ) -> None:
+        self.name = name
+        self.receiver = receiver
+        self.args = args
+        self.kwargs = kwargs
+        self.site = site
+        self.services = services
+        self.complete = complete
+
+    def get(self, position: int, name: str, default: Value = None) -> Value:
+        """The argument at `position` or of keyword `name`; `default` (Python's None) if absent."""
+        if position < len(self.args):
+            return self.args[position]
+        return self.kwargs.get(name, default)
+
+    def place(self, position: int, name: str) -> int | str:
+        """How `Services` knows that argument."""
+        return position if position < len(self.args) else name
+
+    def trail(self, kind: str, text: str, previous: Trail | None = None) -> Trail:
+        return Trail(kind, text, self.site, previous)
+
+    def write(self, table: dict[Any, Any], key: Any, value: Value) -> None:
+        self.services.journal.write(table, key, value)
+
+    def unknown(self, device: DeviceTree = UNKNOWN_DEVICE) -> Unknown:
+        return Unknown(self.name, device)
+
+
+Model = Callable[[Call], Value]
+
+
+def tensor_of(value: Value) -> Tensor | None:
+    """The tensor that an operand is, or None where it is none (or not known to be one).
+
+    A tree becomes one tensor whose device is the tree of its tensors' devices: operands of other
+    kinds would not take part in the operation. An unknown that the program treats as a tensor is
+    a tensor on its symbolic device.
+    """
+    kind = type(value)
+    if kind is Tensor:
+        return value  # type: ignore[no-any-return]
+    if kind is Parameter:
+        return value.tensor  # type: ignore[no-any-return]
+    if kind is Unknown:
+        if value.tensor_evidence or value.device is not UNKNOWN_DEVICE:
+            return Tensor(value.device, requires_grad=None, leaf=None)
+        return None
+    if kind is Guarded:
+        return _tensor_of_tree(value)
+    return None
+
+
+def _tensor_of_tree(tree: Guarded) -> Tensor | None:
+    yes, no = tree.yes, tree.no
+    left = _tensor_of_tree(yes) if type(yes) is Guarded else tensor_of(yes)
+    right = _tensor_of_tree(no) if type(no) is Guarded else tensor_of(no)
+    if left is None and right is None:
+        return None
+    if left is None or right is None:
+        found = left or right
+        assert found is not None
+        other = no if left is not None else yes
+        if any(type(leaf) in (Unknown, BoundExternal) for leaf in leaves(other)):
+            return found.with_(device=UNKNOWN_DEVICE)
+        return found
+    joined = join(Guarded(tree.atom, True, False), left, right)
+    return joined if type(joined) is Tensor else None
+
+
+def device_of(value: Value, current_cuda: DeviceTree | None = None) -> DeviceTree | None:
+    """The device that a device-like argument names: a string, a `torch.device`, an ordinal, or an
+    unknown (then a symbol that is the same each time). None for anything else, such as a dtype.
+    """
+    if type(value) is Guarded:
+        tree = combine(_leaf_device, value)
+        return None if tree is None else _without_none(tree)
+    found: DeviceTree | None = _leaf_device(value)
+    return found
+
+
+def _without_none(tree: Any) -> DeviceTree:
+    found: DeviceTree = combine(lambda leaf: UNKNOWN_DEVICE if leaf is None else leaf, tree)
+    return found
+
+
+def _leaf_device(value: Value) -> Any:
+    from device_lens.domain.device import Device, SymbolicDevice
+
+    if type(value) is DeviceValue:
+        return value.device
+    if type(value) is Const:
+        if isinstance(value.value, str):
+            return parse_device(value.value) or UNKNOWN_DEVICE
+        if type(value.value) is int and value.value >= 0:
+            return Device("cuda", value.value)
+        return None
+    if type(value) is Unknown:
+        if value.fields is None:
+            value.fields = {}
+        symbol = value.fields.get("<as device>")
+        if symbol is None:
+            symbol = value.fields["<as device>"] = SymbolicDevice(value.label or "an expression")
+        return symbol
+    return None
+
+
+def single_device(value: Value) -> DeviceTree:
+    """The one device of a tensor, parameter or module's implicit part; unknown otherwise."""
+    tensor = tensor_of(value)
+    if tensor is not None:
+        return flatten_device(tensor.device)
+    if type(value) is ModuleObject:
+        return value.device
+    return UNKNOWN_DEVICE
+
+
+def constant(value: Value, default: Any = None) -> Any:
+    """The Python constant behind a value, or `default`."""
+    return value.value if type(value) is Const else default
+
+
+def is_none(value: Value) -> bool:
+    return value is None or value is MISSING or value == NONE
+
+
+def is_object(value: Value) -> bool:
+    return isinstance(value, HeapObject)

@@ -1,0 +1,1 @@
+"""Other libraries: right or silent, one small file each."""

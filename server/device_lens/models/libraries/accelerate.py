@@ -1,0 +1,103 @@
+"""accelerate: `prepare` moves models, and makes loaders whose batches arrive on the device."""
+
+from __future__ import annotations
+
+from device_lens.domain.device import CPU, Device, DeviceTree
+from device_lens.domain.guard import Guarded
+from device_lens.domain.heap import Instance, ModuleObject
+from device_lens.domain.values import DeviceValue, External, Tensor, TupleValue, Unknown
+from device_lens.models.call import Call, Value, constant
+from device_lens.models.registry import ALIASES, FUNCTIONS
+from device_lens.models.torch.availability import assumed_accelerator, availability
+from device_lens.models.torch.collation import map_tensors
+from device_lens.models.torch.copying import mark_fresh
+from device_lens.models.torch.data import LOADER, batch_of
+from device_lens.models.torch.module import move
+from device_lens.models.torch.module_methods import listing
+from device_lens.models.torch.objects import class_model, first, nothing, register_names
+from device_lens.models.torch.target import CURRENT_CUDA, present
+from device_lens.models.words import words
+
+NAME = "accelerate.Accelerator"
+PREPARED_LOADER = "accelerate.data_loader.DataLoaderShard"
+_SILENT = """wait_for_everyone print log init_trackers end_training save_state load_state save
+    save_model register_for_checkpointing free_memory clear clip_grad_value_ unscale_gradients"""
+_SAME = """unwrap_model gather gather_for_metrics reduce pad_across_processes prepare_scheduler
+    prepare_optimizer"""
+
+
+def _accelerator(call: Call) -> Value:
+    made = Instance(External(NAME), call.site.node)
+    made.fields["device"] = DeviceValue(_device(call))
+    return made
+
+
+def _device(call: Call) -> DeviceTree:
+    """The accelerator that is there, else the host."""
+    if constant(call.kwargs.get("cpu")) is True:
+        return CPU
+    kind = assumed_accelerator(call.services)
+    here = present(call.services, CURRENT_CUDA) if kind == "cuda" else Device(kind)
+    return Guarded(availability(kind, kind), here, CPU)
+
+
+def _place(call: Call) -> DeviceTree:
+    fields = call.receiver.fields if isinstance(call.receiver, Instance) else {}
+    device = fields.get("device")
+    return device.device if type(device) is DeviceValue else _device(call)
+
+
+def _prepare(call: Call) -> Value:
+    prepared = tuple(_prepared(call, value) for value in call.args)
+    return prepared[0] if len(prepared) == 1 else TupleValue(prepared)
+
+
+def _prepared(call: Call, value: Value) -> Value:
+    if isinstance(value, ModuleObject):
+        trail = call.trail("moved", "is moved by `accelerator.prepare`")
+        move(call.services, value, _place(call), None, trail)
+        return value
+    if isinstance(value, Instance) and "dataset" in value.fields:
+        made = Instance(External(PREPARED_LOADER), call.site.node)
+        made.fields.update(value.fields)
+        made.fields["<device>"] = _place(call)
+        return made
+    return value
+
+
+def _batches(call: Call) -> Value:
+    """Batches of a prepared loader are on the accelerator's device."""
+    loader = call.receiver
+    device = loader.fields.get("<device>", CPU)
+
+    def moved(leaf: Value) -> Value:
+        if type(leaf) is Tensor:
+            trail = call.trail("moved", "is moved by the prepared loader", leaf.trail)
+            return leaf.with_(device=device, pinned=False, trail=trail)
+        return Unknown(leaf.label, device) if type(leaf) is Unknown else leaf
+
+    return listing(call, [], mark_fresh(map_tensors(batch_of(call, loader), moved)))
+
+
+def _backward(call: Call) -> Value:
+    """`accelerator.backward(loss)`."""
+    loss = call.get(0, "loss")
+    if loss is not None:
+        call.services.invoke(call.services.attribute(loss, "backward"), (), {})
+    return call.unknown()
+
+
+def register_all() -> None:
+    FUNCTIONS[NAME] = _accelerator
+    ALIASES["accelerate.accelerator.Accelerator"] = NAME
+    for name in words("prepare prepare_model prepare_data_loader"):
+        FUNCTIONS[f"{NAME}.{name}"] = _prepare
+    FUNCTIONS[f"{NAME}.backward"] = _backward
+    FUNCTIONS[f"{NAME}.clip_grad_norm_"] = FUNCTIONS["torch.nn.utils.clip_grad_norm_"]
+    register_names(NAME, _SILENT, nothing)
+    register_names(NAME, _SAME, first)
+    for name in words("autocast accumulate main_process_first local_main_process_first no_sync"):
+        FUNCTIONS[f"{NAME}.{name}"] = class_model("contextlib.nullcontext")
+    FUNCTIONS[f"{PREPARED_LOADER}.__iter__"] = _batches
+    FUNCTIONS[f"{PREPARED_LOADER}.__len__"] = FUNCTIONS[f"{LOADER}.__len__"]
+    FUNCTIONS["accelerate.utils.set_seed"] = nothing

@@ -1,0 +1,75 @@
+"""Libraries that compute in host memory: they read tensors as arrays, which raises for one on an
+accelerator or one that requires grad, and give back host values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from device_lens.domain.heap import DictObject, Instance, ListObject
+from device_lens.domain.values import External, HostArray, TupleValue
+from device_lens.models.call import Call, Model, Value, tensor_of
+
+DEPTH = 2
+"""How deep in lists a function looks for tensors."""
+
+
+def host_function(what: str, reads: bool = True, result: Callable[[], Value] = HostArray) -> Model:
+    """A function of a host library. `what` is how a reader knows it; `reads` tells that it turns
+    its arguments into arrays."""
+
+    def model(call: Call) -> Value:
+        if reads:
+            read_arguments(call, what)
+        return result()
+
+    return model
+
+
+def host_class(name: str, what: str, reads: bool = True) -> Model:
+    """A class of a host library: its instances' methods are looked up under `name`."""
+
+    def model(call: Call) -> Value:
+        if reads:
+            read_arguments(call, what)
+        return Instance(External(name), call.site.node)
+
+    return model
+
+
+def read_arguments(call: Call, what: str) -> None:
+    """Reports the tensors among the arguments as read from host memory."""
+    for position, value in enumerate(call.args):
+        _read(call, what, value, position)
+    for name, value in call.kwargs.items():
+        _read(call, what, value, name)
+
+
+def _read(call: Call, what: str, value: Value, place: int | str) -> None:
+    found = _first_tensor(value, DEPTH)
+    if found is not None:
+        call.services.host_read(what, found, place)
+
+
+def _first_tensor(value: Value, depth: int) -> Value | None:
+    if tensor_of(value) is not None:
+        return value
+    if not depth:
+        return None
+    items: tuple[Value, ...] = ()
+    if type(value) is TupleValue:
+        items = value.items
+    elif type(value) is ListObject:
+        items = (*value.items, value.rest)
+    elif type(value) is DictObject:
+        items = (*value.entries.values(), value.rest)
+    for item in items:
+        found = None if item is None else _first_tensor(item, depth - 1)
+        if found is not None:
+            return found
+    return None
+
+
+def is_class_name(name: str) -> bool:
+    """Whether the last part of a qualified name is spelt like a class."""
+    last = name.rpartition(".")[2]
+    return last[:1].isupper()

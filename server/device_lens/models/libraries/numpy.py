@@ -1,0 +1,169 @@
+"""numpy: arrays are in host memory."""
+
+from __future__ import annotations
+
+from device_lens.domain.values import Const, DtypeValue, External, HostArray, Shape, Unknown
+from device_lens.models.call import Call, Model, Value, tensor_of
+from device_lens.models.dtypes import named
+from device_lens.models.libraries.host import host_function, read_arguments
+from device_lens.models.numbers import dimension, number, of_dimension, of_shape, sequence
+from device_lens.models.registry import ATTRIBUTES, FUNCTIONS, PACKAGES
+from device_lens.models.words import words
+
+ARRAY = "numpy.ndarray"
+_FILLED = words("zeros ones empty full random.random random.random_sample random.standard_normal")
+_DRAWN = words("random.rand random.randn")
+_SIZED = words("random.uniform random.normal random.randint random.choice random.beta")
+_INSPECTORS = words(
+    "shape ndim size isscalar iterable broadcast_shapes issubdtype dtype array_equal random.seed"
+)
+"""Functions that look at their argument without reading it as an array."""
+_ITEMS = words("ndarray.item ndarray.tolist ndarray.tobytes ndarray.dump ndarray.nonzero")
+_KEEPING = words("ndarray.copy ndarray.clip ndarray.round ndarray.__neg__ ndarray.__abs__")
+_OWN_METHODS = words("squeeze swapaxes nonzero real")
+"""Functions that call the method of that name, which a tensor has too."""
+_ELEMENTWISE = words(
+    """triu tril abs absolute exp log sqrt square sin cos tanh clip round around floor ceil sign
+    negative nan_to_num copy zeros_like ones_like empty_like full_like logical_not"""
+)
+"""Functions whose result has the shape of their first argument."""
+_DTYPES = {
+    **{name: name for name in words("float16 float32 float64 int8 int16 int32 int64 uint8")},
+    "bool_": "bool",
+    "double": "float64",
+    "single": "float32",
+    "half": "float16",
+    "long": "int64",
+}
+
+
+def dtype_name(value: Value) -> str | None:
+    """The dtype that an argument names: `np.float32`, `"float32"`, `float`."""
+    if type(value) is Const and isinstance(value.value, str):
+        return _DTYPES.get(value.value)
+    if type(value) is External:
+        return _DTYPES.get(value.name.removeprefix("numpy.")) or named(value)
+    return named(value) if type(value) is DtypeValue else None
+
+
+def _sizes(value: Value) -> Shape:
+    items = sequence(value)
+    if items is not None:
+        return tuple(dimension(item) for item in items)
+    return (dimension(value),) if type(value) is Const else None
+
+
+def _filled(call: Call) -> Value:
+    """`np.zeros(shape)`."""
+    dtype = call.kwargs.get("dtype")
+    shape = _sizes(call.get(0, "shape"))
+    return HostArray("float64" if dtype is None else dtype_name(dtype), shape)
+
+
+def _drawn(call: Call) -> Value:
+    """`np.random.rand(2, 3)`."""
+    return HostArray("float64", tuple(dimension(value) for value in call.args))
+
+
+def _sized(call: Call) -> Value:
+    """`np.random.normal(…, size=shape)`."""
+    read_arguments(call, call.name)
+    size = call.kwargs.get("size", call.args[2] if len(call.args) > 2 else None)
+    return HostArray(shape=None if size is None else _sizes(size))
+
+
+def _array(call: Call) -> Value:
+    """`np.asarray(x)`: reads a tensor where it is."""
+    read_arguments(call, call.name)
+    value = call.args[0] if call.args else None
+    dtype = dtype_name(call.kwargs.get("dtype", call.args[1] if len(call.args) > 1 else None))
+    if type(value) is HostArray:
+        return HostArray(dtype or value.dtype, value.shape, value.trail)
+    tensor = tensor_of(value)
+    if tensor is not None:
+        return HostArray(dtype or tensor.dtype, tensor.shape)
+    return HostArray(dtype)
+
+
+def _elementwise(call: Call) -> Value:
+    """An array of its argument's shape."""
+    read_arguments(call, "np." + call.name.removeprefix("numpy."))
+    value = call.args[0] if call.args else None
+    return HostArray(shape=value.shape if type(value) is HostArray else None)
+
+
+def _own_method(call: Call) -> Value:
+    """`np.squeeze(t)` is `t.squeeze()`: a tensor stays one, wherever it is."""
+    tensor = tensor_of(call.args[0]) if call.args else None
+    return HostArray() if tensor is None else tensor.with_(shape=None, zero_dim=None)
+
+
+def _astype(call: Call) -> Value:
+    shape = call.receiver.shape if type(call.receiver) is HostArray else None
+    return HostArray(dtype_name(call.get(0, "dtype")), shape)
+
+
+def _kept(call: Call) -> Value:
+    return call.receiver if type(call.receiver) is HostArray else HostArray()
+
+
+def _python(call: Call) -> Value:
+    return Unknown(call.name)
+
+
+def _shape(call: Call) -> Value:
+    known = of_shape(call.receiver.shape) if type(call.receiver) is HostArray else None
+    return known if known is not None else Unknown("shape")
+
+
+def _size(call: Call) -> Value:
+    return number("size")
+
+
+def _ndim(call: Call) -> Value:
+    shape = call.receiver.shape if type(call.receiver) is HostArray else None
+    return number("ndim") if shape is None else Const(len(shape))
+
+
+def _transposed(call: Call) -> Value:
+    array = call.receiver
+    if type(array) is not HostArray or array.shape is None:
+        return HostArray()
+    return HostArray(array.dtype, tuple(reversed(array.shape)))
+
+
+def _length(call: Call) -> Value:
+    shape = call.receiver.shape if type(call.receiver) is HostArray else None
+    return of_dimension(shape[0]) if shape else number("length")
+
+
+def _model(name: str) -> Model:
+    return host_function("np." + name.removeprefix("numpy."))
+
+
+def register_all() -> None:
+    PACKAGES["numpy"] = _model
+    groups: tuple[tuple[list[str], Model], ...] = (
+        (_FILLED, _filled),
+        (_DRAWN, _drawn),
+        (_SIZED, _sized),
+        (words("array asarray ascontiguousarray asanyarray"), _array),
+        (_ELEMENTWISE, _elementwise),
+        (_OWN_METHODS, _own_method),
+        (_INSPECTORS, _python),
+        (_ITEMS, _python),
+        (_KEEPING, _kept),
+    )
+    for names, model in groups:
+        for name in names:
+            FUNCTIONS[f"numpy.{name}"] = model
+    FUNCTIONS[f"{ARRAY}.astype"] = _astype
+    FUNCTIONS[f"{ARRAY}.__len__"] = _length
+    ATTRIBUTES[f"{ARRAY}.shape"] = _shape
+    ATTRIBUTES[f"{ARRAY}.size"] = _size
+    ATTRIBUTES[f"{ARRAY}.ndim"] = _ndim
+    ATTRIBUTES[f"{ARRAY}.T"] = _transposed
+    for name in words("dtype nbytes flags strides"):
+        ATTRIBUTES[f"{ARRAY}.{name}"] = _python
+    for name in words("real imag flat"):
+        ATTRIBUTES[f"{ARRAY}.{name}"] = _kept

@@ -1,0 +1,68 @@
+"""Models out of libraries: of their parts nothing is known but where they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from device_lens.domain.heap import ModuleObject
+from device_lens.domain.values import DeviceValue, Tensor
+from device_lens.models.call import Call, Value
+from device_lens.models.registry import ATTRIBUTES, BASES, MODULES
+from device_lens.models.torch.construction import make_opaque
+from device_lens.models.torch.module import PART
+from device_lens.models.torch.nn_layer import agreeing, first_parameter, operands_of
+from device_lens.models.torch.parts import home_device
+
+MODULE = "torch.nn.Module"
+
+
+class OpaqueModule:
+    """A module class of a library. `output` makes the value of a call from a tensor on the module's
+    device, `checked` tells that all inputs have to be there."""
+
+    def __init__(
+        self, name: str, output: Callable[[Call, Tensor], Value], checked: bool = True
+    ) -> None:
+        self.name = name
+        self.output = output
+        self.checked = checked
+
+    def initialise(self, call: Call, module: ModuleObject) -> None:
+        """On the default device; nothing is known of the parts."""
+        make_opaque(call, module, call.services.default_device())
+
+    def forward(self, call: Call) -> Value:
+        """An output on the module's device."""
+        weight = first_parameter(call.receiver)
+        operands = operands_of(call.args, call.kwargs, {}) if self.checked else []
+        if weight is not None:
+            operands.insert(1, weight)
+        result = agreeing(call, self.name, operands, dtype=None)
+        return self.output(call, result.with_(shape=None, dtype=None, zero_dim=None))
+
+
+def tensor_output(call: Call, result: Tensor) -> Value:
+    """The output is one tensor."""
+    return result
+
+
+def unknown_output(call: Call, result: Tensor) -> Value:
+    """The output is a structure of tensors on one device."""
+    return call.unknown(result.device)
+
+
+def register(model: OpaqueModule) -> None:
+    """Makes a class known as a module."""
+    MODULES[model.name] = model
+    BASES[model.name] = (MODULE,)
+    ATTRIBUTES[f"{model.name}.device"] = _device
+
+
+def _device(call: Call) -> Value:
+    """`model.device`, which models of libraries have and `nn.Module` has not."""
+    found = home_device(call.receiver) if isinstance(call.receiver, ModuleObject) else None
+    return call.unknown() if found is None else DeviceValue(found)
+
+
+def register_all() -> None:
+    register(OpaqueModule(PART, unknown_output))

@@ -1,0 +1,40 @@
+"""Every other library; each in a file of its own."""
+
+from __future__ import annotations
+
+from device_lens.models.libraries import (
+    accelerate,
+    gymnasium,
+    images,
+    lightning,
+    numpy,
+    opaque,
+    pandas,
+    plotting,
+    sklearn,
+    timm,
+    torch_geometric,
+    torchvision,
+    transformers,
+)
+
+_TABLES = (
+    opaque,
+    numpy,
+    plotting,
+    sklearn,
+    pandas,
+    images,
+    gymnasium,
+    timm,
+    torchvision,
+    transformers,
+    lightning,
+    accelerate,
+    torch_geometric,
+)
+
+
+def register_all() -> None:
+    for table in _TABLES:
+        table.register_all()

@@ -1,0 +1,70 @@
+"""Numbers and strings that the analysis knows to be such, though not which."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.heap import ListObject
+from device_lens.domain.values import TRUE, Const, Dim, Shape, TupleValue, Unknown
+from device_lens.models.call import Value
+
+_MARK = "<number>"
+_TEXT = "<text>"
+
+
+def number(label: str = "") -> Unknown:
+    """An unknown that is surely a Python number: one size, not a tuple of sizes."""
+    value = Unknown(label)
+    value.fields = {_MARK: TRUE}
+    return value
+
+
+def is_number(value: Value) -> bool:
+    if type(value) is Const:
+        return isinstance(value.value, (int, float, complex))
+    return type(value) is Unknown and value.fields is not None and _MARK in value.fields
+
+
+def text(label: str = "") -> Unknown:
+    """An unknown that is surely a string."""
+    value = Unknown(label)
+    value.fields = {_TEXT: TRUE}
+    return value
+
+
+def is_text(value: Value) -> bool:
+    if type(value) is Const:
+        return isinstance(value.value, str)
+    return type(value) is Unknown and value.fields is not None and _TEXT in value.fields
+
+
+def dimension(value: Value) -> Dim:
+    """The size that a value is: a number, or None where it is not known."""
+    if type(value) is Const and type(value.value) is int:
+        return value.value
+    return None
+
+
+def of_dimension(dim: Dim) -> Value:
+    """The value of a size."""
+    return Const(dim) if isinstance(dim, int) else number(dim or "")
+
+
+def of_shape(shape: Shape) -> TupleValue | None:
+    """The `torch.Size` of a known number of dimensions."""
+    return None if shape is None else TupleValue(tuple(of_dimension(dim) for dim in shape))
+
+
+def size_of(shape: Shape, site: Any) -> TupleValue | ListObject:
+    """A `torch.Size`: where the number of dimensions is not known, they are numbers all the
+    same."""
+    return of_shape(shape) or ListObject((), number("size"), "tuple", site)
+
+
+def sequence(value: Value) -> tuple[Value, ...] | None:
+    """The items of a tuple or list of known length, else None."""
+    if type(value) is TupleValue:
+        return value.items
+    if type(value) is ListObject and value.rest is None:
+        return value.items
+    return None

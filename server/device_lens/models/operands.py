@@ -1,0 +1,240 @@
+"""The tensors of a call, by what they have to do with each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, DeviceTree
+from device_lens.domain.guard import Guarded, cases, combine, conjunction, leaves
+from device_lens.domain.heap import DictObject, HeapObject, ListObject
+from device_lens.domain.trail import Trail
+from device_lens.domain.values import (
+    Const,
+    DtypeValue,
+    External,
+    HostArray,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+from device_lens.models.agreement import Placed, common_device
+from device_lens.models.call import Services, Value, tensor_of
+from device_lens.models.numbers import is_number
+from device_lens.models.signature import Bound, Place, Role, Slot
+
+POINTS = frozenset(("<points>",))
+"""Guests where all operands are without dimensions: operations that expand them before."""
+_NO_TENSORS = (Const, DtypeValue, External, HostArray)
+
+
+class Operands:
+    """What `collect` found. `agreeing` are the tensors that must share a device, the one that is
+    written into and destinations included; `scalars` the values in their places that may be
+    Python numbers."""
+
+    __slots__ = (
+        "agreeing",
+        "bound",
+        "bystanders",
+        "destinations",
+        "host",
+        "indices",
+        "names",
+        "scalars",
+    )
+
+    def __init__(self, bound: Bound) -> None:
+        self.bound = bound
+        self.agreeing: list[Placed] = []
+        self.names: list[str] = []
+        """For each of `agreeing`, its parameter; empty for the one that is written into."""
+        self.bystanders: list[Tensor] = []
+        """Tensors whose device does not matter; the result's gradient may flow to them."""
+        self.destinations: list[Placed] = []
+        self.indices: list[Placed] = []
+        self.host: list[Placed] = []
+        self.scalars: list[Value] = []
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        return [placed[0] for placed in self.agreeing]
+
+    def differentiable(self) -> list[Tensor]:
+        """The tensors to which a gradient of the result may flow."""
+        return [*self.tensors, *self.bystanders]
+
+    def check(self, operation: str, guests: frozenset[str] | None = frozenset()) -> DeviceTree:
+        """The device that the operands share. Reports those that surely do not agree. Only the
+        parameters `guests` (None: all) may be 0-dimensional host tensors beside others."""
+        services = self.bound.call.services
+        device: DeviceTree = UNKNOWN_DEVICE
+        if self.agreeing:
+            lenient = guests is None or bool(guests)
+            device = common_device(services, operation, self._comparable(guests), lenient)
+            for index in self.indices:
+                common_device(services, operation, [self.agreeing[0], off_host(index)], False)
+            for out in self.destinations:
+                common_device(services, operation, [_solid(out), self._leader(device)], True)
+        for placed in self.host:
+            demand_host(services, operation, placed, self._beside(placed))
+        return device
+
+    def _comparable(self, guests: frozenset[str] | None) -> list[Placed]:
+        """The operands, those that may not be guests made to count as having dimensions."""
+        if guests == POINTS:
+            meet = all(tensor.zero_dim is not False for tensor in self.tensors)
+            guests = None if meet else frozenset()
+        return [
+            placed if name and (guests is None or name in guests) else _solid(placed)
+            for placed, name in zip(self.agreeing, self.names, strict=True)
+        ]
+
+    def _leader(self, device: DeviceTree) -> Placed:
+        """An operand that decides where the result is, standing for all of them."""
+        placed = [one for one in self.agreeing if one[0].device == device]
+        if placed:
+            return next((one for one in placed if one[0].zero_dim is False), placed[0])
+        first = self.agreeing[0]
+        return first[0].with_(device=device), first[1], first[2]
+
+    def _beside(self, placed: Placed) -> Placed:
+        return self.agreeing[0] if self.agreeing else placed
+
+    def trail(self, device: DeviceTree) -> Trail | None:
+        """The history of the operand whose device the result has."""
+        leader = self._source(device)
+        return leader.trail if leader is not None else None
+
+    def default_made(self, device: DeviceTree) -> bool:
+        leader = self._source(device)
+        return leader is not None and leader.default_made
+
+    def _source(self, device: DeviceTree) -> Tensor | None:
+        for tensor in self.tensors:
+            if tensor.device == device and tensor.trail is not None:
+                return tensor
+        return None
+
+
+def collect(bound: Bound) -> Operands:
+    """Sorts the arguments of a call by the roles of their parameters."""
+    found = Operands(bound)
+    for slot in bound.signature.slots:
+        value = bound.get(slot.name)
+        if value is None or slot.role is Role.PLAIN:
+            continue
+        place = bound.places[slot.name]
+        if slot.role is Role.AGREES:
+            _agreeing(found, slot.name, value, place)
+            continue
+        placed = list(placed_tensors(bound, value, place))
+        if slot.role is Role.WRITTEN:
+            found.agreeing.extend(placed)
+            found.names.extend("" for _ in placed)
+            if placed:
+                bound.tensors[slot.name] = placed[0][0]
+        elif slot.role is Role.OUT:
+            found.destinations.extend(placed)
+        elif slot.role is Role.INDEX:
+            found.indices.extend(placed)
+        elif slot.role is Role.HOST:
+            found.host.extend(placed)
+        else:
+            _bystanders(found, slot, placed)
+    if bound.given("out") and all(slot.name != "out" for slot in bound.signature.slots):
+        found.destinations.extend(placed_tensors(bound, bound.get("out"), bound.places["out"]))
+    return found
+
+
+def _bystanders(found: Operands, slot: Slot, placed: list[Placed]) -> None:
+    """Operands that may be anywhere, all of them or those that have no dimensions."""
+    for one in placed:
+        if slot.role is Role.UNLESS_POINT and one[0].zero_dim is False:
+            found.agreeing.append(one)
+            found.names.append(slot.name)
+        else:
+            found.bystanders.append(one[0])
+
+
+def _agreeing(found: Operands, name: str, value: Value, place: Place) -> None:
+    placed = list(placed_tensors(found.bound, value, place))
+    found.agreeing.extend(placed)
+    found.names.extend(name for _ in placed)
+    if not placed:
+        if not isinstance(value, tuple):
+            found.scalars.append(value)
+    elif len(placed) == 1 and placed[0][1] is value:
+        found.bound.tensors[name] = placed[0][0]
+
+
+def placed_tensors(bound: Bound, value: Value, place: Place) -> Iterator[Placed]:
+    """The tensors that an argument is, or holds as a sequence or mapping of any depth."""
+    if isinstance(value, tuple):
+        for offset, item in enumerate(value):
+            at = place + offset if isinstance(place, int) else place
+            yield from placed_tensors(bound, item, at)
+        return
+    if isinstance(value, _NO_TENSORS) or is_number(value):
+        return
+    tensor = tensor_of(value)
+    if tensor is not None:
+        yield tensor, value, place
+    elif isinstance(value, Unknown):
+        yield Tensor(UNKNOWN_DEVICE, requires_grad=None, leaf=None), value, place
+    elif isinstance(value, (TupleValue, ListObject)):
+        items, rest = bound.call.services.iterate(value)
+        if rest is not None:
+            bound.tensors_complete = False
+            items = (*items, rest)
+        for item in items:
+            yield from placed_tensors(bound, item, place)
+    elif isinstance(value, DictObject):
+        for item in value.entries.values():
+            yield from placed_tensors(bound, item, place)
+    elif isinstance(value, Guarded):
+        yield from _of_tree(value, place)
+    elif isinstance(value, HeapObject):
+        bound.tensors_complete = False
+        yield Tensor(UNKNOWN_DEVICE, requires_grad=None, leaf=None), value, place
+
+
+def _of_tree(value: Guarded, place: Place) -> Iterator[Placed]:
+    """A tree without a tensor among its leaves: none either, unless a leaf is unknown."""
+    if any(not isinstance(leaf, _NO_TENSORS) for leaf in leaves(value)):
+        yield Tensor(UNKNOWN_DEVICE, requires_grad=None, leaf=None), value, place
+
+
+def _solid(placed: Placed) -> Placed:
+    """An operand that is no mere guest even where it has no dimensions, because it is written
+    into or because the operation makes no exception for it."""
+    tensor, value, place = placed
+    if tensor.zero_dim is False:
+        return placed
+    return tensor.with_(shape=None, zero_dim=False), value, place
+
+
+def off_host(placed: Placed) -> Placed:
+    """An index with its cases on the host left out: there it agrees with everything."""
+    tensor, value, place = placed
+    device = _map(lambda leaf: UNKNOWN_DEVICE if leaf is CPU else leaf, tensor.device)
+    return tensor.with_(device=device), value, place
+
+
+def _map(function: Callable[[DeviceTree], DeviceTree], tree: DeviceTree) -> DeviceTree:
+    result: DeviceTree = combine(function, tree)
+    return result
+
+
+def demand_host(services: Services, operation: str, placed: Placed, beside: Placed) -> None:
+    """Reports an argument that has to be on the host, in each case in which it is not."""
+    tensor, value, place = placed
+    for literals, leaf in cases(tensor.device):
+        if not isinstance(leaf, Device) or leaf is CPU or leaf.type == "meta":
+            continue
+        condition = services.condition()
+        for atom, holds in literals:
+            literal = Guarded(atom, True, False) if holds else Guarded(atom, False, True)
+            condition = conjunction(condition, literal)
+        if condition is not False:
+            other = (beside[1], beside[2])
+            services.conflict(operation, (value, place), other, literals, wants_cpu=True)

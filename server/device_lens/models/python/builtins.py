@@ -1,0 +1,284 @@
+"""Built-in functions: they pass tensors on, or ask for numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.guard import combine, disjunction, negation
+from device_lens.domain.heap import DictObject, ListObject, Parameter
+from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.values import (
+    NONE,
+    Const,
+    External,
+    HostArray,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+from device_lens.models import registry
+from device_lens.models.call import Call, Model, Value, tensor_of
+from device_lens.models.methods import find_method
+from device_lens.models.numbers import is_number, number, text
+
+
+def listing(call: Call, items: tuple[Value, ...], rest: Value, kind: str = "list") -> ListObject:
+    return ListObject(items, rest, kind, call.site.node)
+
+
+def first_argument(call: Call) -> Value:
+    return call.args[0] if call.args else Unknown()
+
+
+def _sequence(kind: str) -> Model:
+    def model(call: Call) -> Value:
+        if not call.args:
+            return TupleValue(()) if kind == "tuple" else listing(call, (), None, kind)
+        items, rest = call.services.iterate(call.args[0])
+        if kind == "tuple" and rest is None:
+            return TupleValue(items)
+        if kind == "sorted":
+            return listing(call, (), any_item(items, rest)) if items else listing(call, (), rest)
+        return listing(call, items, rest, "list" if kind == "iter" else kind)
+
+    return model
+
+
+def any_item(items: tuple[Value, ...], rest: Value) -> Value:
+    found = [item for item in (*items, rest) if item is not None]
+    return join_all(found) if found else Unknown()
+
+
+def _sum(call: Call) -> Value:
+    """The sum of tensors is where they are: added up by their own operator."""
+    items, rest = call.services.iterate(first_argument(call))
+    operands = [item for item in (*items[:8], rest) if item is not None]
+    start = call.get(1, "start")
+    if start is not None:
+        operands.insert(0, start)
+    tensors = [o for o in operands if tensor_of(o) is not None]
+    if not tensors:
+        if operands and all(is_number(o) for o in operands):
+            return number()
+        if all(type(o) in (Const, HostArray) for o in operands) and operands:
+            return Unknown("a number")
+        return join_all(operands) if operands else Const(0)
+    add = registry.function("torch.Tensor.__add__")
+    total: Value = tensors[0]
+    others = tensors[1:] or ([tensors[0]] if rest is not None or len(items) > 1 else [])
+    for operand in others:
+        if add is None:
+            return total
+        request = Call("torch.Tensor.__add__", total, (operand,), {}, call.site, call.services)
+        total = add(request)
+    return total
+
+
+def _extreme(call: Call) -> Value:
+    values = list(call.args)
+    if len(values) == 1:
+        items, rest = call.services.iterate(values[0])
+        values = [item for item in (*items, rest) if item is not None]
+    if len(values) > 1:
+        _wait_for_tensors(call, values)
+    if values and all(type(v) is Const for v in values):
+        choose = max if call.name.endswith("max") else min
+        try:
+            return Const(choose(v.value for v in values))
+        except TypeError:
+            return Unknown()
+    return join_all(values) if values else Unknown()
+
+
+def _wait_for_tensors(call: Call, values: list[Value]) -> None:
+    """Python compares one by one, which asks each tensor for its value."""
+    for value in values:
+        if type(value) in (Tensor, Parameter):
+            call.services.synchronize(f"{call.name.removeprefix('builtins.')}()", value, 0)
+
+
+def _number(what: str) -> Model:
+    """`float(t)`, `int(t)`, `bool(t)`: a tensor is waited for."""
+    kinds: dict[str, Any] = {"float": float, "int": int, "bool": bool, "complex": complex}
+
+    def model(call: Call) -> Value:
+        value = first_argument(call)
+        if tensor_of(value) is not None:
+            call.services.synchronize(f"{what}()", value, 0)
+            return number("a number")
+        if what == "bool" and call.args:
+            return combine(Const, call.services.truth(value))
+        return combine(converted, value) if len(call.args) == 1 else number("a number")
+
+    def converted(value: Value) -> Value:
+        if type(value) is Const:
+            try:
+                return Const(kinds[what](value.value))
+            except (TypeError, ValueError, OverflowError):
+                return number("a number")
+        return number(value.label if type(value) is Unknown else "a number")
+
+    return model
+
+
+def _str(call: Call) -> Value:
+    value = first_argument(call)
+    if type(value) is Const and not isinstance(value.value, bytes):
+        return Const(str(value.value))
+    from device_lens.domain.device import Device
+    from device_lens.domain.values import DeviceValue
+
+    if type(value) is DeviceValue:
+
+        def name(leaf: Any) -> Value:
+            return Const(str(leaf)) if isinstance(leaf, Device) else Unknown("a device")
+
+        return combine(name, value.device)
+    return text("a string")
+
+
+def _print(call: Call) -> Value:
+    for index, value in enumerate(call.args):
+        if tensor_of(value) is not None:
+            call.services.synchronize("print()", value, index)
+    return NONE
+
+
+def _len(call: Call) -> Value:
+    value = first_argument(call)
+    if type(value) is TupleValue:
+        return Const(len(value.items))
+    if type(value) is ListObject and value.rest is None:
+        return Const(len(value.items))
+    if type(value) is DictObject and value.rest is None:
+        return Const(len(value.entries))
+    if type(value) is Const and isinstance(value.value, str):
+        return Const(len(value.value))
+    tensor = value.tensor if type(value) is Parameter else value
+    if type(tensor) is Tensor and tensor.shape and isinstance(tensor.shape[0], int):
+        return Const(tensor.shape[0])
+    method = find_method(value, "__len__")
+    if method is not None:
+        return call.services.invoke(method, (), {})
+    return number("a length")
+
+
+def _dict(call: Call) -> Value:
+    found = DictObject(site=call.site.node)
+    if call.args:
+        source = call.args[0]
+        if type(source) is DictObject:
+            found.entries.update(source.entries)
+            found.fields["rest"] = source.rest
+        else:
+            _fill_from_pairs(call, found, source)
+    found.entries.update(call.kwargs)
+    if not call.complete:
+        found.fields["rest"] = Unknown()
+    return found
+
+
+def _fill_from_pairs(call: Call, found: DictObject, source: Value) -> None:
+    items, rest = call.services.iterate(source)
+    for pair in items:
+        known = type(pair) is TupleValue and len(pair.items) == 2
+        if known and type(pair.items[0]) is Const:
+            found.entries[pair.items[0].value] = pair.items[1]
+        else:
+            rest = pair if rest is None else join_blind(rest, pair)
+    if type(rest) is TupleValue and len(rest.items) == 2:
+        found.fields["rest_key"], found.fields["rest"] = rest.items
+    elif rest is not None:
+        found.fields["rest"] = Unknown()
+
+
+def _any_all(every: bool) -> Model:
+    def model(call: Call) -> Value:
+        items, rest = call.services.iterate(first_argument(call))
+        if rest is not None:
+            return Unknown()
+        condition: Any = False
+        for item in items:
+            truth = call.services.truth(item)
+            condition = disjunction(condition, negation(truth) if every else truth)
+        return combine(Const, negation(condition) if every else condition)
+
+    return model
+
+
+def _identity(call: Call) -> Value:
+    return first_argument(call)
+
+
+def _unknown(label: str) -> Model:
+    return lambda call: Unknown(label)
+
+
+def _some_number(call: Call) -> Value:
+    return number("a number")
+
+
+def _some_text(call: Call) -> Value:
+    return text("a string")
+
+
+def _none(call: Call) -> Value:
+    return NONE
+
+
+def _abs(call: Call) -> Value:
+    value = first_argument(call)
+    model = registry.function("torch.Tensor.abs")
+    if tensor_of(value) is not None and model is not None:
+        return model(Call("torch.Tensor.abs", value, (), {}, call.site, call.services))
+    if type(value) is Const and isinstance(value.value, int | float):
+        return Const(abs(value.value))
+    return value if type(value) is HostArray else number("a number")
+
+
+def register() -> None:
+    models: dict[str, Model] = {
+        "list": _sequence("list"),
+        "tuple": _sequence("tuple"),
+        "set": _sequence("set"),
+        "frozenset": _sequence("set"),
+        "sorted": _sequence("sorted"),
+        "dict": _dict,
+        "sum": _sum,
+        "min": _extreme,
+        "max": _extreme,
+        "abs": _abs,
+        "len": _len,
+        "float": _number("float"),
+        "int": _number("int"),
+        "bool": _number("bool"),
+        "complex": _number("complex"),
+        "str": _str,
+        "repr": _str,
+        "format": _some_text,
+        "print": _print,
+        "any": _any_all(False),
+        "all": _any_all(True),
+        "round": _unknown("a number"),
+        "pow": _unknown("a number"),
+        "divmod": _unknown("two numbers"),
+        "hash": _some_number,
+        "id": _some_number,
+        "ord": _some_number,
+        "chr": _some_text,
+        "hex": _some_text,
+        "input": _some_text,
+        "open": _unknown("a file"),
+        "object": _unknown("an object"),
+        "slice": _unknown("a slice"),
+        "issubclass": _unknown("a boolean"),
+        "delattr": _none,
+    }
+    for name, model in models.items():
+        registry.FUNCTIONS["builtins." + name] = model
+    registry.FUNCTIONS["builtins.property.setter"] = _identity
+    registry.FUNCTIONS["builtins.<identity>"] = _identity
+
+
+IDENTITY = External("builtins.<identity>")
+"""A decorator or wrapper that gives back what it is given."""

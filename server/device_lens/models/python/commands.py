@@ -1,0 +1,50 @@
+"""Libraries that make command lines of classes and functions: defaults are the primary case."""
+
+from __future__ import annotations
+
+from device_lens.domain.code import ClassValue
+from device_lens.domain.guard import Atom, Guarded
+from device_lens.domain.heap import Instance
+from device_lens.domain.values import NONE, Const, Unknown
+from device_lens.models.call import Call, Value
+from device_lens.models.registry import FUNCTIONS
+from device_lens.models.words import words
+
+OF_CLASSES = words(
+    "tyro.cli simple_parsing.parse jsonargparse.CLI jsonargparse.auto_cli draccus.parse"
+)
+OF_FUNCTIONS = words("fire.Fire typer.run defopt.run")
+
+
+def _from_class(call: Call) -> Value:
+    """`tyro.cli(Config)`: an instance whose fields have their defaults, or what was given."""
+    target = call.args[0] if call.args else NONE
+    made = call.services.invoke(target, (), {})
+    if type(target) is ClassValue and type(made) is Instance:
+        for name, _ in target.data_fields or ():
+            if name in made.fields:
+                call.write(made.fields, name, _given(name, made.fields[name]))
+    return made
+
+
+def _given(name: str, default: Value) -> Value:
+    """A field that the command line may set. Numbers decide no device."""
+    if type(default) is not Const or not isinstance(default.value, bool | str):
+        return default
+    flag = f"--{name.replace('_', '-')}"
+    atom = Atom(f"{flag} is left at its default", "flag", True, f"{flag} is given")
+    other = Const(not default.value) if isinstance(default.value, bool) else Unknown(f"args.{name}")
+    return Guarded(atom, default, other)
+
+
+def _from_function(call: Call) -> Value:
+    """`fire.Fire(main)`: calls it with its defaults."""
+    return call.services.invoke(call.args[0], (), {}) if call.args else NONE
+
+
+def register() -> None:
+    """Fills the registry."""
+    for name in OF_CLASSES:
+        FUNCTIONS[name] = _from_class
+    for name in OF_FUNCTIONS:
+        FUNCTIONS[name] = _from_function

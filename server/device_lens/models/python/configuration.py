@@ -1,0 +1,167 @@
+"""Configuration that decides devices: command-line flags and environment variables."""
+
+from __future__ import annotations
+
+from device_lens.domain.code import Function
+from device_lens.domain.guard import Atom, Guarded
+from device_lens.domain.heap import Instance, ListObject
+from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
+from device_lens.models import registry
+from device_lens.models.call import Call, Model, Value, constant
+
+PARSER = "argparse.ArgumentParser"
+NAMESPACE = "argparse.Namespace"
+
+
+def _parser(call: Call) -> Value:
+    found = Instance(External(PARSER), call.site.node)
+    flags: list[Value] = []
+    parents, _ = call.services.iterate(call.kwargs.get("parents", TupleValue(())))
+    for parent in parents:
+        if isinstance(parent, Instance):
+            flags.extend(parent.fields.get("<flags>", ()))
+    found.fields["<flags>"] = tuple(flags)
+    return found
+
+
+def _group(call: Call) -> Value:
+    """Groups and sub-parsers add to their parser's flags."""
+    return call.receiver
+
+
+def _add_argument(call: Call) -> Value:
+    parser = call.receiver
+    names = [constant(value) for value in call.args]
+    texts = [name for name in names if isinstance(name, str)]
+    if not isinstance(parser, Instance) or not texts:
+        return NONE
+    destination = constant(call.kwargs.get("dest"))
+    if not isinstance(destination, str):
+        long_names = [name for name in texts if name.startswith("--")] or texts
+        destination = long_names[0].lstrip("-").replace("-", "_")
+    flags = parser.fields.get("<flags>", ())
+    value = _value(call, destination, texts[-1] if texts[0].startswith("-") else destination)
+    call.write(parser.fields, "<flags>", (*flags, (destination, value)))
+    return NONE
+
+
+def _value(call: Call, destination: str, text: str) -> Value:
+    """What a flag is: its declared default in the primary case, else whatever was given."""
+    action = constant(call.kwargs.get("action"))
+    default = call.kwargs.get("default", NONE)
+    label = f"args.{destination}"
+    if action in ("store_true", "store_false"):
+        given = action == "store_true"
+        atom = Atom(f"{text} is given", "flag", False, f"{text} is not given")
+        if type(default) is Const and isinstance(default.value, bool) and default.value == given:
+            return default
+        return Guarded(atom, Const(given), Const(not given))
+    converter = call.kwargs.get("type")
+    if _is_name(default) and type(converter) in (External, Function):
+        default = call.services.invoke(converter, (default,), {})
+    if type(default) is Const:
+        if isinstance(default.value, int | float) and not isinstance(default.value, bool):
+            return default
+        if not text.startswith("-"):
+            return Unknown(label)
+        atom = Atom(f"{text} is left at its default", "flag", True, f"{text} is given")
+        return Guarded(atom, default, Unknown(label))
+    if type(default) is Guarded or type(default).__name__ == "DeviceValue":
+        atom = Atom(f"{text} is left at its default", "flag", True, f"{text} is given")
+        return _guard(atom, default, Unknown(label))
+    return Unknown(label) if type(default) is Unknown else default
+
+
+def _is_name(default: Value) -> bool:
+    """Whether the default is a string, which argparse converts as if it were given."""
+    return type(default) is Const and isinstance(default.value, str)
+
+
+def _guard(atom: Atom, yes: Value, no: Value) -> Value:
+    from device_lens.domain.guard import choose
+
+    return choose(Guarded(atom, True, False), yes, no)
+
+
+def _set_defaults(call: Call) -> Value:
+    parser = call.receiver
+    if isinstance(parser, Instance):
+        flags = parser.fields.get("<flags>", ())
+        call.write(parser.fields, "<flags>", (*flags, *call.kwargs.items()))
+    return NONE
+
+
+def _parse_args(call: Call) -> Value:
+    found = Instance(External(NAMESPACE), call.site.node)
+    parser = call.receiver
+    if isinstance(parser, Instance):
+        for destination, value in parser.fields.get("<flags>", ()):
+            found.fields[destination] = value
+    if call.name.endswith("parse_known_args"):
+        rest = ListObject((), Unknown(), "list", call.site.node)
+        return TupleValue((found, rest))
+    return found
+
+
+def _namespace(call: Call) -> Value:
+    found = Instance(External(NAMESPACE), call.site.node)
+    found.fields.update(call.kwargs)
+    return found
+
+
+_VARIABLES: dict[str, Atom] = {}
+
+
+def _variable(name: str) -> Atom:
+    """The atom "is this environment variable set": one for the whole program."""
+    atom = _VARIABLES.get(name)
+    if atom is None:
+        text = f"{name} is set in the environment"
+        atom = _VARIABLES[name] = Atom(text, "environment", False, f"{name} is not set")
+        if len(_VARIABLES) > 1024:
+            _VARIABLES.clear()
+    return atom
+
+
+def _getenv(call: Call) -> Value:
+    name = constant(call.args[0]) if call.args else None
+    default = call.get(1, "default", NONE)
+    if not isinstance(name, str):
+        return Unknown("an environment variable")
+    return _guard(_variable(name), Unknown(name), default)
+
+
+def _environment(call: Call) -> Value:
+    return Instance(External("os.environ"), call.site.node)
+
+
+def _environment_item(call: Call) -> Value:
+    name = constant(call.args[0]) if call.args else None
+    receiver = call.receiver
+    if isinstance(receiver, Instance) and isinstance(name, str):
+        return Unknown(name)
+    return Unknown("an environment variable")
+
+
+def _set_environment_item(call: Call) -> Value:
+    return NONE
+
+
+def register() -> None:
+    models: dict[str, Model] = {
+        PARSER: _parser,
+        f"{PARSER}.add_argument": _add_argument,
+        f"{PARSER}.add_argument_group": _group,
+        f"{PARSER}.add_mutually_exclusive_group": _group,
+        f"{PARSER}.set_defaults": _set_defaults,
+        f"{PARSER}.parse_args": _parse_args,
+        f"{PARSER}.parse_known_args": _parse_args,
+        NAMESPACE: _namespace,
+        "os.getenv": _getenv,
+        "os.environ.get": _getenv,
+        "os.environ.setdefault": _getenv,
+        "os.environ.__getitem__": _environment_item,
+        "os.environ.__setitem__": _set_environment_item,
+    }
+    registry.FUNCTIONS.update(models)
+    registry.ATTRIBUTES["os.environ"] = _environment

@@ -1,0 +1,221 @@
+"""Methods of lists, sets and tuples."""
+
+from __future__ import annotations
+
+from device_lens.domain.heap import DictObject, ListObject
+from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.values import NONE, Unknown
+from device_lens.models import registry
+from device_lens.models.call import Call, Model, Value, constant
+
+MAX_ITEMS = 64
+"""Items of a list kept one by one; further ones are merged."""
+
+
+def _set(call: Call, target: ListObject, items: tuple[Value, ...], rest: Value) -> None:
+    if len(items) > MAX_ITEMS:
+        extra = items[MAX_ITEMS:]
+        items = items[:MAX_ITEMS]
+        rest = join_all([*extra, *([] if rest is None else [rest])])
+    call.write(target.fields, "items", items)
+    call.write(target.fields, "rest", rest)
+
+
+def _list(call: Call) -> ListObject | None:
+    return call.receiver if type(call.receiver) is ListObject else None
+
+
+def _append(call: Call) -> Value:
+    target = _list(call)
+    if target is None or not call.args:
+        return NONE
+    value = call.args[0]
+    if target.rest is not None:
+        _set(call, target, target.items, join_blind(target.rest, value))
+    else:
+        _set(call, target, (*target.items, value), None)
+    _forget_first(call, target)
+    return NONE
+
+
+def _forget_first(call: Call, target: ListObject) -> None:
+    """A bounded deque lets go of its first items as it grows."""
+    bound = target.fields.get("bound")
+    if bound is None or (isinstance(bound, int) and len(target.items) <= bound):
+        return
+    if isinstance(bound, int) and target.rest is None:
+        call.write(target.fields, "items", target.items[len(target.items) - bound :])
+    else:
+        _mix(call, target)
+
+
+def _mix(call: Call, target: ListObject) -> None:
+    """Forgets which item stands where."""
+    found = [v for v in (*target.items, target.rest) if v is not None]
+    call.write(target.fields, "items", ())
+    call.write(target.fields, "rest", join_all(found) if found else None)
+
+
+def _reorder(call: Call) -> Value:
+    """`sort`, `remove`, `rotate`: items are elsewhere afterwards."""
+    target = _list(call)
+    if target is not None and len(target.items) > 1:
+        _mix(call, target)
+    return NONE
+
+
+def _append_left(call: Call) -> Value:
+    target = _list(call)
+    if target is not None and call.args:
+        call.write(target.fields, "items", (call.args[0], *target.items))
+        if target.fields.get("bound") is not None:
+            _mix(call, target)
+    return NONE
+
+
+def _extend(call: Call) -> Value:
+    target = _list(call)
+    if target is None or not call.args:
+        return NONE
+    items, more = call.services.iterate(call.args[0])
+    if target.rest is None:
+        _set(call, target, target.items + items, more)
+        return NONE
+    rest = target.rest
+    for value in (*items, more):
+        rest = rest if value is None else join_blind(rest, value)
+    _set(call, target, target.items, rest)
+    return NONE
+
+
+def _insert(call: Call) -> Value:
+    target = _list(call)
+    if target is None or len(call.args) < 2:
+        return NONE
+    position, value = constant(call.args[0]), call.args[1]
+    if target.rest is None and isinstance(position, int):
+        items = list(target.items)
+        items.insert(position, value)
+        _set(call, target, tuple(items), None)
+    else:
+        joined = join_all([*target.items, value, *([] if target.rest is None else [target.rest])])
+        _set(call, target, (), joined)
+    return NONE
+
+
+def _pop(call: Call) -> Value:
+    target = _list(call)
+    if target is None:
+        return Unknown()
+    position = constant(call.args[0]) if call.args else -1
+    items, rest = target.items, target.rest
+    if rest is None and isinstance(position, int) and -len(items) <= position < len(items):
+        left = list(items)
+        value = left.pop(position)
+        call.write(target.fields, "items", tuple(left))
+        return value
+    found = [v for v in (*items, rest) if v is not None]
+    if position != -1:
+        _mix(call, target)
+    return join_all(found) if found else Unknown()
+
+
+def _pop_left(call: Call) -> Value:
+    target = _list(call)
+    if target is not None and target.items and target.rest is None:
+        first, *left = target.items
+        call.write(target.fields, "items", tuple(left))
+        return first
+    if target is not None:
+        _mix(call, target)
+    return _any_item(call)
+
+
+def _any_item(call: Call) -> Value:
+    if call.receiver is None:
+        return Unknown()
+    items, rest = call.services.iterate(call.receiver)
+    found = [v for v in (*items, rest) if v is not None]
+    return join_all(found) if found else Unknown()
+
+
+def clear(call: Call) -> Value:
+    if type(call.receiver) is ListObject:
+        _set(call, call.receiver, (), None)
+    elif type(call.receiver) is DictObject:
+        for key in list(call.receiver.entries):
+            call.services.journal.delete(call.receiver.entries, key)
+        call.write(call.receiver.fields, "rest", None)
+    return NONE
+
+
+def copy(call: Call) -> Value:
+    value = call.receiver
+    if type(value) is ListObject:
+        return ListObject(value.items, value.rest, value.kind, call.site.node)
+    if type(value) is DictObject:
+        found = DictObject(dict(value.entries), value.rest, call.site.node)
+        found.fields.update(value.fields)
+        return found
+    return value
+
+
+def _reverse(call: Call) -> Value:
+    target = _list(call)
+    if target is not None and target.rest is None:
+        call.write(target.fields, "items", tuple(reversed(target.items)))
+    elif target is not None:
+        _mix(call, target)
+    return NONE
+
+
+def _none(call: Call) -> Value:
+    return NONE
+
+
+def unknown(call: Call) -> Value:
+    return Unknown()
+
+
+def _union(call: Call) -> Value:
+    items: list[Value] = []
+    for source in (call.receiver, *call.args):
+        known, rest = call.services.iterate(source)
+        items.extend(known)
+        if rest is not None:
+            items.append(rest)
+    return ListObject((), join_all(items) if items else None, "set", call.site.node)
+
+
+def register() -> None:
+    lists: dict[str, Model] = {
+        "append": _append,
+        "add": _append,
+        "appendleft": _append_left,
+        "put": _append,
+        "extend": _extend,
+        "update": _extend,
+        "insert": _insert,
+        "pop": _pop,
+        "popleft": _pop_left,
+        "get": _any_item,
+        "clear": clear,
+        "copy": copy,
+        "reverse": _reverse,
+        "sort": _reorder,
+        "remove": _reorder,
+        "rotate": _reorder,
+        "discard": _none,
+        "index": unknown,
+        "count": unknown,
+        "union": _union,
+        "intersection": _union,
+        "difference": _union,
+        "close": _none,
+        "send": _any_item,
+        "issubset": unknown,
+    }
+    for name, model in lists.items():
+        registry.FUNCTIONS["list." + name] = model
+    for name in ("index", "count"):
+        registry.FUNCTIONS["tuple." + name] = unknown

@@ -1,0 +1,234 @@
+"""functools, copy, itertools, collections, dataclasses, typing: what passes tensors on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
+from device_lens.domain.join import join_all
+from device_lens.domain.values import NONE, Const, Partial, TupleValue, Unknown
+from device_lens.models import registry
+from device_lens.models.call import Call, Model, Value, constant
+from device_lens.models.python.builtins import IDENTITY, first_argument, listing
+
+MAX_COPY_DEPTH = 12
+"""Objects within objects that a deep copy follows."""
+
+
+def _partial(call: Call) -> Value:
+    if not call.args:
+        return Unknown()
+    return Partial(call.args[0], call.args[1:], dict(call.kwargs))
+
+
+def _reduce(call: Call) -> Value:
+    if len(call.args) < 2:
+        return Unknown()
+    items, rest = call.services.iterate(call.args[1])
+    values = [*call.args[2:3], *items[:8], *([] if rest is None else [rest, rest])]
+    if not values:
+        return Unknown()
+    total = values[0]
+    for value in values[1:]:
+        total = call.services.invoke(call.args[0], (total, value), {})
+    return total
+
+
+def _decorator(call: Call) -> Value:
+    """Used bare it gives back the function; with arguments, a decorator that does."""
+    if call.args and type(call.args[0]) not in (Const, Unknown) and not call.kwargs:
+        return call.args[0]
+    return IDENTITY
+
+
+def _always_decorator(call: Call) -> Value:
+    return IDENTITY
+
+
+def _deep_copy(call: Call) -> Value:
+    return copied(first_argument(call), {}, MAX_COPY_DEPTH)
+
+
+def copied(value: Value, done: dict[int, Value], depth: int) -> Value:
+    """A copy of everything that a value holds; tensors are where they were."""
+    if id(value) in done:
+        return done[id(value)]
+    if not depth:
+        return value
+    if type(value) is TupleValue:
+        items = tuple(copied(item, done, depth - 1) for item in value.items)
+        return TupleValue(items, value.names)
+    if type(value) is Parameter:
+        new: Any = Parameter(value.tensor, value.site)
+    elif type(value) is ListObject:
+        new = ListObject((), None, value.kind, value.site)
+    elif type(value) is DictObject:
+        new = DictObject(site=value.site)
+        new.kind = value.kind
+    elif type(value) is ModuleObject:
+        new = ModuleObject(value.cls, value.site)
+    elif type(value) is Instance:
+        new = Instance(value.cls, value.site)
+    else:
+        return value
+    done[id(value)] = new
+    _copy_tables(value, new, done, depth - 1)
+    return new
+
+
+def _copy_tables(old: Any, new: Any, done: dict[int, Value], depth: int) -> None:
+    for name in ("fields", "entries", "parameters", "buffers", "modules", "own"):
+        table = getattr(old, name, None)
+        if not isinstance(table, dict):
+            continue
+        target = getattr(new, name)
+        for key, value in table.items():
+            if isinstance(value, tuple):
+                target[key] = tuple(copied(item, done, depth) for item in value)
+            elif name == "own" and key in ("parent", "implicit", "trail", "moved", "device"):
+                target[key] = value
+            else:
+                target[key] = copied(value, done, depth)
+    if "parent" in getattr(new, "own", {}):
+        parent = new.own["parent"]
+        new.own["parent"] = done.get(id(parent), parent)
+
+
+def _shallow_copy(call: Call) -> Value:
+    value = first_argument(call)
+    if type(value) is ListObject:
+        return ListObject(value.items, value.rest, value.kind, call.site.node)
+    if type(value) is DictObject:
+        return DictObject(dict(value.entries), value.rest, call.site.node)
+    if type(value) is Instance:
+        new = Instance(value.cls, call.site.node)
+        new.fields.update(value.fields)
+        return new
+    return value
+
+
+def _chain(call: Call) -> Value:
+    items: list[Value] = []
+    rest: Value = None
+    for source in call.args:
+        known, more = call.services.iterate(source)
+        if rest is None:
+            items.extend(known)
+            rest = more
+        else:
+            rest = join_all([rest, *known, *([] if more is None else [more])])
+    return listing(call, tuple(items), rest)
+
+
+def _chain_from_iterable(call: Call) -> Value:
+    outer, more = call.services.iterate(first_argument(call))
+    found: list[Value] = []
+    for source in (*outer, *([] if more is None else [more])):
+        known, rest = call.services.iterate(source)
+        found.extend(known)
+        if rest is not None:
+            found.append(rest)
+    return listing(call, (), join_all(found) if found else Unknown())
+
+
+def _same_elements(call: Call) -> Value:
+    items, rest = call.services.iterate(first_argument(call))
+    found = [*items, *([] if rest is None else [rest])]
+    return listing(call, (), join_all(found) if found else Unknown(), "iter")
+
+
+def _repeat(call: Call) -> Value:
+    return listing(call, (), first_argument(call), "iter")
+
+
+def _pairs(call: Call) -> Value:
+    columns = []
+    for source in call.args:
+        items, rest = call.services.iterate(source)
+        found = [*items, *([] if rest is None else [rest])]
+        columns.append(join_all(found) if found else Unknown())
+    return listing(call, (), TupleValue(tuple(columns)), "iter")
+
+
+def _default_dict(call: Call) -> Value:
+    found = DictObject(site=call.site.node)
+    if call.args and call.args[0] != NONE:
+        found.fields["default"] = call.args[0]
+    for source in call.args[1:]:
+        if type(source) is DictObject:
+            found.entries.update(source.entries)
+            found.fields["rest"] = source.rest
+        else:
+            found.fields["rest"] = Unknown()
+    found.entries.update(call.kwargs)
+    return found
+
+
+def _ordered_dict(call: Call) -> Value:
+    model = registry.function("builtins.dict")
+    return model(call) if model else Unknown()
+
+
+def _deque(call: Call) -> Value:
+    items, rest = call.services.iterate(call.args[0]) if call.args else ((), None)
+    found = listing(call, items, rest, "deque")
+    bound = call.get(1, "maxlen")
+    if bound is not None and bound != NONE:
+        found.fields["bound"] = constant(bound, "unknown")
+        if len(items) > (constant(bound, 0) or 0):
+            found.fields["items"] = ()
+            found.fields["rest"] = join_all([*items, *([] if rest is None else [rest])])
+    return found
+
+
+def _cast(call: Call) -> Value:
+    return call.args[1] if len(call.args) > 1 else Unknown()
+
+
+def _first(call: Call) -> Value:
+    return first_argument(call)
+
+
+def _null_context(call: Call) -> Value:
+    return call.get(0, "enter_result", NONE)
+
+
+def register() -> None:
+    models: dict[str, Model] = {
+        "functools.partial": _partial,
+        "functools.partialmethod": _partial,
+        "functools.reduce": _reduce,
+        "functools.lru_cache": _decorator,
+        "functools.cache": _decorator,
+        "functools.wraps": _always_decorator,
+        "functools.singledispatch": _decorator,
+        "functools.total_ordering": _decorator,
+        "contextlib.contextmanager": _decorator,
+        "contextlib.asynccontextmanager": _decorator,
+        "contextlib.nullcontext": _null_context,
+        "abc.abstractmethod": _decorator,
+        "typing.overload": _decorator,
+        "typing.no_type_check": _decorator,
+        "typing.final": _decorator,
+        "typing.cast": _cast,
+        "copy.deepcopy": _deep_copy,
+        "copy.copy": _shallow_copy,
+        "itertools.chain": _chain,
+        "itertools.chain.from_iterable": _chain_from_iterable,
+        "itertools.islice": _same_elements,
+        "itertools.cycle": _same_elements,
+        "itertools.repeat": _repeat,
+        "itertools.product": _pairs,
+        "itertools.zip_longest": _pairs,
+        "collections.defaultdict": _default_dict,
+        "collections.OrderedDict": _ordered_dict,
+        "collections.deque": _deque,
+        "tqdm.tqdm": _first,
+        "tqdm.auto.tqdm": _first,
+        "tqdm.notebook.tqdm": _first,
+        "tqdm.tqdm_notebook": _first,
+        "tqdm.trange": registry.FUNCTIONS["builtins.range"],
+        "rich.progress.track": _first,
+        "atexit.register": _decorator,
+    }
+    registry.FUNCTIONS.update(models)

@@ -1,0 +1,165 @@
+"""Built-in functions that make iterators, and `next`."""
+
+from __future__ import annotations
+
+from device_lens.domain.heap import ListObject
+from device_lens.domain.values import NONE, Const, TupleValue, Unknown
+from device_lens.models import registry
+from device_lens.models.call import Call, Model, Value, constant
+from device_lens.models.numbers import number
+from device_lens.models.python.builtins import any_item, first_argument, listing
+
+MAX_RANGE = 4
+"""Longest range whose numbers are known one by one."""
+ITERATORS = frozenset({"iter", "generator", "enumerate", "zip", "map", "filter", "iterator"})
+"""Kinds of lists that are used up as they are read."""
+
+
+def _range(call: Call) -> Value:
+    bounds = [constant(value) for value in call.args]
+    if bounds and all(isinstance(b, int) for b in bounds):
+        try:
+            numbers = range(*bounds)
+        except (TypeError, ValueError):
+            return listing(call, (), number("an index"), "range")
+        if len(numbers) <= MAX_RANGE:
+            return listing(call, tuple(Const(n) for n in numbers), None, "range")
+        found = listing(call, (), number("an index"), "range")
+        found.fields["length"] = len(numbers)
+        return found
+    return listing(call, (), number("an index"), "range")
+
+
+def _length_of(value: Value) -> int | None:
+    length = getattr(value, "fields", {}).get("length") if hasattr(value, "fields") else None
+    return length if isinstance(length, int) else None
+
+
+def _like(call: Call, source: Value, items: tuple[Value, ...], rest: Value) -> ListObject:
+    """A sequence that runs as often as `source` does."""
+    runs = type(source) is not Unknown and not (
+        type(source) is ListObject and source.kind == "list" and not source.items
+    )
+    found = listing(call, items, rest, "enumerate" if runs else "iterator")
+    length = _length_of(source)
+    if length is not None:
+        found.fields["length"] = length
+    return found
+
+
+def _enumerate(call: Call) -> Value:
+    source = first_argument(call)
+    items, rest = call.services.iterate(source)
+    start = constant(call.get(1, "start"), 0)
+    numbered = tuple(
+        TupleValue((Const(start + i) if isinstance(start, int) else number("an index"), item))
+        for i, item in enumerate(items)
+    )
+    more = None if rest is None else TupleValue((number("an index"), rest))
+    return _like(call, source, numbered, more)
+
+
+def _zip(call: Call) -> Value:
+    columns = [call.services.iterate(value) for value in call.args]
+    if not columns:
+        return listing(call, (), None)
+    if not call.complete:
+        return _transposed(call, columns)
+    if len({id(value) for value in call.args}) < len(call.args):
+        # The same iterator again gives the items that come after, not the same ones.
+        mixed = tuple(any_item(items, rest) for items, rest in columns)
+        return _like(call, call.args[0], (), TupleValue(mixed))
+    bounded = [len(items) for items, rest in columns if rest is None]
+    count = min(bounded) if bounded else min(len(items) for items, _ in columns)
+    rows = []
+    for index in range(count):
+        row = [items[index] if index < len(items) else rest for items, rest in columns]
+        rows.append(TupleValue(tuple(Unknown() if v is None else v for v in row)))
+    more = None
+    if not bounded:
+        more = TupleValue(tuple(any_item(items[count:], rest) for items, rest in columns))
+    return _like(call, call.args[0], tuple(rows), more)
+
+
+def _transposed(call: Call, columns: list[tuple[tuple[Value, ...], Value]]) -> Value:
+    """`zip(*rows)` with any number of rows like the last one: a tuple for each of its items."""
+    *known, (last, rest) = columns
+    if rest is not None or any(more is not None or len(i) < len(last) for i, more in known):
+        return listing(call, (), Unknown())
+    found = [
+        listing(call, tuple(items[index] for items, _ in known), item, "tuple")
+        for index, item in enumerate(last)
+    ]
+    return listing(call, tuple(found), None)
+
+
+def _reversed(call: Call) -> Value:
+    items, rest = call.services.iterate(first_argument(call))
+    if rest is None:
+        return listing(call, tuple(reversed(items)), None)
+    return listing(call, (), any_item(items, rest))
+
+
+def _map(call: Call) -> Value:
+    if len(call.args) < 2:
+        return listing(call, (), Unknown())
+    columns = [call.services.iterate(value) for value in call.args[1:]]
+    count = min(len(items) for items, _ in columns)
+    function = call.args[0]
+    found = tuple(
+        call.services.invoke(function, tuple(items[i] for items, _ in columns), {})
+        for i in range(min(count, 16))
+    )
+    if any(rest is None for _, rest in columns) and count <= 16:
+        return listing(call, found, None, "map")
+    last = tuple(any_item(items[count:], rest) for items, rest in columns)
+    return listing(call, found, call.services.invoke(function, last, {}), "map")
+
+
+def _filter(call: Call) -> Value:
+    if len(call.args) != 2:
+        return listing(call, (), Unknown())
+    items, rest = call.services.iterate(call.args[1])
+    element = any_item(items, rest) if items or rest is not None else None
+    if element is not None and call.args[0] != NONE:
+        call.services.invoke(call.args[0], (element,), {})
+    return listing(call, (), element, "filter")
+
+
+def _next(call: Call) -> Value:
+    value = first_argument(call)
+    items, rest = call.services.iterate(value)
+    if items:
+        if type(value) is ListObject and (rest is not None or len(items) > 1):
+            call.write(value.fields, "items", items[1:])
+        return items[0]
+    if rest is not None:
+        return rest
+    return call.args[1] if len(call.args) > 1 else Unknown()
+
+
+def _iter(call: Call) -> Value:
+    """`iter(items)`: an iterator is its own; of anything else it is a new one."""
+    source = first_argument(call)
+    if type(source) is ListObject and source.kind in ITERATORS:
+        return source
+    items, rest = call.services.iterate(source)
+    return listing(call, items, rest, "iter")
+
+
+def register() -> None:
+    """Fills the registry."""
+    models: dict[str, Model] = {
+        "range": _range,
+        "enumerate": _enumerate,
+        "zip": _zip,
+        "reversed": _reversed,
+        "map": _map,
+        "filter": _filter,
+        "iter": _iter,
+        "aiter": _iter,
+        "next": _next,
+        "anext": _next,
+    }
+    for name, model in models.items():
+        registry.FUNCTIONS["builtins." + name] = model

@@ -1,0 +1,197 @@
+"""Methods of dicts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.guard import Guarded, combine
+from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
+from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
+from device_lens.models import registry
+from device_lens.models.call import Call, Model, Value, constant
+from device_lens.models.python.containers import clear, copy, unknown
+
+
+def _dict(call: Call) -> DictObject | None:
+    return call.receiver if type(call.receiver) is DictObject else None
+
+
+def _key(value: Value) -> Any:
+    if type(value) is Const:
+        return value.value
+    if type(value) is External or type(value) is Instance:
+        return value
+    if type(value) is TupleValue:
+        parts = tuple(_key(item) for item in value.items)
+        return MISSING if MISSING in parts else parts
+    return MISSING
+
+
+def _key_value(key: Any) -> Value:
+    if isinstance(key, tuple):
+        return TupleValue(tuple(_key_value(part) for part in key))
+    return key if isinstance(key, External | Instance) else Const(key)
+
+
+def _get(call: Call) -> Value:
+    target = _dict(call)
+    default = call.args[1] if len(call.args) > 1 else NONE
+    if target is None or not call.args:
+        return Unknown()
+    if type(call.args[0]) is Guarded:
+        tree: Value = combine(lambda leaf: _entry(target, leaf, default), call.args[0])
+        return tree
+    return _entry(target, call.args[0], default)
+
+
+def _entry(target: DictObject, index: Value, default: Value) -> Value:
+    key = _key(index)
+    if key is not MISSING:
+        if key in target.entries:
+            return target.entries[key]
+        if target.rest is None:
+            return default
+        return join_blind(target.rest, default) if default != NONE else target.rest
+    found = [*target.entries.values(), *([] if target.rest is None else [target.rest])]
+    return join_all([*found, default]) if found else Unknown()
+
+
+def _set_default(call: Call) -> Value:
+    target = _dict(call)
+    if target is None or not call.args:
+        return Unknown()
+    key = _key(call.args[0])
+    if key is MISSING:
+        return _get(call)
+    if key not in target.entries:
+        value = call.args[1] if len(call.args) > 1 else NONE
+        value = value if target.rest is None else join_blind(target.rest, value)
+        call.write(target.entries, key, value)
+    return target.entries[key]
+
+
+def _pop_key(call: Call) -> Value:
+    target = _dict(call)
+    value = _get(call)
+    if target is not None and call.args:
+        key = _key(call.args[0])
+        if key is not MISSING:
+            call.services.journal.delete(target.entries, key)
+    return value
+
+
+def _rest_key(target: DictObject) -> Value:
+    return target.fields.get("rest_key") or Unknown("a key")
+
+
+def _keys(call: Call) -> Value:
+    target = _dict(call)
+    if target is None:
+        return Unknown()
+    rest = None if target.rest is None else _rest_key(target)
+    keys = tuple(_key_value(key) for key in target.entries)
+    return ListObject(keys, rest, "keys", call.site.node)
+
+
+def _values(call: Call) -> Value:
+    target = _dict(call)
+    if target is None:
+        return Unknown()
+    return ListObject(tuple(target.entries.values()), target.rest, "values", call.site.node)
+
+
+def _items(call: Call) -> Value:
+    target = _dict(call)
+    if target is None:
+        return Unknown()
+    pairs = tuple(TupleValue((_key_value(k), v)) for k, v in target.entries.items())
+    rest = None if target.rest is None else TupleValue((_rest_key(target), target.rest))
+    return ListObject(pairs, rest, "items", call.site.node)
+
+
+def _update(call: Call) -> Value:
+    target = _dict(call)
+    if target is None:
+        return NONE
+    for key, value in call.kwargs.items():
+        call.write(target.entries, key, value)
+    for source in call.args:
+        if type(source) is DictObject:
+            for key, value in source.entries.items():
+                call.write(target.entries, key, value)
+            more = source.rest
+        else:
+            more = _fill_from(call, target, source)
+        if more is not None:
+            overwrite(call, target, more)
+            rest = more if target.rest is None else join_blind(target.rest, more)
+            call.write(target.fields, "rest", rest)
+    return NONE
+
+
+def _fill_from(call: Call, target: DictObject, source: Value) -> Value:
+    """`d.update(pairs)`: what the pairs hold under keys that are not known."""
+    items, rest = call.services.iterate(source)
+    if rest is not None:
+        return Unknown()
+    for pair in items:
+        key = _key(pair.items[0]) if type(pair) is TupleValue and pair.items else MISSING
+        if key is MISSING or len(pair.items) != 2:
+            return Unknown()
+        call.write(target.entries, key, pair.items[1])
+    return None
+
+
+def overwrite(call: Call, target: DictObject, value: Value) -> None:
+    """Any entry may be `value` from here on."""
+    for key, old in list(target.entries.items()):
+        call.write(target.entries, key, join_blind(old, value))
+
+
+def _move_to_end(call: Call) -> Value:
+    """`ordered.move_to_end(key, last=True)`."""
+    target = _dict(call)
+    key = _key(call.args[0]) if call.args else MISSING
+    if target is None or key not in target.entries:
+        return NONE
+    last = constant(call.get(1, "last"), True) is not False
+    others = [(k, v) for k, v in target.entries.items() if k != key]
+    moved = [(key, target.entries[key])]
+    for each, value in others + moved if last else moved + others:
+        call.services.journal.delete(target.entries, each)
+        call.write(target.entries, each, value)
+    return NONE
+
+
+def _from_keys(call: Call) -> Value:
+    found = DictObject(site=call.site.node)
+    items, rest = call.services.iterate(call.args[0]) if call.args else ((), None)
+    value = call.args[1] if len(call.args) > 1 else NONE
+    for item in items:
+        key = _key(item)
+        if key is not MISSING:
+            found.entries[key] = value
+    if rest is not None:
+        found.fields["rest"] = value
+    return found
+
+
+def register() -> None:
+    """Fills the registry."""
+    dicts: dict[str, Model] = {
+        "get": _get,
+        "setdefault": _set_default,
+        "pop": _pop_key,
+        "popitem": unknown,
+        "keys": _keys,
+        "values": _values,
+        "items": _items,
+        "update": _update,
+        "copy": copy,
+        "clear": clear,
+        "move_to_end": _move_to_end,
+    }
+    for name, model in dicts.items():
+        registry.FUNCTIONS["dict." + name] = model
+    registry.FUNCTIONS["builtins.dict.fromkeys"] = _from_keys

@@ -1,0 +1,123 @@
+"""random, math, time, heapq, asyncio: modules that make numbers or pass on what they are given."""
+
+from __future__ import annotations
+
+from device_lens.domain.heap import ListObject
+from device_lens.domain.join import join_all
+from device_lens.domain.values import NONE, TupleValue, Unknown
+from device_lens.models.call import Call, Model, Value, tensor_of
+from device_lens.models.numbers import number
+from device_lens.models.python.builtins import first_argument, listing
+from device_lens.models.registry import FUNCTIONS, PACKAGES
+from device_lens.models.words import words
+
+_RANDOM_NUMBERS = words(
+    """random uniform randint randrange gauss normalvariate betavariate expovariate triangular
+    getrandbits lognormvariate gammavariate"""
+)
+_CLOCKS = words("time perf_counter monotonic process_time time_ns perf_counter_ns")
+_SEQUENCES = words("math.frexp math.modf")
+
+
+def _number(call: Call) -> Value:
+    return number("a number")
+
+
+def _arithmetic(call: Call) -> Value:
+    """A function of `math`: it asks a tensor for its number."""
+    for position, value in enumerate(call.args):
+        if tensor_of(value) is not None:
+            call.services.synchronize(f"{call.name}()", value, position)
+    return number("a number")
+
+
+def _nothing(call: Call) -> Value:
+    return NONE
+
+
+def _any_item(call: Call, source: Value) -> Value | None:
+    items, rest = call.services.iterate(source)
+    found = [item for item in (*items, rest) if item is not None]
+    return join_all(found) if found else None
+
+
+def _choice(call: Call) -> Value:
+    found = _any_item(call, first_argument(call))
+    return Unknown() if found is None else found
+
+
+def _choices(call: Call) -> Value:
+    """`random.sample(population, k)`, `heapq.nlargest(n, iterable)`: any of the items."""
+    position = 1 if call.name.startswith("heapq.") else 0
+    source = call.args[position] if len(call.args) > position else NONE
+    return listing(call, (), _any_item(call, source))
+
+
+def _disorder(call: Call) -> Value:
+    """`random.shuffle(items)`, `heapq.heapify(heap)`: the same items in another order."""
+    target = first_argument(call)
+    if type(target) is ListObject:
+        found = _any_item(call, target)
+        call.write(target.fields, "items", ())
+        call.write(target.fields, "rest", found)
+    return NONE
+
+
+def _push(call: Call) -> Value:
+    """`heapq.heappush(heap, item)`: where the item ends up is not known."""
+    target = first_argument(call)
+    if type(target) is ListObject and len(call.args) > 1:
+        items, rest = target.items, target.rest
+        joined = join_all([v for v in (*items, rest, call.args[1]) if v is not None])
+        call.write(target.fields, "items", ())
+        call.write(target.fields, "rest", joined)
+        return joined
+    return Unknown()
+
+
+def _run(call: Call) -> Value:
+    """`asyncio.run(main())`: a coroutine stands for what it returns."""
+    return first_argument(call)
+
+
+def _gather(call: Call) -> Value:
+    if call.complete:
+        return listing(call, call.args, None)
+    return listing(call, (), join_all(list(call.args)) if call.args else Unknown())
+
+
+def _pairs(call: Call) -> Value:
+    return TupleValue((number("a number"), number("a number")))
+
+
+def _package(model: Model) -> object:
+    """The functions of a package; its classes are not known."""
+
+    def find(name: str) -> Model | None:
+        return None if name.rpartition(".")[2][:1].isupper() else model
+
+    return find
+
+
+def register_all() -> None:
+    """Fills the registry."""
+    PACKAGES["math"] = _package(_arithmetic)  # type: ignore[assignment]
+    for name in _SEQUENCES:
+        FUNCTIONS[name] = _pairs
+    for name in _CLOCKS:
+        FUNCTIONS[f"time.{name}"] = _number
+    FUNCTIONS["time.sleep"] = FUNCTIONS["asyncio.sleep"] = _nothing
+    for name in _RANDOM_NUMBERS:
+        FUNCTIONS[f"random.{name}"] = _number
+    FUNCTIONS["random.seed"] = _nothing
+    FUNCTIONS["random.choice"] = _choice
+    FUNCTIONS["random.shuffle"] = FUNCTIONS["heapq.heapify"] = _disorder
+    for name in words("random.sample random.choices heapq.nlargest heapq.nsmallest"):
+        FUNCTIONS[name] = _choices
+    FUNCTIONS["heapq.heappush"] = FUNCTIONS["heapq.heappushpop"] = _push
+    FUNCTIONS["heapq.heapreplace"] = _push
+    FUNCTIONS["heapq.heappop"] = _choice
+    FUNCTIONS["asyncio.run"] = FUNCTIONS["asyncio.wait_for"] = _run
+    FUNCTIONS["asyncio.create_task"] = FUNCTIONS["asyncio.ensure_future"] = _run
+    FUNCTIONS["asyncio.gather"] = _gather
+    FUNCTIONS["itertools.count"] = lambda call: listing(call, (), number("a number"), "range")

@@ -1,0 +1,63 @@
+"""Methods of strings: names of devices are often put together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.heap import MISSING, ListObject
+from device_lens.domain.values import Const, TupleValue, Unknown
+from device_lens.models import registry
+from device_lens.models.call import Call, Value, constant
+from device_lens.models.numbers import text
+from device_lens.models.words import words
+
+_TEXTS = frozenset(
+    words(
+        """lower upper strip lstrip rstrip replace title removeprefix removesuffix format zfill
+        center ljust rjust capitalize decode"""
+    )
+)
+"""Methods that give a string."""
+_LISTS = frozenset(words("split rsplit splitlines"))
+_OTHERS = words("startswith endswith partition rpartition isdigit isnumeric find count")
+_PURE = _TEXTS | _LISTS | frozenset(_OTHERS)
+
+
+def _method(call: Call) -> Value:
+    """A method of a string, run for real where everything is constant and small."""
+    subject = constant(call.receiver)
+    arguments = [constant(value, MISSING) for value in call.args]
+    method = call.name.rpartition(".")[2]
+    plain = isinstance(subject, str) and not call.kwargs and MISSING not in arguments
+    if plain and method in _PURE and all(isinstance(a, str | int | None) for a in arguments):
+        try:
+            return _lifted(getattr(subject, method)(*arguments), call)
+        except (TypeError, ValueError, IndexError, KeyError):
+            return Unknown("a string")
+    if method in _LISTS:
+        return ListObject((), text("a string"), "list", call.site.node)
+    return text("a string") if method in _TEXTS else Unknown("a string")
+
+
+def _lifted(found: Any, call: Call) -> Value:
+    if isinstance(found, list):
+        return ListObject(tuple(Const(part) for part in found), None, "list", call.site.node)
+    if isinstance(found, tuple):
+        return TupleValue(tuple(Const(part) for part in found))
+    return Const(found)
+
+
+def _join(call: Call) -> Value:
+    between = constant(call.receiver)
+    items, rest = call.services.iterate(call.args[0]) if call.args else ((), None)
+    parts = [constant(item) for item in items]
+    if isinstance(between, str) and rest is None and all(isinstance(p, str) for p in parts):
+        return Const(between.join(str(p) for p in parts))
+    return text("a string")
+
+
+def register() -> None:
+    """Fills the registry."""
+    for name in (*_PURE, *words("encode isalpha islower")):
+        registry.FUNCTIONS["str." + name] = _method
+    registry.FUNCTIONS["str.join"] = _join

@@ -1,0 +1,98 @@
+"""Finds the model of a library symbol by its qualified name.
+
+Tables register themselves on first need: importing this module costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from device_lens.domain.heap import ModuleObject
+    from device_lens.models.call import Call, Model, Value
+
+
+class ModuleModel(Protocol):
+    """A library's `nn.Module` class."""
+
+    @property
+    def name(self) -> str:
+        """The class's qualified name."""
+
+    def initialise(self, call: Call, module: ModuleObject) -> None:
+        """What `__init__` does: registers parameters, buffers and submodules, implicit or not."""
+
+    def forward(self, call: Call) -> Value:
+        """A call of the module; `call.receiver` is the `ModuleObject`."""
+
+
+FUNCTIONS: dict[str, Model] = {}
+"""Functions, methods (`torch.Tensor.add`) and constructors of classes that are no modules."""
+MODULES: dict[str, ModuleModel] = {}
+ATTRIBUTES: dict[str, Model] = {}
+"""Attributes that are read, not called: `torch.Tensor.device`, `torch.Tensor.T`, `torch.float32`;
+`call.receiver` is the object."""
+CLASS_METHODS: set[str] = set()
+"""Qualified names of methods that get the class which they are called on, as `call.receiver`."""
+ALIASES: dict[str, str] = {}
+"""Other public names of the same symbol: `torch.nn.functional.relu_` …"""
+BASES: dict[str, tuple[str, ...]] = {}
+"""Base classes of library classes, nearest first, by qualified name."""
+PACKAGES: dict[str, Callable[[str], Model | None]] = {}
+"""For packages whose functions are too many to list: the model of a qualified name, by the
+package's name. Asked only for names that have no model of their own."""
+
+
+MODULE_PACKAGES: dict[str, Callable[[str], ModuleModel | None]] = {}
+"""Like `PACKAGES`, of module classes."""
+
+
+def canonical(name: str) -> str:
+    """The name under which a symbol's model is registered."""
+    _load()
+    return ALIASES.get(name, name)
+
+
+def function(name: str) -> Model | None:
+    _load()
+    known = ALIASES.get(name, name)
+    found = FUNCTIONS.get(known)
+    if found is None and PACKAGES and not known.endswith("__"):
+        package = PACKAGES.get(known.partition(".")[0])
+        return None if package is None else package(known)
+    return found
+
+
+def module(name: str) -> ModuleModel | None:
+    _load()
+    known = ALIASES.get(name, name)
+    found = MODULES.get(known)
+    if found is None and MODULE_PACKAGES:
+        package = MODULE_PACKAGES.get(known.partition(".")[0])
+        return None if package is None else package(known)
+    return found
+
+
+def attribute(name: str) -> Model | None:
+    _load()
+    return ATTRIBUTES.get(ALIASES.get(name, name))
+
+
+def bases(name: str) -> tuple[str, ...]:
+    """Qualified names of a library class's bases, transitively."""
+    _load()
+    return BASES.get(ALIASES.get(name, name), ())
+
+
+_loaded = False
+
+
+def _load() -> None:
+    global _loaded
+    if _loaded:
+        return
+    _loaded = True
+    from device_lens.models import tables
+
+    tables.register_all()

@@ -1,0 +1,150 @@
+"""Switching autograd on and off, and asking it for gradients."""
+
+from __future__ import annotations
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.heap import Instance, ListObject, Parameter
+from device_lens.domain.values import FALSE, NONE, TRUE, Const, Partial, Tensor, TupleValue, Unknown
+from device_lens.models.call import Call, Model, Value, constant, tensor_of
+from device_lens.models.registry import ALIASES, CLASS_METHODS, FUNCTIONS
+from device_lens.models.torch.objects import class_model, first, instance, nothing, register_names
+from device_lens.models.words import words
+
+SWITCHES = {
+    "torch.no_grad": False,
+    "torch.inference_mode": False,
+    "torch.enable_grad": True,
+}
+"""Contexts and decorators, with what they set autograd to."""
+CONTEXT = "torch.autograd.function.FunctionCtx"
+
+
+def _switch(name: str, enabled: bool) -> Model:
+    def model(call: Call) -> Value:
+        if call.args and type(call.args[0]) in (Function, BoundMethod, Partial):
+            return call.args[0]
+        made = instance(call, name)
+        mode = constant(call.get(0, "mode", TRUE), True)
+        made.fields["<enabled>"] = enabled if mode is not False else True
+        return made
+
+    return model
+
+
+def _set_grad_enabled(call: Call) -> Value:
+    """A context; the function switches already when it is called."""
+    mode = constant(call.get(0, "mode"))
+    enabled = mode if isinstance(mode, bool) else None
+    made = instance(call, "torch.set_grad_enabled")
+    made.fields["<enabled>"] = enabled
+    return made
+
+
+def _is_grad_enabled(call: Call) -> Value:
+    off = call.services.inference_mode()
+    return call.unknown() if off is None else Const(not off)
+
+
+def _gradient_of(value: Value) -> Tensor:
+    tensor = value.tensor if type(value) is Parameter else tensor_of(value)
+    if tensor is None:
+        return Tensor(requires_grad=None, leaf=None)
+    return tensor.with_(requires_grad=None, leaf=None, pinned=False)
+
+
+def _grad(call: Call) -> Value:
+    """`torch.autograd.grad(outputs, inputs)`: one gradient beside each input."""
+    inputs = call.get(1, "inputs")
+    if tensor_of(inputs) is not None:
+        return TupleValue((_gradient_of(inputs),))
+    if inputs is None:
+        return call.unknown()
+    items, rest = call.services.iterate(inputs)
+    if rest is not None:
+        return ListObject((), _gradient_of(items[0] if items else rest), "tuple", call.site.node)
+    return TupleValue(tuple(_gradient_of(item) for item in items))
+
+
+def _variable(call: Call) -> Value:
+    """`Variable(x)`: the tensor itself."""
+    value = call.get(0, "data")
+    tensor = tensor_of(value)
+    if tensor is None:
+        return call.unknown()
+    needs = constant(call.kwargs.get("requires_grad", call.kwargs.get("volatile")))
+    return tensor.with_(requires_grad=True, leaf=True) if needs is True else value
+
+
+def _functional(call: Call) -> Value:
+    """`jacobian`, `hessian`: beside the inputs."""
+    inputs = call.get(1, "inputs")
+    tensor = tensor_of(inputs)
+    return call.unknown() if tensor is None else _gradient_of(inputs).with_(shape=None)
+
+
+def _apply(call: Call) -> Value:
+    """`Function.apply`: the program's own `forward` with a context."""
+    owner = call.receiver
+    if type(owner) is not ClassValue:
+        return call.unknown()
+    forward, setup = owner.lookup("forward"), owner.lookup("setup_context")
+    if forward is None:
+        return call.unknown()
+    context = instance(call, CONTEXT)
+    if setup is None:
+        output = call.services.invoke(forward, (context, *call.args), call.kwargs)
+    else:
+        output = call.services.invoke(forward, call.args, call.kwargs)
+        call.services.invoke(setup, (context, TupleValue(call.args), output), {})
+    backward = owner.lookup("backward")
+    if backward is not None and call.services.inference_mode() is not True:
+        call.services.invoke(backward, (context, *_gradients(output)), {})
+    return output
+
+
+def _gradients(output: Value) -> tuple[Value, ...]:
+    """What `backward` gets: a gradient beside each output."""
+    outputs = output.items if type(output) is TupleValue else (output,)
+    return tuple(
+        value if tensor_of(value) is None else _gradient_of(value).with_(requires_grad=False)
+        for value in outputs
+    )
+
+
+def _save(call: Call) -> Value:
+    """`ctx.save_for_backward(…)`."""
+    if isinstance(call.receiver, Instance):
+        saved = TupleValue(call.args) if call.complete else Unknown("ctx.saved_tensors")
+        call.write(call.receiver.fields, "saved_tensors", saved)
+    return NONE
+
+
+def register_all() -> None:
+    for name, enabled in SWITCHES.items():
+        FUNCTIONS[name] = _switch(name, enabled)
+        ALIASES[name.replace("torch.", "torch.autograd.grad_mode.")] = name
+        ALIASES[name.replace("torch.", "torch.autograd.")] = name
+        FUNCTIONS[f"{name}.__call__"] = first
+    FUNCTIONS["torch.set_grad_enabled"] = _set_grad_enabled
+    ALIASES["torch.autograd.set_grad_enabled"] = "torch.set_grad_enabled"
+    FUNCTIONS["torch.set_grad_enabled.__call__"] = first
+    FUNCTIONS["torch.is_grad_enabled"] = _is_grad_enabled
+    FUNCTIONS["torch.is_inference_mode_enabled"] = lambda call: FALSE
+    FUNCTIONS["torch.autograd.grad"] = _grad
+    FUNCTIONS["torch.autograd.backward"] = nothing
+    FUNCTIONS["torch.autograd.Variable"] = _variable
+    ALIASES["torch.autograd.variable.Variable"] = "torch.autograd.Variable"
+    register_names("torch.autograd.functional", "jacobian hessian", _functional)
+    FUNCTIONS["torch.autograd.Function.apply"] = _apply
+    CLASS_METHODS.add("torch.autograd.Function.apply")
+    ALIASES["torch.autograd.function.Function"] = "torch.autograd.Function"
+    for name in words("save_for_backward save_for_forward"):
+        FUNCTIONS[f"{CONTEXT}.{name}"] = _save
+    register_names(CONTEXT, "mark_dirty mark_non_differentiable set_materialize_grads", nothing)
+    for name in words(
+        "detect_anomaly set_detect_anomaly profiler.profile profiler.record_function"
+    ):
+        FUNCTIONS[f"torch.autograd.{name}"] = class_model(f"torch.autograd.{name}")
+    register_names("torch.autograd", "gradcheck gradgradcheck", lambda call: TRUE)
+    FUNCTIONS["torch.autograd.graph.save_on_cpu"] = class_model("torch.autograd.graph.save_on_cpu")
+    FUNCTIONS["torch.autograd.Function.mark_dirty"] = lambda call: NONE

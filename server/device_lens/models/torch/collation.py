@@ -1,0 +1,120 @@
+"""What `default_collate` makes of one item, seen as any item of a batch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE
+from device_lens.domain.guard import Guarded, combine
+from device_lens.domain.heap import DictObject, ListObject, Parameter
+from device_lens.domain.values import Const, HostArray, Tensor, TupleValue, Unknown
+from device_lens.models.call import Call, Value
+from device_lens.models.numbers import is_number, is_text
+
+_NUMBERS = {bool: "bool", int: "int64", float: "float64"}
+
+
+def collate(call: Call, item: Value, size: int | None) -> Value:
+    """A batch of `size` items like `item`. Numbers become a tensor, strings stay strings, tuples
+    become lists of batches, and what is not known is on the host if it is a tensor at all."""
+    return _rebuild(call, item, lambda leaf: _batched(call, leaf, size), plain=True)
+
+
+def convert(call: Call, item: Value) -> Value:
+    """What a loader makes of an item that it does not batch: arrays become tensors."""
+    return _rebuild(call, item, lambda leaf: _converted(call, leaf), plain=False)
+
+
+def pin(batch: Value) -> Value:
+    """The batch in page-locked memory: what is on the host stays there."""
+    return _map(batch, _pinned)
+
+
+def _rebuild(call: Call, item: Value, leaf: Any, plain: bool) -> Value:
+    if type(item) is Guarded:
+        return combine(lambda found: _rebuild(call, found, leaf, plain), item)
+    if type(item) is TupleValue:
+        parts = tuple(_rebuild(call, part, leaf, plain) for part in item.items)
+        if item.names or not plain:
+            return TupleValue(parts, item.names)
+        return ListObject(parts, None, "list", call.site.node)
+    if type(item) is ListObject:
+        parts = tuple(_rebuild(call, part, leaf, plain) for part in item.items)
+        rest = None if item.rest is None else _rebuild(call, item.rest, leaf, plain)
+        return ListObject(parts, rest, "list", call.site.node)
+    if type(item) is DictObject:
+        entries = {key: _rebuild(call, part, leaf, plain) for key, part in item.entries.items()}
+        rest = None if item.rest is None else _rebuild(call, item.rest, leaf, plain)
+        return DictObject(entries, rest, call.site.node)
+    return leaf(item)
+
+
+def _batched(call: Call, item: Value, size: int | None) -> Value:
+    kind = type(item)
+    if kind is Parameter:
+        item, kind = item.tensor, Tensor
+    if kind is Tensor:
+        shape = None if item.shape is None else (size, *item.shape)
+        return item.with_(shape=shape, zero_dim=False, pinned=False)
+    if kind is HostArray:
+        shape = None if item.shape is None else (size, *item.shape)
+        return _made(call, item.dtype, shape)
+    if kind is Const and type(item.value) in _NUMBERS:
+        return _made(call, _NUMBERS[type(item.value)], (size,))
+    if kind is Const and isinstance(item.value, (str, bytes)):
+        return ListObject((), item, "list", call.site.node)
+    if is_number(item):
+        return _made(call, None, (size,))
+    if is_text(item):
+        return ListObject((), item, "list", call.site.node)
+    return _presumed(item)
+
+
+def _converted(call: Call, item: Value) -> Value:
+    if type(item) is HostArray:
+        return _made(call, item.dtype, item.shape)
+    return item if type(item) in (Tensor, Parameter, Const) else _presumed(item)
+
+
+def _made(call: Call, dtype: str | None, shape: Any) -> Tensor:
+    trail = call.trail("created", "is collated by the data loader")
+    return Tensor(call.services.default_device(), dtype, shape, trail, zero_dim=False)
+
+
+def _presumed(item: Value) -> Value:
+    """Items that are not known: on the host, where datasets keep them."""
+    if type(item) is Unknown:
+        known = item.device is not UNKNOWN_DEVICE
+        return item if known else Unknown(item.label or "a batch", CPU)
+    return Unknown("a batch", CPU)
+
+
+def _map(value: Value, leaf: Any) -> Value:
+    """`value` with its tensors replaced, in new containers."""
+    if type(value) is Guarded:
+        return combine(lambda found: _map(found, leaf), value)
+    if type(value) is TupleValue:
+        return TupleValue(tuple(_map(part, leaf) for part in value.items), value.names)
+    if type(value) is ListObject:
+        items = tuple(_map(part, leaf) for part in value.items)
+        rest = None if value.rest is None else _map(value.rest, leaf)
+        return ListObject(items, rest, value.kind, value.site)
+    if type(value) is DictObject:
+        made = DictObject(site=value.site)
+        made.kind = value.kind
+        made.entries.update({key: _map(part, leaf) for key, part in value.entries.items()})
+        made.fields.update(value.fields)
+        made.fields["rest"] = None if value.rest is None else _map(value.rest, leaf)
+        return made
+    return leaf(value)
+
+
+def _pinned(value: Value) -> Value:
+    if type(value) is Tensor and value.device is CPU:
+        return value.with_(pinned=True)
+    return value
+
+
+def map_tensors(value: Value, leaf: Any) -> Value:
+    """`value` with every part that is no container replaced by what `leaf` makes of it."""
+    return _map(value, leaf)

@@ -1,0 +1,327 @@
+"""`Sequential`, `ModuleList`, `ModuleDict`, `ParameterList`, `ParameterDict`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from device_lens.domain.guard import Atom, Guarded
+from device_lens.domain.guard import choose as decide
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, Table
+from device_lens.domain.values import (
+    NONE,
+    Const,
+    External,
+    SliceValue,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
+from device_lens.models.registry import BASES, FUNCTIONS, MODULES
+from device_lens.models.torch.module import note_replaced
+from device_lens.models.torch.module_methods import named
+from device_lens.models.torch.parts import REST
+
+MODULE = "torch.nn.Module"
+MANY = 4
+"""Members among which an index that is not known chooses without losing them."""
+
+
+class Container:
+    """A container of modules or parameters. `holds` names the registry of its members, `keyed`
+    tells that they have keys rather than positions."""
+
+    def __init__(self, name: str, holds: str, keyed: bool = False) -> None:
+        self.name = name
+        self.holds = holds
+        self.keyed = keyed
+
+    def initialise(self, call: Call, module: ModuleObject) -> None:
+        """Takes the members from an iterable, or from a mapping."""
+        given = call.get(0, "modules")
+        if given is None:
+            given = next(iter(call.kwargs.values()), None)
+        if is_none(given):
+            return
+        if self.keyed or type(given) is DictObject:
+            self.update(call, module, given)
+        else:
+            self.extend(call, module, given)
+
+    def forward(self, call: Call) -> Value:
+        """Containers but `Sequential` cannot be called."""
+        return call.unknown()
+
+    def table(self, module: ModuleObject) -> Table:
+        """Where the members are."""
+        found: Table = getattr(module, self.holds)
+        return found
+
+    def members(self, module: ModuleObject) -> list[Value]:
+        """The members that are known one by one, in order."""
+        return [value for key, value in self.table(module).items() if key != REST]
+
+    def put(self, call: Call, module: ModuleObject, key: str, value: Value) -> None:
+        """Registers one member."""
+        if self.holds == "parameters":
+            value = as_parameter(call, value)
+        call.write(self.table(module), key, value)
+
+    def append(self, call: Call, module: ModuleObject, value: Value) -> None:
+        """Adds a member at the end."""
+        self.put(call, module, str(len(self.members(module))), value)
+
+    def extend(self, call: Call, module: ModuleObject, iterable: Value) -> None:
+        """Adds what `iterable` yields; what it yields beyond that is one member for all."""
+        items, rest = call.services.iterate(iterable)
+        for item in items:
+            self.append(call, module, item)
+        if rest is not None:
+            self.put(call, module, REST, rest)
+
+    def update(self, call: Call, module: ModuleObject, mapping: Value) -> None:
+        """Takes the members of a mapping, or of an iterable of pairs."""
+        if type(mapping) is DictObject:
+            for key, value in mapping.entries.items():
+                self.put(call, module, str(key), value)
+            if mapping.rest is not None:
+                self.put(call, module, REST, mapping.rest)
+            return
+        if isinstance(mapping, ModuleObject):
+            for key, value in list(self.table(mapping).items()):
+                self.put(call, module, key, value)
+            return
+        items, rest = call.services.iterate(mapping)
+        for item in (*items, rest):
+            if type(item) is TupleValue and len(item.items) == 2:
+                key = constant(item.items[0])
+                known = isinstance(key, str) and item is not rest
+                self.put(call, module, key if known else REST, item.items[1])
+
+
+class Sequence(Container):
+    """`nn.Sequential`."""
+
+    def initialise(self, call: Call, module: ModuleObject) -> None:
+        """Takes its members as arguments, or from one ordered mapping."""
+        if len(call.args) == 1 and type(call.args[0]) is DictObject:
+            self.update(call, module, call.args[0])
+            return
+        known = call.args if call.complete else call.args[:-1]
+        for value in known:
+            self.append(call, module, value)
+        if not call.complete:
+            self.put(call, module, REST, call.args[-1] if call.args else Unknown("module"))
+
+    def forward(self, call: Call) -> Value:
+        """Hands the input through the members."""
+        module = call.receiver
+        value = call.get(0, "input", NONE)
+        for member in self.members(module):
+            value = call.services.invoke(member, (value,), {})
+        rest = module.modules.get(REST)
+        return value if rest is None else self._through(call, rest, value)
+
+    def _through(self, call: Call, rest: Value, value: Value) -> Value:
+        """Through any number of members of one kind, which leave a tensor where it is."""
+        if isinstance(rest, ModuleObject):
+            value = call.services.invoke(rest, (value,), {})
+        tensor = tensor_of(value)
+        return value if tensor is None else tensor.with_(shape=None, dtype=None, zero_dim=None)
+
+
+def as_parameter(call: Call, value: Value) -> Value:
+    """What `ParameterList` makes of a tensor: a parameter."""
+    if type(value) is Tensor:
+        return Parameter(value.with_(requires_grad=True, leaf=True), call.site.node)
+    return value
+
+
+def choose(values: list[Value]) -> Value:
+    """One of several members, without knowing which."""
+    distinct: list[Value] = []
+    for value in values:
+        if not any(value is other for other in distinct):
+            distinct.append(value)
+    if not distinct or len(distinct) > MANY:
+        return alike(distinct)
+    result = distinct[-1]
+    for value in reversed(distinct[:-1]):
+        result = decide(Guarded(Atom(""), True, False), value, result)
+    return result
+
+
+def alike(values: list[Value]) -> Value:
+    """A member that stands for all, where all are of one class."""
+    classes = {getattr(value, "cls", None) for value in values}
+    return values[0] if values and len(classes) == 1 and None not in classes else Unknown("module")
+
+
+def _container(call: Call) -> Container:
+    """The model of the receiver's class, which may be a subclass of the program's own."""
+    name = call.name.rpartition(".")[0]
+    found = MODULES.get(name)
+    return found if isinstance(found, Container) else LIST
+
+
+def _getitem(call: Call) -> Value:
+    module, index = call.receiver, call.get(0, "idx")
+    kind = _container(call)
+    table = kind.table(module)
+    key = constant(index)
+    if isinstance(key, str):
+        return table.get(key, table.get(REST, call.unknown()))
+    members = kind.members(module)
+    if type(index) is SliceValue:
+        return _slice(call, kind, members, index)
+    rest = table.get(REST)
+    if isinstance(key, int) and not isinstance(key, bool) and (rest is None or key >= 0):
+        if -len(members) <= key < len(members):
+            return members[key]
+        return rest if rest is not None else call.unknown()
+    return choose(members if rest is None else [*members, rest])
+
+
+def _slice(call: Call, kind: Container, members: list[Value], index: SliceValue) -> Value:
+    bounds = [index.start, index.stop, index.step]
+    made = ModuleObject(External(kind.name), call.site.node)
+    made.fields.update(call.receiver.fields)
+    rest = kind.table(call.receiver).get(REST)
+    known = rest is None and all(is_none(bound) or type(bound) is Const for bound in bounds)
+    if known:
+        members = members[slice(*(constant(bound) for bound in bounds))]
+    for member in members:
+        kind.append(call, made, member)
+    if rest is not None:
+        kind.put(call, made, REST, rest)
+    return made
+
+
+def _setitem(call: Call) -> Value:
+    kind, key, value = _container(call), constant(call.get(0, "idx")), call.get(1, "module", NONE)
+    if isinstance(key, int):
+        names = [name for name in kind.table(call.receiver) if name != REST]
+        if -len(names) <= key < len(names):
+            note_replaced(call.services, kind.table(call.receiver)[names[key]], value, call.site)
+            kind.put(call, call.receiver, names[key], value)
+    else:
+        kind.put(call, call.receiver, key if isinstance(key, str) else REST, value)
+    return NONE
+
+
+def _iter(call: Call) -> Value:
+    kind = _container(call)
+    if kind.keyed:
+        return _keys(call)
+    return _values(call)
+
+
+def _values(call: Call) -> Value:
+    kind = _container(call)
+    rest = kind.table(call.receiver).get(REST)
+    return ListObject(tuple(kind.members(call.receiver)), rest, "iterator", call.site.node)
+
+
+def _keys(call: Call) -> Value:
+    table = _container(call).table(call.receiver)
+    keys = tuple(Const(key) for key in table if key != REST)
+    return ListObject(keys, Unknown("key") if REST in table else None, "iterator", call.site.node)
+
+
+def _items(call: Call) -> Value:
+    table = _container(call).table(call.receiver)
+    pairs = tuple(named(str(key), value) for key, value in table.items() if key != REST)
+    rest = TupleValue((Unknown("key"), table[REST])) if REST in table else None
+    return ListObject(pairs, rest, "iterator", call.site.node)
+
+
+def _len(call: Call) -> Value:
+    table = _container(call).table(call.receiver)
+    return call.unknown() if REST in table else Const(len(table))
+
+
+def _append(call: Call) -> Value:
+    _container(call).append(call, call.receiver, call.get(0, "module", NONE))
+    return call.receiver
+
+
+def _extend(call: Call) -> Value:
+    _container(call).extend(call, call.receiver, call.get(0, "modules", NONE))
+    return call.receiver
+
+
+def _insert(call: Call) -> Value:
+    kind, module = _container(call), call.receiver
+    members = kind.members(module)
+    index = constant(call.get(0, "index"), len(members))
+    members.insert(index, call.get(1, "module", NONE))
+    for position, member in enumerate(members):
+        kind.put(call, module, str(position), member)
+    return NONE
+
+
+def _pop(call: Call) -> Value:
+    kind, module = _container(call), call.receiver
+    table, key = kind.table(module), constant(call.get(0, "key"), -1)
+    if isinstance(key, int):
+        names = [name for name in table if name != REST]
+        key = names[key] if -len(names) <= key < len(names) else None
+    found = table.get(key, call.unknown())
+    call.services.journal.delete(table, key)
+    return found
+
+
+def _update(call: Call) -> Value:
+    _container(call).update(call, call.receiver, call.get(0, "modules", NONE))
+    return NONE
+
+
+def _contains(call: Call) -> Value:
+    table, key = _container(call).table(call.receiver), constant(call.get(0, "key"))
+    return call.unknown() if key is None or REST in table else Const(key in table)
+
+
+def _clear(call: Call) -> Value:
+    table = _container(call).table(call.receiver)
+    for key in list(table):
+        call.services.journal.delete(table, key)
+    return NONE
+
+
+SEQUENTIAL = Sequence("torch.nn.Sequential", "modules")
+LIST = Container("torch.nn.ModuleList", "modules")
+CONTAINERS = (
+    SEQUENTIAL,
+    LIST,
+    Container("torch.nn.ModuleDict", "modules", keyed=True),
+    Container("torch.nn.ParameterList", "parameters"),
+    Container("torch.nn.ParameterDict", "parameters", keyed=True),
+    Container("torch.nn.Container", "modules", keyed=True),
+)
+COMMON: dict[str, Model] = {
+    "__getitem__": _getitem,
+    "__setitem__": _setitem,
+    "__delitem__": _pop,
+    "__iter__": _iter,
+    "__len__": _len,
+    "__contains__": _contains,
+    "pop": _pop,
+    "clear": _clear,
+}
+ORDERED: dict[str, Model] = {"append": _append, "extend": _extend, "insert": _insert}
+KEYED: dict[str, Callable[[Call], Value]] = {
+    "keys": _keys,
+    "values": _values,
+    "items": _items,
+    "update": _update,
+    "get": _getitem,
+}
+
+
+def register_all() -> None:
+    """Fills the registry with the containers and their methods."""
+    for kind in CONTAINERS:
+        MODULES[kind.name] = kind
+        BASES[kind.name] = (MODULE,)
+        for name, model in {**COMMON, **(KEYED if kind.keyed else ORDERED)}.items():
+            FUNCTIONS[f"{kind.name}.{name}"] = model

@@ -1,0 +1,110 @@
+"""Deep copies of modules and of what they hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.guard import Guarded, combine, leaves
+from device_lens.domain.heap import (
+    DictObject,
+    HeapObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+    Parameter,
+)
+from device_lens.domain.values import TupleValue
+from device_lens.models.call import Call, Value
+from device_lens.models.registry import FUNCTIONS
+
+FRESH = "<fresh>"
+"""The field of an object that stands for new ones, one at each turn of a loop."""
+UNSHARED = ("representative", "unknowns")
+"""What a module remembers of itself and no copy may share."""
+
+
+def deep_copy(value: Value, memo: dict[int, Any]) -> Value:
+    """A copy that shares no heap object with `value`; `memo` keeps what is shared within it."""
+    if type(value) is Guarded:
+        return combine(lambda leaf: deep_copy(leaf, memo), value)
+    if type(value) is TupleValue:
+        return TupleValue(tuple(deep_copy(item, memo) for item in value.items), value.names)
+    if not isinstance(value, HeapObject):
+        return value
+    if id(value) not in memo:
+        empty = _empty(value)
+        memo[id(value)] = empty
+        if empty is not value:
+            _fill(value, empty, memo)
+    return memo[id(value)]
+
+
+def mark_fresh(value: Value) -> Value:
+    """Tells that an iterator yields a new object like `value` each time."""
+    for leaf in leaves(value):
+        if isinstance(leaf, HeapObject):
+            leaf.fields[FRESH] = True
+    return value
+
+
+def fresh(value: Value) -> Value:
+    """What a loop's next turn gets: a new object where `value` stands for new ones, so that what
+    a turn does to its object is not seen by the next."""
+    if type(value) is TupleValue:
+        items = tuple(fresh(item) for item in value.items)
+        same = all(a is b for a, b in zip(items, value.items, strict=True))
+        return value if same else TupleValue(items, value.names)
+    if isinstance(value, HeapObject) and FRESH in value.fields:
+        return deep_copy(value, {})
+    return value
+
+
+def _empty(value: HeapObject) -> HeapObject:
+    if isinstance(value, ModuleObject):
+        return ModuleObject(value.cls, value.site)
+    if type(value) is Instance:
+        return Instance(value.cls, value.site)
+    if type(value) is ListObject:
+        return ListObject(kind=value.kind, site=value.site)
+    if type(value) is DictObject:
+        return DictObject(site=value.site)
+    if type(value) is Parameter:
+        return Parameter(value.tensor, value.site)
+    return value
+
+
+def _fill(source: HeapObject, target: HeapObject, memo: dict[int, Any]) -> None:
+    if type(source) is Parameter:
+        kept = {key: value for key, value in source.fields.items() if not key.startswith("<")}
+        target.fields.update(kept)
+        return
+    _copy_table(source.fields, target.fields, memo)
+    if type(source) is DictObject and type(target) is DictObject:
+        target.kind = source.kind
+        _copy_table(source.entries, target.entries, memo)
+    if isinstance(source, ModuleObject) and isinstance(target, ModuleObject):
+        for name in ("parameters", "buffers", "modules"):
+            _copy_table(getattr(source, name), getattr(target, name), memo)
+        kept = {key: value for key, value in source.own.items() if key not in UNSHARED}
+        parent = kept.get("parent")
+        if parent is not None:
+            kept["parent"] = memo.get(id(parent), parent)
+        target.own.update(kept)
+
+
+def _copy_table(source: dict[Any, Any], target: dict[Any, Any], memo: dict[int, Any]) -> None:
+    for key, value in source.items():
+        if type(value) is tuple:
+            target[key] = tuple(deep_copy(item, memo) for item in value)
+        else:
+            target[key] = deep_copy(value, memo)
+
+
+def _deepcopy(call: Call) -> Value:
+    value = call.get(0, "x")
+    return call.unknown() if value is None else deep_copy(value, {})
+
+
+def register_all() -> None:
+    """Fills the registry with `copy.deepcopy`."""
+    FUNCTIONS["copy.deepcopy"] = _deepcopy

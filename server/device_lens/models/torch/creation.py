@@ -1,0 +1,181 @@
+"""Factories of `torch`: they create on the default device unless `device=` says otherwise."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from device_lens.domain.device import DeviceTree
+from device_lens.domain.values import Const, Dim, Tensor
+from device_lens.models import dtypes
+from device_lens.models.call import Call, Value, is_none
+from device_lens.models.numbers import dimension, is_number
+from device_lens.models.registry import FUNCTIONS
+from device_lens.models.shapes.extent import ANY, SOME, Extent, exactly, sizes
+from device_lens.models.signature import Bound, signature
+from device_lens.models.torch.target import factory_device
+from device_lens.models.wording import created
+
+_OPTIONS = "*, generator, >out, dtype, layout, device, pin_memory, requires_grad, memory_format"
+FactoryRule = Callable[[Bound], tuple[Extent, "str | None"]]
+"""The extent and the dtype of what a factory makes, where no dtype is asked for."""
+
+
+def make(
+    bound: Bound, extent: Extent, dtype: str | None, device: DeviceTree, default_made: bool
+) -> Tensor:
+    """A new tensor; `dtype=`, `requires_grad=` and `pin_memory=` of the call hold."""
+    call = bound.call
+    if not is_none(bound.get("dtype")):
+        dtype = dtypes.named(bound.get("dtype"))
+    needs = bound.constant("requires_grad", False if call.complete else None)
+    shape, zero_dim = extent
+    return Tensor(
+        device,
+        dtype,
+        shape,
+        call.trail("created", created(call.name, device)),
+        requires_grad=needs if isinstance(needs, bool) else None,
+        leaf=True,
+        pinned=bound.constant("pin_memory", False) is True,
+        default_made=default_made,
+        zero_dim=zero_dim,
+    )
+
+
+class Factory:
+    """The model of a factory: a parameter list and a rule."""
+
+    __slots__ = ("parameters", "rule")
+
+    def __init__(self, parameters: str, rule: FactoryRule) -> None:
+        self.parameters = f"{parameters}, {_OPTIONS}"
+        self.rule = rule
+
+    def __call__(self, call: Call) -> Value:
+        bound = Bound(signature(self.parameters), call)
+        if bound.given("out"):
+            return bound.get("out")
+        extent, dtype = self.rule(bound)
+        device, by_default = factory_device(bound)
+        return make(bound, extent, dtype, device, by_default)
+
+
+def _filled(bound: Bound) -> tuple[Extent, str | None]:
+    return _size(bound), dtypes.DEFAULT
+
+
+def _size(bound: Bound) -> Extent:
+    """The sizes given one by one, as one tuple, or by keyword."""
+    value = bound.get("size")
+    values = value if isinstance(value, tuple) else () if value is None else (value,)
+    return sizes(values) if bound.call.complete else ANY
+
+
+def _full(bound: Bound) -> tuple[Extent, str | None]:
+    value = bound.get("fill_value")
+    return _size(bound), dtypes.of_constant(value.value) if type(value) is Const else None
+
+
+def _random_integers(bound: Bound) -> tuple[Extent, str | None]:
+    """`randint(high, size)` or `randint(low, high, size)`."""
+    third = bound.get("size")
+    size = third if third is not None else bound.get("high")
+    return (ANY if size is None or is_number(size) else sizes((size,))), "int64"
+
+
+def _permutation(bound: Bound) -> tuple[Extent, str | None]:
+    return exactly((dimension(bound.get("n")),)), "int64"
+
+
+def _range(bound: Bound) -> tuple[Extent, str | None]:
+    """`arange(end)` or `arange(start, end, step)`."""
+    given = [bound.get(name) for name in ("start", "end", "step") if bound.given(name)]
+    constants = [value.value for value in given if type(value) is Const]
+    if len(constants) < len(given) or not all(isinstance(c, (int, float)) for c in constants):
+        floats = any(isinstance(c, float) for c in constants)
+        return exactly((None,)), dtypes.DEFAULT if floats else None
+    floats = any(isinstance(c, float) for c in constants)
+    return exactly((_count(constants),)), dtypes.DEFAULT if floats else "int64"
+
+
+def _count(bounds: list[float]) -> Dim:
+    start, end, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    return max(0, math.ceil((end - start) / step)) if step else None
+
+
+def _closed_range(bound: Bound) -> tuple[Extent, str | None]:
+    return exactly((None,)), dtypes.DEFAULT
+
+
+def _steps(bound: Bound) -> tuple[Extent, str | None]:
+    return exactly((dimension(bound.get("steps")),)), dtypes.DEFAULT
+
+
+def _square(bound: Bound) -> tuple[Extent, str | None]:
+    rows = dimension(bound.get("n"))
+    columns = dimension(bound.get("m")) if bound.given("m") else rows
+    return exactly((rows, columns)), dtypes.DEFAULT
+
+
+def _window(bound: Bound) -> tuple[Extent, str | None]:
+    return exactly((dimension(bound.get("window_length")),)), dtypes.DEFAULT
+
+
+def _pairs(bound: Bound) -> tuple[Extent, str | None]:
+    return exactly((2, None)), "int64"
+
+
+def _scalar(bound: Bound) -> tuple[Extent, str | None]:
+    return exactly(()), dtypes.DEFAULT
+
+
+def _line(bound: Bound) -> tuple[Extent, str | None]:
+    return exactly((dimension(bound.get("n")),)), dtypes.DEFAULT
+
+
+def _unclear(bound: Bound) -> tuple[Extent, str | None]:
+    return SOME, None
+
+
+_FACTORIES: dict[str, tuple[str, FactoryRule]] = {
+    "zeros": ("...size", _filled),
+    "ones": ("...size", _filled),
+    "empty": ("...size", _filled),
+    "rand": ("...size", _filled),
+    "randn": ("...size", _filled),
+    "full": ("size, fill_value", _full),
+    "empty_strided": ("size, stride", _filled),
+    "empty_permuted": ("size, physical_layout", _filled),
+    "empty_quantized": ("size, qtensor", _unclear),
+    "randint": ("low, high, size", _random_integers),
+    "randperm": ("n", _permutation),
+    "arange": ("start, end, step", _range),
+    "range": ("start, end, step", _closed_range),
+    "linspace": ("start, end, steps", _steps),
+    "logspace": ("start, end, steps, base", _steps),
+    "eye": ("n, m", _square),
+    "scalar_tensor": ("s", _scalar),
+    "tril_indices": ("row, col, offset", _pairs),
+    "triu_indices": ("row, col, offset", _pairs),
+    "bartlett_window": ("window_length, periodic", _window),
+    "blackman_window": ("window_length, periodic", _window),
+    "hamming_window": ("window_length, periodic, alpha, beta", _window),
+    "hann_window": ("window_length, periodic", _window),
+    "kaiser_window": ("window_length, periodic, beta", _window),
+    "fft.fftfreq": ("n, d", _line),
+    "fft.rfftfreq": ("n, d", _unclear),
+}
+SIZED_NORMAL = Factory("mean, std, size", _filled)
+"""`normal(0.0, 1.0, size)`, the overload of `normal` that takes no tensors."""
+_WINDOWS = """
+    bartlett blackman cosine exponential gaussian general_cosine general_hamming hamming hann
+    kaiser nuttall
+"""
+
+
+def register_all() -> None:
+    for name, (parameters, rule) in _FACTORIES.items():
+        FUNCTIONS[f"torch.{name}"] = Factory(parameters, rule)
+    for name in _WINDOWS.split():
+        FUNCTIONS[f"torch.signal.windows.{name}"] = Factory("window_length, a, b", _unclear)

@@ -1,0 +1,45 @@
+"""State of the whole program: the default device and dtype."""
+
+from __future__ import annotations
+
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE
+from device_lens.domain.values import NONE, Const, DeviceValue, DtypeValue, External
+from device_lens.models.call import Call, Value, is_none
+from device_lens.models.registry import FUNCTIONS
+from device_lens.models.torch.objects import nothing, register_names
+from device_lens.models.torch.target import CURRENT_CUDA, asked, present
+
+_SILENT = """set_num_threads set_num_interop_threads set_printoptions set_deterministic
+    use_deterministic_algorithms set_float32_matmul_precision set_flush_denormal
+    set_deterministic_debug_mode set_warn_always set_default_dtype"""
+
+
+def _set_default_device(call: Call) -> Value:
+    value = call.get(0, "device")
+    device = CPU if is_none(value) else asked(call.services, value, UNKNOWN_DEVICE)
+    call.services.set_global("default_device", device)
+    return NONE
+
+
+def _get_default_device(call: Call) -> Value:
+    return DeviceValue(call.services.default_device())
+
+
+def _set_default_tensor_type(call: Call) -> Value:
+    """`torch.cuda.FloatTensor` makes factories create on the current GPU."""
+    value = call.get(0, "t")
+    name = value.value if type(value) is Const else getattr(value, "name", "")
+    if isinstance(value, (Const, External)) and isinstance(name, str):
+        on_gpu = ".cuda." in name
+        device = present(call.services, CURRENT_CUDA) if on_gpu else CPU
+        call.services.set_global("default_device", device)
+    return NONE
+
+
+def register_all() -> None:
+    FUNCTIONS["torch.set_default_device"] = _set_default_device
+    FUNCTIONS["torch.get_default_device"] = _get_default_device
+    FUNCTIONS["torch.set_default_tensor_type"] = _set_default_tensor_type
+    FUNCTIONS["torch.get_default_dtype"] = lambda call: DtypeValue("float32")
+    register_names("torch", _SILENT, nothing)
+    register_names("torch.backends.cuda", "enable_flash_sdp enable_math_sdp", nothing)

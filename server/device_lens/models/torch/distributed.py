@@ -1,0 +1,164 @@
+"""`torch.distributed`, `DataParallel`, `DistributedDataParallel` and their like."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+from device_lens.domain.device import Device, DeviceTree, is_accelerator
+from device_lens.domain.guard import Guarded, choose
+from device_lens.domain.heap import ModuleObject
+from device_lens.domain.values import NONE, TRUE, Tensor, TupleValue, Unknown
+from device_lens.models.call import Call, Model, Value, device_of, is_none
+from device_lens.models.registry import ALIASES, BASES, FUNCTIONS, MODULES
+from device_lens.models.torch.availability import assumed_accelerator, availability
+from device_lens.models.torch.collation import map_tensors
+from device_lens.models.torch.module import move
+from device_lens.models.torch.objects import class_model, first, nothing, register_names
+from device_lens.models.torch.parts import home_device
+from device_lens.models.torch.target import present
+from device_lens.models.words import words
+
+MODULE = "torch.nn.Module"
+_SILENT = """init_process_group destroy_process_group barrier monitored_barrier all_reduce reduce
+    broadcast all_gather gather scatter reduce_scatter all_to_all send recv isend irecv
+    all_gather_into_tensor reduce_scatter_tensor all_gather_object broadcast_object_list
+    gather_object scatter_object_list all_to_all_single batch_isend_irecv"""
+_NUMBERS = words("get_rank get_world_size get_backend new_group get_group_rank get_global_rank")
+_QUESTIONS = words(
+    "is_initialized is_available is_nccl_available is_gloo_available is_mpi_available "
+    "is_torchelastic_launched"
+)
+
+
+@cache
+def question(name: str) -> Unknown:
+    """An answer of the process group: the same each time it is asked."""
+    return Unknown(f"{name}()")
+
+
+def _asks(name: str) -> Model:
+    return lambda call: question(name)
+
+
+class Wrapper:
+    """A module around another: it hands its inputs on, scattered or not."""
+
+    def __init__(self, name: str, scatters: bool) -> None:
+        self.name = name
+        self.scatters = scatters
+
+    def initialise(self, call: Call, module: ModuleObject) -> None:
+        """Takes the module in."""
+        inner = call.get(0, "module", NONE)
+        call.write(module.modules, "module", inner)
+        call.write(module.fields, "device_ids", call.get(1, "device_ids", NONE))
+        call.write(module.fields, "output_device", call.get(2, "output_device", NONE))
+        call.write(module.fields, "training", TRUE)
+
+    def forward(self, call: Call) -> Value:
+        """Calls the module inside with inputs on the wrapper's first device."""
+        wrapper = call.receiver
+        inner = wrapper.modules.get("module", NONE)
+        device = self._scatters_to(call, wrapper)
+        args, kwargs = call.args, call.kwargs
+        if device is not None:
+            where = self._present(call, inner)
+
+            def scattered(value: Value) -> Value:
+                return self._scattered(call, value, where, device)
+
+            args = tuple(map(scattered, args))
+            kwargs = {key: scattered(value) for key, value in kwargs.items()}
+        return call.services.invoke(inner, args, kwargs)
+
+    def _scatters_to(self, call: Call, wrapper: ModuleObject) -> DeviceTree | None:
+        given = wrapper.fields.get("device_ids")
+        if is_none(given):
+            return Device("cuda", 0) if self.scatters else None
+        items, rest = call.services.iterate(given)
+        if not items:
+            return None if rest is None else device_of(rest)
+        found = device_of(items[0])
+        return None if found is None else present(call.services, found)
+
+    def _present(self, call: Call, inner: Value) -> Any:
+        """The condition under which there is a GPU: without one the wrapper just calls the
+        module. A module that is on one leaves no doubt."""
+        home = home_device(inner) if isinstance(inner, ModuleObject) else None
+        if home is not None and is_accelerator(home):
+            return True
+        return Guarded(availability("cuda", assumed_accelerator(call.services)), True, False)
+
+    def _scattered(self, call: Call, value: Value, where: Any, device: DeviceTree) -> Value:
+        """An input on the wrapper's device where there is a GPU."""
+        text = f"is moved to its first device by `{self.name.rpartition('.')[2]}`"
+
+        def moved(leaf: Value) -> Value:
+            if type(leaf) is Tensor:
+                trail = call.trail("moved", text, leaf.trail)
+                return leaf.with_(device=choose(where, device, leaf.device), trail=trail)
+            return leaf
+
+        return map_tensors(value, moved)
+
+
+class Sharded:
+    """`FullyShardedDataParallel`: moves the module to `device_id`, and its inputs with it."""
+
+    name = "torch.distributed.fsdp.FullyShardedDataParallel"
+
+    def initialise(self, call: Call, module: ModuleObject) -> None:
+        """Takes the module in."""
+        inner, where = call.get(0, "module", NONE), call.kwargs.get("device_id", NONE)
+        call.write(module.modules, "module", inner)
+        call.write(module.fields, "training", TRUE)
+        if isinstance(inner, ModuleObject) and not is_none(where):
+            trail = call.trail("moved", "is moved by `FullyShardedDataParallel`")
+            move(call.services, inner, device_of(where), None, trail)
+
+    def forward(self, call: Call) -> Value:
+        """Calls the module inside."""
+        return call.services.invoke(
+            call.receiver.modules.get("module", NONE), call.args, call.kwargs
+        )
+
+
+WRAPPERS = (
+    Wrapper("torch.nn.DataParallel", scatters=True),
+    Wrapper("torch.nn.parallel.DistributedDataParallel", scatters=False),
+)
+
+
+def _gathered(call: Call) -> Value:
+    """`torch.nn.parallel.data_parallel(module, inputs)`."""
+    inputs = call.get(1, "inputs", NONE)
+    args = inputs.items if type(inputs) is TupleValue else (inputs,)
+    return call.services.invoke(call.get(0, "module", NONE), args, {})
+
+
+def _spawn(call: Call) -> Value:
+    """`mp.spawn(f, args=…)` calls `f(rank, *args)` in every process."""
+    function, args = call.get(0, "fn", NONE), call.get(1, "args", TupleValue(()))
+    given = args.items if type(args) is TupleValue else ()
+    call.services.invoke(function, (Unknown("rank"), *given), {})
+    return NONE
+
+
+def register_all() -> None:
+    for wrapper in (*WRAPPERS, Sharded()):
+        MODULES[wrapper.name] = wrapper
+        BASES[wrapper.name] = (MODULE,)
+    distributed_wrapper = WRAPPERS[1].name
+    ALIASES["torch.nn.parallel.DataParallel"] = "torch.nn.DataParallel"
+    ALIASES["torch.nn.parallel.distributed.DistributedDataParallel"] = distributed_wrapper
+    ALIASES["torch.distributed.fsdp.FSDP"] = Sharded.name
+    FUNCTIONS[f"{distributed_wrapper}.no_sync"] = class_model("contextlib.nullcontext")
+    FUNCTIONS[f"{distributed_wrapper}.join"] = class_model("contextlib.nullcontext")
+    FUNCTIONS["torch.nn.parallel.data_parallel"] = _gathered
+    FUNCTIONS["torch.nn.SyncBatchNorm.convert_sync_batchnorm"] = first
+    register_names("torch.distributed", _SILENT, nothing)
+    for name in (*_NUMBERS, *_QUESTIONS):
+        FUNCTIONS[f"torch.distributed.{name}"] = _asks(f"torch.distributed.{name}")
+    FUNCTIONS["torch.multiprocessing.spawn"] = _spawn
+    register_names("torch.multiprocessing", "set_start_method set_sharing_strategy", nothing)

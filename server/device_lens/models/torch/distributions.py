@@ -1,0 +1,190 @@
+"""`torch.distributions`: samples are where the distribution's parameters are."""
+
+from __future__ import annotations
+
+from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.heap import Instance
+from device_lens.domain.values import External, Tensor
+from device_lens.models import gradient
+from device_lens.models.agreement import Placed, common_device
+from device_lens.models.call import Call, Model, Value, tensor_of
+from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
+from device_lens.models.words import words
+
+NAMESPACE = "torch.distributions"
+BASE = f"{NAMESPACE}.Distribution"
+PARAMETERS = {
+    "Bernoulli": "probs logits",
+    "Beta": "concentration1 concentration0",
+    "Binomial": "total_count probs logits",
+    "Categorical": "probs logits",
+    "Cauchy": "loc scale",
+    "Chi2": "df",
+    "ContinuousBernoulli": "probs logits",
+    "Dirichlet": "concentration",
+    "Exponential": "rate",
+    "FisherSnedecor": "df1 df2",
+    "Gamma": "concentration rate",
+    "Geometric": "probs logits",
+    "Gumbel": "loc scale",
+    "HalfCauchy": "scale",
+    "HalfNormal": "scale",
+    "InverseGamma": "concentration rate",
+    "Kumaraswamy": "concentration1 concentration0",
+    "LKJCholesky": "dim concentration",
+    "Laplace": "loc scale",
+    "LogNormal": "loc scale",
+    "LogisticNormal": "loc scale",
+    "LowRankMultivariateNormal": "loc cov_factor cov_diag",
+    "Multinomial": "total_count probs logits",
+    "MultivariateNormal": "loc covariance_matrix precision_matrix scale_tril",
+    "NegativeBinomial": "total_count probs logits",
+    "Normal": "loc scale",
+    "OneHotCategorical": "probs logits",
+    "OneHotCategoricalStraightThrough": "probs logits",
+    "Pareto": "scale alpha",
+    "Poisson": "rate",
+    "RelaxedBernoulli": "temperature probs logits",
+    "RelaxedOneHotCategorical": "temperature probs logits",
+    "StudentT": "df loc scale",
+    "Uniform": "low high",
+    "VonMises": "loc concentration",
+    "Weibull": "scale concentration",
+    "Wishart": "df covariance_matrix precision_matrix scale_tril",
+}
+"""Distributions with the tensors that they are made from, in the constructor's order."""
+WRAPPERS = {
+    "Independent": "base_distribution",
+    "TransformedDistribution": "base_distribution",
+    "MixtureSameFamily": "component_distribution",
+}
+"""Distributions made from others, with the attribute that holds the one that counts."""
+_POSITION = {"MixtureSameFamily": 1}
+_WHOLE = words("Bernoulli Binomial Geometric NegativeBinomial Poisson")
+HELD = "<operands>"
+
+
+def _constructor(name: str, parameters: list[str]) -> Model:
+    def model(call: Call) -> Value:
+        made = Instance(External(f"{NAMESPACE}.{name}"), call.site.node)
+        held: list[Placed] = []
+        for position, parameter in enumerate(parameters):
+            value = call.get(position, parameter)
+            tensor = tensor_of(value)
+            if tensor is not None:
+                held.append((tensor, value, call.place(position, parameter)))
+                made.fields[parameter] = value
+        made.fields[HELD] = tuple(operand[:2] for operand in held)
+        operands = [(tensor, value, -1) for tensor, value, _ in held]
+        device = common_device(call.services, made.cls.name, held, False) if operands else None
+        made.fields["<device>"] = device
+        return made
+
+    return model
+
+
+def _wrapper(name: str, attribute: str) -> Model:
+    def model(call: Call) -> Value:
+        made = Instance(External(f"{NAMESPACE}.{name}"), call.site.node)
+        base = call.get(_POSITION.get(name, 0), attribute)
+        if isinstance(base, Instance):
+            made.fields["base_dist"] = base
+            made.fields[HELD] = base.fields.get(HELD, ())
+            made.fields["<device>"] = base.fields.get("<device>")
+        return made
+
+    return model
+
+
+def _result(call: Call, grad: bool, others: tuple[Value, ...] = ()) -> Tensor:
+    """A tensor beside the distribution's parameters."""
+    fields = call.receiver.fields if isinstance(call.receiver, Instance) else {}
+    held = fields.get(HELD, ())
+    device = fields.get("<device>")
+    if device is None:
+        device = UNKNOWN_DEVICE if held else call.services.default_device()
+    operands: list[Placed] = [(Tensor(device, zero_dim=False), call.receiver, -1)]
+    for position, value in enumerate(others):
+        tensor = tensor_of(value)
+        if tensor is not None:
+            operands.append((tensor, value, position))
+    where = common_device(call.services, call.name, operands, True)
+    if not grad:
+        return Tensor(where, _sample_type(call), zero_dim=None)
+    tensors = [tensor for tensor, _ in held] + [operand[0] for operand in operands[1:]]
+    needs, leaf = gradient.of_result(call.services, tensors, "float32")
+    return Tensor(where, "float32", requires_grad=needs, leaf=leaf, zero_dim=None)
+
+
+def _sample_type(call: Call) -> str | None:
+    name = call.receiver.cls.name if isinstance(call.receiver, Instance) else ""
+    short = str(name).rpartition(".")[2]
+    return "int64" if short == "Categorical" else None if short in _WHOLE else "float32"
+
+
+def _sample(call: Call) -> Value:
+    return _result(call, grad=False)
+
+
+def _rsample(call: Call) -> Value:
+    return _result(call, grad=True)
+
+
+def _of_value(call: Call) -> Value:
+    """`log_prob(value)`, `cdf(value)`: the value has to be beside the parameters."""
+    return _result(call, grad=True, others=call.args[:1] or tuple(call.kwargs.values())[:1])
+
+
+def _expand(call: Call) -> Value:
+    return call.receiver
+
+
+def _divergence(call: Call) -> Value:
+    """`kl_divergence(p, q)`."""
+    operands: list[Placed] = []
+    for position, value in enumerate(call.args[:2]):
+        if isinstance(value, Instance) and value.fields.get("<device>") is not None:
+            operands.append((Tensor(value.fields["<device>"], zero_dim=False), value, position))
+    if not operands:
+        return Tensor(requires_grad=None, leaf=None)
+    device = common_device(call.services, call.name, operands, False)
+    return Tensor(device, "float32", requires_grad=None, leaf=None)
+
+
+def _file_of(name: str) -> str:
+    """The module that defines a distribution: `log_normal` for `LogNormal`."""
+    known = _FILES.get(name)
+    return known or "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+_FILES = {
+    "Chi2": "chi2",
+    "FisherSnedecor": "fishersnedecor",
+    "LKJCholesky": "lkj_cholesky",
+    "LowRankMultivariateNormal": "lowrank_multivariate_normal",
+    "OneHotCategoricalStraightThrough": "one_hot_categorical",
+    "RelaxedOneHotCategorical": "relaxed_categorical",
+    "StudentT": "studentT",
+}
+
+
+def register_all() -> None:
+    for name, parameters in PARAMETERS.items():
+        FUNCTIONS[f"{NAMESPACE}.{name}"] = _constructor(name, words(parameters))
+        BASES[f"{NAMESPACE}.{name}"] = (BASE,)
+        ALIASES[f"{NAMESPACE}.{_file_of(name)}.{name}"] = f"{NAMESPACE}.{name}"
+    for name, attribute in WRAPPERS.items():
+        FUNCTIONS[f"{NAMESPACE}.{name}"] = _wrapper(name, attribute)
+        BASES[f"{NAMESPACE}.{name}"] = (BASE,)
+        ALIASES[f"{NAMESPACE}.{_file_of(name)}.{name}"] = f"{NAMESPACE}.{name}"
+    for name in words("sample sample_n"):
+        FUNCTIONS[f"{BASE}.{name}"] = _sample
+    for name in words("rsample entropy perplexity enumerate_support"):
+        FUNCTIONS[f"{BASE}.{name}"] = _rsample
+    for name in words("log_prob cdf icdf"):
+        FUNCTIONS[f"{BASE}.{name}"] = _of_value
+    FUNCTIONS[f"{BASE}.expand"] = _expand
+    for name in words("mean mode variance stddev probs logits scale loc covariance_matrix"):
+        ATTRIBUTES[f"{BASE}.{name}"] = _rsample
+    FUNCTIONS[f"{NAMESPACE}.kl_divergence"] = _divergence
+    FUNCTIONS[f"{NAMESPACE}.kl.kl_divergence"] = _divergence

@@ -1,0 +1,188 @@
+"""Tensors made from data that exists: Python numbers and lists, numpy arrays, other tensors."""
+
+from __future__ import annotations
+
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.heap import Instance, ListObject
+from device_lens.domain.values import Const, HostArray, Tensor, TupleValue, Unknown
+from device_lens.models import dtypes, gradient
+from device_lens.models.call import Call, Value, is_none, tensor_of
+from device_lens.models.numbers import is_number
+from device_lens.models.operands import collect
+from device_lens.models.registry import FUNCTIONS
+from device_lens.models.shapes.extent import ANY, SOME, Extent, exactly
+from device_lens.models.signature import Bound, signature
+from device_lens.models.torch.creation import make
+from device_lens.models.torch.target import asked, factory_device
+from device_lens.models.torch.transfers import Conversion, convert
+from device_lens.models.wording import operation as worded
+
+_DATA = "data, dtype, device, requires_grad, *, pin_memory, copy"
+
+
+def _bound(call: Call, parameters: str) -> Bound:
+    bound = Bound(signature(parameters), call)
+    for other in ("obj", "input"):
+        if "data" not in bound.values and other in bound.values:
+            bound.values["data"] = bound.values[other]
+    return bound
+
+
+def tensor(call: Call) -> Value:
+    """`torch.tensor(data)`: copies. Another tensor's copy stays on its device."""
+    bound = _bound(call, "data, *, dtype, device, requires_grad, pin_memory")
+    return _make(bound, _kept_device(bound.get("data"), False))
+
+
+def as_tensor(call: Call) -> Value:
+    """`as_tensor` and `asarray`: the very tensor where it already is what is asked for."""
+    bound = _bound(call, _DATA)
+    data = bound.get("data")
+    found = tensor_of(data)
+    if found is None:
+        return _make(bound, _kept_device(data, True))
+    if not call.complete:
+        return found.with_(device=UNKNOWN_DEVICE)
+    device = asked(call.services, bound.get("device"), found.device)
+    wants_dtype = not is_none(bound.get("dtype"))
+    return convert(call, data, Conversion(device, dtypes.named(bound.get("dtype")), wants_dtype))
+
+
+def _kept_device(data: Value, alias: bool) -> DeviceTree | None:
+    """Where data that may be a tensor keeps the result; None where it surely is none."""
+    found = tensor_of(data)
+    if found is not None and (alias or not isinstance(data, Unknown) or data.tensor_evidence):
+        return found.device
+    if alias and (isinstance(data, Unknown) or _may_be_tensor(data)):
+        return UNKNOWN_DEVICE
+    return None
+
+
+def _may_be_tensor(data: Value) -> bool:
+    if isinstance(data, Guarded):
+        return any(isinstance(leaf, (Unknown, Tensor)) for leaf in leaves(data))
+    return isinstance(data, Instance)
+
+
+def _make(bound: Bound, kept: DeviceTree | None) -> Value:
+    device, by_default = factory_device(bound)
+    if kept is not None and is_none(bound.get("device")) and bound.call.complete:
+        device, by_default = kept, False
+    extent, dtype = described(bound.get("data"))
+    return make(bound, extent, dtype, device, by_default)
+
+
+def described(data: Value) -> tuple[Extent, str | None]:
+    """Extent and dtype of the tensor that nested Python data becomes."""
+    found = tensor_of(data)
+    if found is not None and not isinstance(data, Unknown):
+        return (found.shape, found.zero_dim), found.dtype
+    if isinstance(data, HostArray):
+        return (data.shape, None if data.shape is None else not data.shape), data.dtype
+    if isinstance(data, Const):
+        return exactly(()), dtypes.of_constant(data.value)
+    if is_number(data):
+        return exactly(()), None
+    if isinstance(data, (TupleValue, ListObject)):
+        return _described_items(data)
+    return ANY, None
+
+
+def _described_items(data: TupleValue | ListObject) -> tuple[Extent, str | None]:
+    rest = data.rest if isinstance(data, ListObject) else None
+    if not data.items:
+        empty = isinstance(data, TupleValue) or rest is None
+        return (exactly((0,)), dtypes.DEFAULT) if empty else (SOME, None)
+    (inner, _), dtype = described(data.items[0])
+    if any(described(item)[1] != dtype for item in data.items[1:]):
+        dtype = None
+    count = len(data.items) if rest is None else None
+    return (SOME if inner is None else exactly((count, *inner))), dtype
+
+
+def from_host(call: Call) -> Value:
+    """`from_numpy`, `frombuffer`, `from_file`: a view of host memory, whatever the default is."""
+    bound = _bound(call, "data, *, dtype, count, offset, requires_grad, pin_memory, device")
+    extent, dtype = described(bound.get("data"))
+    return make(bound, extent if extent[0] is not None else ANY, dtype, CPU, False)
+
+
+def from_dlpack(call: Call) -> Value:
+    bound = _bound(call, "data, *, device, copy")
+    found = tensor_of(bound.get("data"))
+    if is_none(bound.get("device")):
+        device = found.device if found is not None else UNKNOWN_DEVICE
+    else:
+        device, _ = factory_device(bound)
+    return make(bound, ANY, found.dtype if found else None, device, False)
+
+
+def sparse(call: Call) -> Value:
+    """`sparse_coo_tensor(indices, values, size)` and the compressed formats: where their values
+    are, unless `device=` says otherwise."""
+    several = "coo" not in call.name
+    head = "@compressed, @plain, @values" if several else "@indices, @values"
+    bound = Bound(signature(f"{head}, size, *, dtype, layout, device, requires_grad"), call)
+    operands = collect(bound)
+    kept = operands.check(worded(call.name)) if operands.agreeing else None
+    device, by_default = factory_device(bound)
+    if kept is not None and is_none(bound.get("device")) and call.complete:
+        device, by_default = kept, False
+    values = bound.tensors.get("values")
+    dtype = described(bound.get("values"))[1] if values is None else values.dtype
+    found = make(bound, SOME, dtype, device, by_default)
+    if bound.given("requires_grad"):
+        return found
+    needs, leaf = gradient.of_result(call.services, operands.tensors, dtype)
+    return found.with_(requires_grad=needs, leaf=leaf)
+
+
+_LEGACY = {
+    "Tensor": dtypes.DEFAULT,
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "HalfTensor": "float16",
+    "BFloat16Tensor": "bfloat16",
+    "LongTensor": "int64",
+    "IntTensor": "int32",
+    "ShortTensor": "int16",
+    "CharTensor": "int8",
+    "ByteTensor": "uint8",
+    "BoolTensor": "bool",
+}
+
+
+def legacy(dtype: str, device: DeviceTree | None) -> object:
+    """The model of a constructor such as `torch.FloatTensor`, which creates on `device` (None: the
+    current CUDA device) whatever the default device is; sizes or data are its arguments."""
+
+    def model(call: Call) -> Value:
+        bound = Bound(signature("...data, *, device"), call)
+        data: tuple[Value, ...] = bound.get("data") or ()
+        other = tensor_of(data[0]) if len(data) == 1 else None
+        if other is not None and call.name == "torch.Tensor":
+            return other
+        if len(data) == 1 and not is_number(data[0]):
+            extent, _ = described(data[0])
+        else:
+            extent = exactly(value.value if type(value) is Const else None for value in data)
+        home = call.services.current_cuda() if device is None else device
+        where = asked(call.services, bound.get("device"), home)
+        return make(bound, extent, dtype, where, False)
+
+    return model
+
+
+def register_all() -> None:
+    FUNCTIONS["torch.tensor"] = tensor
+    FUNCTIONS["torch.as_tensor"] = FUNCTIONS["torch.asarray"] = as_tensor
+    for name in ("coo", "csr", "csc", "bsr", "bsc", "compressed"):
+        FUNCTIONS[f"torch.sparse_{name}_tensor"] = sparse
+    for name in ("from_numpy", "frombuffer", "from_file"):
+        FUNCTIONS[f"torch.{name}"] = from_host
+    FUNCTIONS["torch.from_dlpack"] = FUNCTIONS["torch.utils.dlpack.from_dlpack"] = from_dlpack
+    for name, dtype in _LEGACY.items():
+        FUNCTIONS[f"torch.{name}"] = legacy(dtype, CPU)  # type: ignore[assignment]
+        if name != "Tensor":
+            FUNCTIONS[f"torch.cuda.{name}"] = legacy(dtype, None)  # type: ignore[assignment]

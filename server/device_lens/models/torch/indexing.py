@@ -1,0 +1,239 @@
+"""`x[index]` and `x[index] = value`.
+
+A host index may select from any tensor; an index tensor on an accelerator has to be where the
+indexed tensor is, except that a single 0-dimensional integer is read like a Python number. A slice
+assignment copies from any device, one through index tensors does not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from device_lens.domain.heap import ListObject
+from device_lens.domain.values import (
+    NONE,
+    Const,
+    Dim,
+    HostArray,
+    SliceValue,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+from device_lens.models import gradient
+from device_lens.models.agreement import Placed, common_device
+from device_lens.models.call import Call, Value, tensor_of
+from device_lens.models.numbers import is_number
+from device_lens.models.operands import off_host
+from device_lens.models.registry import FUNCTIONS
+from device_lens.models.shapes.extent import ANY, SOME, Extent, broadcast, exactly, of_tensor
+from device_lens.models.signature import Place
+
+
+@dataclass(slots=True)
+class Index:
+    """A subscript taken apart. `advanced` and `clear` are certain when true: index tensors or
+    lists take part; every part is understood."""
+
+    parts: tuple[Value, ...]
+    tensors: list[Placed]
+    advanced: bool
+    clear: bool
+
+
+def take_apart(value: Value, place: Place) -> Index:
+    parts = value.items if type(value) is TupleValue else (value,)
+    found = Index(parts, [], False, True)
+    for part in parts:
+        tensor = tensor_of(part)
+        if tensor is not None:
+            found.tensors.append((tensor, part, place))
+            found.clear = found.clear and tensor.zero_dim is not None
+            found.advanced = found.advanced or tensor.zero_dim is False
+        elif type(part) in (ListObject, HostArray, TupleValue):
+            found.advanced = True
+            found.tensors.extend(_inside(part, place))
+        elif not _basic(part):
+            found.clear = False
+    return found
+
+
+def _inside(part: Value, place: Place) -> list[Placed]:
+    """Tensors among the items of a list that is an index: each has no dimensions."""
+    items = part.items if type(part) in (ListObject, TupleValue) else ()
+    tensors = [(tensor_of(item), item) for item in items]
+    return [(tensor, item, place) for tensor, item in tensors if tensor is not None]
+
+
+def _basic(part: Value) -> bool:
+    return type(part) in (Const, SliceValue) or is_number(part)
+
+
+def _check(call: Call, receiver: Value, tensor: Tensor, index: Index) -> None:
+    """Reports index tensors that are on another accelerator than the tensor."""
+    for placed in index.tensors:
+        if placed[0].zero_dim is False:
+            pair = [(tensor, receiver, -1), off_host(placed)]
+            common_device(call.services, "[]", pair, False)
+
+
+def _wait_for_mask(call: Call, receiver: Value, index: Index) -> None:
+    """How many rows a mask selects is known on the device only."""
+    if any(placed[0].dtype == "bool" for placed in index.tensors):
+        call.services.synchronize("indexing with a mask", receiver, -1)
+
+
+def _arguments(call: Call) -> tuple[Value, tuple[Value, ...]]:
+    if call.receiver is not None:
+        return call.receiver, call.args
+    return (call.args[0], call.args[1:]) if call.args else (None, ())
+
+
+def get_item(call: Call) -> Value:
+    receiver, args = _arguments(call)
+    tensor = tensor_of(receiver)
+    if tensor is None or not args:
+        return call.unknown()
+    index = take_apart(args[0], 0)
+    _check(call, receiver, tensor, index)
+    _wait_for_mask(call, receiver, index)
+    shape, zero_dim = extent(tensor, index)
+    needs, leaf = gradient.of_result(call.services, [tensor], tensor.dtype)
+    return Tensor(
+        tensor.device,
+        tensor.dtype,
+        shape,
+        tensor.trail,
+        requires_grad=needs,
+        leaf=leaf,
+        default_made=tensor.default_made,
+        zero_dim=zero_dim,
+    )
+
+
+def set_item(call: Call) -> Value:
+    receiver, args = _arguments(call)
+    tensor = tensor_of(receiver)
+    if tensor is None or len(args) < 2:
+        return NONE
+    index = take_apart(args[0], 0)
+    _check(call, receiver, tensor, index)
+    value = tensor_of(args[1])
+    if index.advanced and value is not None and _has_many(value):
+        _wait_for_mask(call, receiver, index)
+        written: Placed = (tensor.with_(zero_dim=False, shape=None), receiver, -1)
+        common_device(call.services, "[] =", [written, (value, args[1], 1)], False)
+    return NONE
+
+
+def _has_many(value: Tensor) -> bool:
+    """Whether a value that is assigned is more than one number: leading sizes of 1 do not count."""
+    if value.shape is None:
+        return value.zero_dim is False
+    return any(dim != 1 for dim in value.shape)
+
+
+def extent(tensor: Tensor, index: Index) -> Extent:
+    """The extent of `tensor[index]`."""
+    if not index.clear:
+        return _kept(index)
+    if tensor.shape is None or any(_is_mask(part) for part in index.parts):
+        return _kept(index)
+    shape = _expand(list(index.parts), len(tensor.shape))
+    return ANY if shape is None else _walk(shape, list(tensor.shape))
+
+
+def _kept(index: Index) -> Extent:
+    """What is known where the tensor's shape is not: a slice or an index tensor leaves at least
+    one dimension."""
+    leaves_one = index.advanced or any(type(part) is SliceValue for part in index.parts)
+    new = any(type(part) is Const and part.value is None for part in index.parts)
+    return SOME if leaves_one or new else ANY
+
+
+def _is_mask(part: Value) -> bool:
+    if type(part) is Const:
+        return isinstance(part.value, bool)
+    tensor = tensor_of(part)
+    return type(part) is HostArray or (tensor is not None and tensor.dtype in (None, "bool"))
+
+
+def _expand(parts: list[Value], count: int) -> list[Value] | None:
+    """One part per dimension, `...` replaced by slices; new dimensions (None) come on top."""
+    whole = SliceValue(NONE, NONE, NONE)
+    used = sum(1 for part in parts if not _is_constant(part, None, Ellipsis))
+    if used > count:
+        return None
+    missing = [whole] * (count - used)
+    for position, part in enumerate(parts):
+        if _is_constant(part, Ellipsis):
+            return [*parts[:position], *missing, *parts[position + 1 :]]
+    return [*parts, *missing]
+
+
+def _is_constant(part: Value, *values: object) -> bool:
+    return type(part) is Const and any(part.value is value for value in values)
+
+
+def _walk(parts: list[Value], dims: list[Dim]) -> Extent:
+    """The sizes that are left. Index tensors and lists are broadcast together; their dimensions
+    stand where the first of them does, or in front where others part them."""
+    result: list[Dim] = []
+    advanced: list[Extent] = []
+    at: list[int] = []
+    integers = 0
+    for position, part in enumerate(parts):
+        if _is_constant(part, None):
+            result.append(1)
+            continue
+        dim = dims.pop(0)
+        found = _advanced(part)
+        if found is not None:
+            advanced.append(found)
+            at.append(position)
+            if len(advanced) == 1:
+                first = len(result)
+        elif type(part) is SliceValue:
+            result.append(_sliced(part, dim))
+        else:
+            integers += 1
+    if not advanced:
+        return exactly(result)
+    shape, _ = broadcast(advanced)
+    if shape is None or integers or at[-1] - at[0] >= len(at):
+        return SOME
+    return exactly((*result[:first], *shape, *result[first:]))
+
+
+def _advanced(part: Value) -> Extent | None:
+    """The extent of an index tensor or list; None for other parts."""
+    tensor = tensor_of(part) if type(part) is not Unknown else None
+    if tensor is not None:
+        return None if tensor.zero_dim else of_tensor(tensor)
+    if type(part) in (ListObject, TupleValue):
+        known = type(part) is TupleValue or part.rest is None
+        flat = all(_basic(item) for item in part.items)
+        return exactly((len(part.items) if known else None,)) if flat else SOME
+    return None
+
+
+def _sliced(part: SliceValue, dim: Dim) -> Dim:
+    """The size that a slice leaves."""
+    bounds = [value.value if type(value) is Const else "?" for value in _bounds(part)]
+    if bounds == [None, None, None]:
+        return dim
+    if not isinstance(dim, int) or "?" in bounds:
+        return None
+    try:
+        return len(range(*slice(*bounds).indices(dim)))
+    except (TypeError, ValueError):
+        return None
+
+
+def _bounds(part: SliceValue) -> tuple[Value, Value, Value]:
+    return part.start, part.stop, part.step
+
+
+def register_all() -> None:
+    FUNCTIONS["torch.Tensor.__getitem__"] = get_item
+    FUNCTIONS["torch.Tensor.__setitem__"] = set_item

@@ -1,0 +1,247 @@
+"""What assigning to, reading from and moving an `nn.Module` does to its registries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.device import DeviceTree
+from device_lens.domain.guard import combine, leaves
+from device_lens.domain.heap import MISSING, Instance, ModuleObject, Parameter, Table
+from device_lens.domain.trail import Site, Trail
+from device_lens.domain.values import NONE, DeviceValue, External, Tensor, TupleValue, Unknown
+from device_lens.models.call import Services, Value
+from device_lens.models.torch.parts import OpaqueFields, all_parts, own_device, walk
+from device_lens.models.words import words
+
+FLOATING = frozenset(words("float16 bfloat16 float32 float64 complex64 complex128"))
+OPAQUE_CHILDREN = frozenset(
+    words(
+        """features classifier avgpool fc head heads backbone rpn roi_heads conv1 bn1 layer1 layer2
+    layer3 layer4 encoder decoder embeddings aux_classifier AuxLogits conv_proj norm patch_embed
+    blocks base_model bert roberta transformer lm_head vision_model text_model"""
+    )
+)
+"""Attributes of models out of libraries that are modules in turn."""
+
+PART = "torch.nn.<part>"
+"""The class of a module inside an opaque one."""
+BUFFER = "torch.nn.Buffer"
+"""The class of the `Instance` that `nn.Buffer(t)` gives, with its `tensor`: it becomes a buffer
+where it is assigned to a module."""
+OPTIMIZERS = "<optimizers>"
+"""The field of a `Parameter` that holds the optimizers it was given to, as a tuple."""
+REPLACED = "<replaced>"
+"""The field of an optimizer that tells where one of its parameters left its module."""
+
+
+def get_attribute(services: Services, module: ModuleObject, name: str) -> Value | None:
+    """What the module's registries and plain attributes hold under `name`; None: nothing."""
+    for table in (module.parameters, module.buffers, module.modules, module.fields):
+        found = table.get(name, MISSING)
+        if found is not MISSING:
+            return found
+    return None
+
+
+def opaque_attribute(module: ModuleObject, name: str) -> Value:
+    """An attribute of an opaque module that neither the object nor its class is known to have: a
+    submodule that moves along, or an unknown that is the same each time."""
+    if name in module.modules:
+        return module.modules[name]
+    if name in OPAQUE_CHILDREN:
+        return opaque_part(module, name)
+    if name == "device":
+        return DeviceValue(own_device(module))
+    memory: dict[str, Unknown] = module.own.setdefault("unknowns", {})
+    if name not in memory:
+        memory[name] = Unknown(name)
+    return memory[name]
+
+
+def opaque_part(module: ModuleObject, name: str) -> ModuleObject:
+    """A submodule of an opaque module, which moves along."""
+    child = module.modules.get(name)
+    if not isinstance(child, ModuleObject):
+        child = ModuleObject(External(PART), module.site)
+        child.own.update(opaque=True, parent=module)
+        module.modules[name] = child
+    return child
+
+
+def set_attribute(
+    services: Services, module: ModuleObject, name: str, value: Value, site: Site
+) -> str:
+    """`module.name = value` as `nn.Module.__setattr__` does it. Answers where the value went:
+    `parameter`, `module`, `buffer` or `plain`."""
+    buffer = value.fields.get("tensor") if is_buffer(value) else None
+    if buffer is not None:
+        return _put(services, module, module.buffers, name, buffer, "buffer", site)
+    kinds = {type(leaf) for leaf in leaves(value)}
+    holds_module = any(issubclass(kind, ModuleObject) for kind in kinds)
+    if Parameter in kinds or (name in module.parameters and not holds_module):
+        return _put(services, module, module.parameters, name, value, "parameter", site)
+    if holds_module or name in module.modules:
+        return _put(services, module, module.modules, name, value, "module", site)
+    if name in module.buffers:
+        return _put(services, module, module.buffers, name, value, "buffer", site)
+    services.journal.write(module.fields, name, value)
+    return "plain"
+
+
+def is_buffer(value: Value) -> bool:
+    """Whether the value is a `nn.Buffer`."""
+    return type(value) is Instance and value.cls == External(BUFFER)
+
+
+def _put(
+    services: Services,
+    module: ModuleObject,
+    table: Table,
+    name: str,
+    value: Value,
+    kind: str,
+    site: Site,
+) -> str:
+    note_replaced(services, table.get(name), value, site)
+    for other in (module.parameters, module.buffers, module.modules, module.fields):
+        if other is not table:
+            services.journal.delete(other, name)
+    services.journal.write(table, name, value)
+    return kind
+
+
+def note_replaced(services: Services, old: Value, new: Value, site: Site) -> None:
+    """Tells the optimizers that hold parameters of `old` that it is no part of its module now, if
+    `new` brings others that are to be trained."""
+    if old is None or old is new:
+        return
+    kept = _parameters(new)
+    if not any(found.tensor.requires_grad and OPTIMIZERS not in found.fields for found in kept):
+        return
+    for parameter in _parameters(old):
+        if parameter in kept:
+            continue
+        for optimizer in parameter.fields.get(OPTIMIZERS, ()):
+            services.journal.write(optimizer.fields, REPLACED, site)
+
+
+def _parameters(value: Value) -> list[Parameter]:
+    """The parameters that a value is or has as a module."""
+    found: list[Parameter] = []
+    for leaf in leaves(value):
+        if type(leaf) is Parameter:
+            found.append(leaf)
+        elif isinstance(leaf, ModuleObject):
+            found += [part.value for part in all_parts(leaf) if type(part.value) is Parameter]
+    return found
+
+
+def delete_attribute(services: Services, module: ModuleObject, name: str) -> None:
+    """`del module.name`."""
+    for table in (module.parameters, module.buffers, module.modules, module.fields):
+        services.journal.delete(table, name)
+
+
+def move(
+    services: Services,
+    module: ModuleObject,
+    device: DeviceTree | None,
+    dtype: str | None = None,
+    trail: Trail | None = None,
+) -> None:
+    """Moves every parameter, buffer and submodule in place, as `Module.to` does; plain attributes
+    stay. `device` or `dtype` None: unchanged. A dtype reaches floating-point parts only."""
+    mover = _Mover(services, device, dtype, trail)
+    for _, owner in walk(module):
+        mover.move_parts(owner)
+
+
+class _Mover:
+    """One move of a module."""
+
+    def __init__(
+        self,
+        services: Services,
+        device: DeviceTree | None,
+        dtype: str | None,
+        trail: Trail | None,
+    ) -> None:
+        self.services = services
+        self.device = device
+        self.dtype = dtype
+        self.trail = trail
+        self.done: set[int] = set()
+
+    def move_parts(self, module: ModuleObject) -> None:
+        write = self.services.journal.write
+        for value in list(module.parameters.values()):
+            for leaf in leaves(value):
+                if type(leaf) is Parameter:
+                    self._move_parameter(leaf)
+        for name, value in list(module.buffers.items()):
+            write(module.buffers, name, combine(self._moved, value))
+        representative = module.own.get("representative")
+        if type(representative) is Parameter and "tensor" in representative.fields:
+            self._move_parameter(representative)
+        if self.device is not None:
+            write(module.own, "device", self.device)
+            if self.trail is not None:
+                write(module.own, "moved", self.trail)
+        if self.dtype is not None:
+            write(module.own, "dtype", self.dtype)
+
+    def _move_parameter(self, parameter: Parameter) -> None:
+        if id(parameter) in self.done:
+            return
+        self.done.add(id(parameter))
+        moved = self._moved(parameter.tensor)
+        if isinstance(parameter.fields, OpaqueFields) and "tensor" not in parameter.fields:
+            return
+        self.services.journal.write(parameter.fields, "tensor", moved)
+
+    def _moved(self, value: Value) -> Value:
+        if type(value) is Parameter:
+            value = value.tensor
+        if type(value) is Unknown and self.device is not None:
+            return Unknown(value.label, self.device)
+        if type(value) is not Tensor:
+            return value
+        changes: dict[str, Any] = {}
+        if self.device is not None:
+            changes["device"] = self.device
+            changes["pinned"] = False
+            if self.trail is not None:
+                changes["trail"] = _after(self.trail, value.trail)
+        if self.dtype is not None and (value.dtype is None or value.dtype in FLOATING):
+            changes["dtype"] = self.dtype if value.dtype else None
+        return value.with_(**changes) if changes else value
+
+
+def _after(step: Trail, previous: Trail | None) -> Trail:
+    return Trail(step.kind, step.text, step.site, previous)
+
+
+def run_hooks(
+    services: Services, module: ModuleObject, args: tuple[Value, ...], output: Value
+) -> Value:
+    """The output of a module's call after its forward hooks, which may replace it."""
+    hooks = module.own.get("forward_hooks")
+    for hook in hooks if isinstance(hooks, tuple) else ():
+        result = services.invoke(hook, (module, TupleValue(args), output), {})
+        if result is not None and result != NONE and type(result) is not Unknown:
+            output = result
+    return output
+
+
+def run_pre_hooks(
+    services: Services, module: ModuleObject, args: tuple[Value, ...]
+) -> tuple[Value, ...]:
+    """The positional arguments of a module's call after its forward pre-hooks."""
+    hooks = module.own.get("forward_pre_hooks")
+    for hook in hooks if isinstance(hooks, tuple) else ():
+        result = services.invoke(hook, (module, TupleValue(args)), {})
+        if type(result) is TupleValue:
+            args = result.items
+        elif type(result) is Tensor:
+            args = (result,)
+    return args

@@ -1,0 +1,141 @@
+"""`torch.nn.utils`: packed sequences, gradient clipping, reparametrisation."""
+
+from __future__ import annotations
+
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE
+from device_lens.domain.heap import Instance, ListObject
+from device_lens.domain.values import NONE, Tensor, TupleValue
+from device_lens.models.agreement import Placed, common_device
+from device_lens.models.call import Call, Model, Value, tensor_of
+from device_lens.models.operation import TableModel
+from device_lens.models.registry import ALIASES, FUNCTIONS
+from device_lens.models.torch.nn_layer import agreeing
+from device_lens.models.torch.objects import first, nothing, register_names, unknown
+from device_lens.models.torch.packed import FIELDS, PACKED, packed, packed_data
+from device_lens.models.words import words
+
+RNN = "torch.nn.utils.rnn"
+_PACK = TableModel("(@input, !lengths, batch_first, enforce_sorted) -> some.keep")
+_MODULES = """weight_norm remove_weight_norm spectral_norm remove_spectral_norm
+    parametrizations.weight_norm parametrizations.spectral_norm parametrizations.orthogonal
+    parametrize.register_parametrization parametrize.remove_parametrizations fuse_conv_bn_eval
+    prune.l1_unstructured prune.random_unstructured prune.ln_structured prune.random_structured
+    prune.remove prune.identity skip_init convert_conv2d_weight_memory_format"""
+
+
+def _items(call: Call, value: Value) -> list[Value]:
+    if value is None:
+        return []
+    if tensor_of(value) is not None and type(value) is not ListObject:
+        return [value]
+    items, rest = call.services.iterate(value)
+    return [*items, *([rest] if rest is not None else [])]
+
+
+def _placed(call: Call, position: int, name: str) -> list[Placed]:
+    found: list[Placed] = []
+    for value in _items(call, call.get(position, name)):
+        tensor = tensor_of(value)
+        if tensor is not None:
+            found.append((tensor, value, call.place(position, name)))
+    return found
+
+
+def _norm(call: Call) -> Value:
+    """The total norm, beside the first parameter (norms of others are moved there)."""
+    operands = _placed(call, 0, "parameters")
+    device = operands[0][0].device if operands else UNKNOWN_DEVICE
+    if any(operand[0].device != device for operand in operands):
+        device = UNKNOWN_DEVICE
+    return Tensor(device, "float32", ())
+
+
+def _vector(call: Call) -> Value:
+    """All parameters end to end: they must share a device."""
+    operands = _placed(call, 0, "parameters")
+    return agreeing(call, call.name, operands).with_(shape=(None,))
+
+
+def _packing(call: Call) -> Value:
+    data = _PACK(call)
+    return packed(call, data if type(data) is Tensor else Tensor())
+
+
+def _pack_sequence(call: Call) -> Value:
+    operands = _placed(call, 0, "sequences")
+    return packed(call, agreeing(call, call.name, operands).with_(shape=None))
+
+
+def _unpacking(call: Call) -> Value:
+    """The padded tensor beside the data, and the lengths on the host."""
+    data = tensor_of(packed_data(call.get(0, "sequence")))
+    padded = Tensor(requires_grad=None, leaf=None) if data is None else data.with_(shape=None)
+    return TupleValue((padded, Tensor(CPU, "int64", (None,))))
+
+
+def _padding(call: Call) -> Value:
+    """`pad_sequence`: one tensor beside the sequences."""
+    operands = _placed(call, 0, "sequences")
+    result = agreeing(call, call.name, operands)
+    return result.with_(shape=None, zero_dim=False)
+
+
+def _unpack_sequence(call: Call) -> Value:
+    data = tensor_of(packed_data(call.get(0, "packed_sequences")))
+    item = Tensor(requires_grad=None, leaf=None) if data is None else data.with_(shape=None)
+    return ListObject((), item, "list", call.site.node)
+
+
+def _moved_sequence(method: str) -> Model:
+    """`packed.to(d)`: another packed sequence, its batch sizes on the host still."""
+
+    def model(call: Call) -> Value:
+        receiver = call.receiver
+        move = FUNCTIONS.get(f"torch.Tensor.{method}")
+        if not isinstance(receiver, Instance) or move is None:
+            return call.unknown()
+        made = Instance(receiver.cls, call.site.node)
+        for name in FIELDS:
+            value = receiver.fields.get(name, NONE)
+            if name != "batch_sizes" and type(value) is Tensor:
+                inner = Call(call.name, value, call.args, call.kwargs, call.site, call.services)
+                value = move(inner)
+            made.fields[name] = value
+        return made
+
+    return model
+
+
+def _functional_call(call: Call) -> Value:
+    """`functional_call(module, parameters, args)`: the module on other parameters."""
+    args = call.get(2, "args", TupleValue(()))
+    given = args.items if type(args) is TupleValue else (args,)
+    operands: list[Placed] = []
+    for position, value in enumerate(given):
+        tensor = tensor_of(value)
+        if tensor is not None:
+            operands.append((tensor, value, position))
+    if not operands:
+        return call.unknown()
+    device = common_device(call.services, call.name, operands, False)
+    return call.unknown(device)
+
+
+def register_all() -> None:
+    for name in words("clip_grad_norm_ clip_grad_norm get_total_norm clip_grad.clip_grad_norm_"):
+        FUNCTIONS[f"torch.nn.utils.{name}"] = _norm
+    register_names("torch.nn.utils", "clip_grad_value_ clip_grads_with_norm_", nothing)
+    FUNCTIONS["torch.nn.utils.parameters_to_vector"] = _vector
+    FUNCTIONS["torch.nn.utils.vector_to_parameters"] = nothing
+    register_names("torch.nn.utils", _MODULES, first)
+    register_names("torch.nn.utils.parametrize", "is_parametrized cached", unknown)
+    FUNCTIONS[f"{RNN}.pack_padded_sequence"] = _packing
+    FUNCTIONS[f"{RNN}.pack_sequence"] = _pack_sequence
+    FUNCTIONS[f"{RNN}.pad_packed_sequence"] = _unpacking
+    FUNCTIONS[f"{RNN}.pad_sequence"] = _padding
+    for name in words("unpack_sequence unpad_sequence"):
+        FUNCTIONS[f"{RNN}.{name}"] = _unpack_sequence
+    for name in words("to cuda cpu float half double long int pin_memory"):
+        FUNCTIONS[f"{PACKED}.{name}"] = _moved_sequence(name)
+    FUNCTIONS["torch.func.functional_call"] = _functional_call
+    ALIASES["torch.nn.utils.stateless.functional_call"] = "torch.func.functional_call"

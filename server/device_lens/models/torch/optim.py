@@ -1,0 +1,248 @@
+"""Optimizers and learning-rate schedulers.
+
+An optimizer remembers on which devices its parameters were when it made their state, so that a
+step after a move that left the state behind is known for what it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Agreement, DeviceTree, agree
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
+from device_lens.domain.trail import Site, Trail
+from device_lens.domain.values import NONE, Const, External, Tensor
+from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
+from device_lens.models.registry import BASES, FUNCTIONS
+from device_lens.models.reports import optimizer_conflict
+from device_lens.models.torch.module import OPTIMIZERS, REPLACED
+from device_lens.models.torch.objects import itself, nothing, unknown
+from device_lens.models.words import words
+
+BASE = "torch.optim.Optimizer"
+CLASSES = words(
+    "SGD Adam AdamW Adamax Adadelta Adagrad ASGD LBFGS NAdam RAdam RMSprop Rprop SparseAdam "
+    "Adafactor Muon"
+)
+EAGER = frozenset({"torch.optim.Adagrad"})
+"""Optimizers whose constructor makes the state."""
+STATELESS = frozenset({"torch.optim.SGD"})
+"""Optimizers that keep no state without a momentum."""
+SCHEDULERS = words(
+    "LambdaLR MultiplicativeLR StepLR MultiStepLR ConstantLR LinearLR ExponentialLR "
+    "CosineAnnealingLR ChainedScheduler SequentialLR ReduceLROnPlateau CyclicLR OneCycleLR "
+    "CosineAnnealingWarmRestarts PolynomialLR LRScheduler _LRScheduler"
+)
+STATE = "<state>"
+"""The field with what the state was made for: a tuple of (parameter, device) pairs."""
+FORM = "<state form>"
+SITE = "<site>"
+MEMBERS = "<parameters>"
+"""The field with every parameter that the optimizer was given, as a tuple."""
+
+
+def _constructor(name: str) -> Model:
+    def model(call: Call) -> Value:
+        made = Instance(External(name), call.site.node)
+        fill(call, made, name)
+        return made
+
+    return model
+
+
+def _initialise(call: Call) -> Value:
+    """`super().__init__(params, defaults)` of the program's own optimizer."""
+    if isinstance(call.receiver, Instance):
+        fill(call, call.receiver, BASE)
+    return NONE
+
+
+def fill(call: Call, made: Instance, name: str) -> None:
+    """Gives a new optimizer its groups and its (empty) state."""
+    options = {key: value for key, value in call.kwargs.items() if key != "params"}
+    if len(call.args) > 1:
+        options.setdefault("lr", call.args[1])
+    call.write(made.fields, SITE, call.site)
+    call.write(made.fields, MEMBERS, ())
+    groups = [
+        _group(call, made, value, options) for value in _given(call, call.get(0, "params", NONE))
+    ]
+    call.write(made.fields, "param_groups", ListObject(tuple(groups), None, "list", call.site.node))
+    call.write(made.fields, "state", DictObject({}, None, call.site.node))
+    call.write(made.fields, "defaults", DictObject(dict(options), call.unknown(), call.site.node))
+    if name in EAGER:
+        _make_state(call, made, "eager-state")
+
+
+def _given(call: Call, params: Value) -> list[Value]:
+    """The groups that a constructor is given: one of all parameters, or dicts."""
+    if is_none(params):
+        return []
+    if type(params) is DictObject:
+        return [params]
+    items, rest = call.services.iterate(params)
+    found = [*items, *([rest] if rest is not None else [])]
+    if any(type(item) is DictObject for item in found):
+        return [item for item in found if type(item) is DictObject]
+    return [ListObject(items, rest, "list", call.site.node)]
+
+
+def _group(call: Call, made: Instance, given: Value, options: dict[str, Value]) -> DictObject:
+    entries: dict[Any, Value] = dict(options)
+    params = given
+    if type(given) is DictObject:
+        entries.update(given.entries)
+        params = given.entries.get("params", NONE)
+    items, rest = ((params,), None) if _single(params) else call.services.iterate(params)
+    entries["params"] = ListObject(items, rest, "list", call.site.node)
+    held = [item for item in (*items, rest) if item is not None]
+    for item in held:
+        if type(item) is Parameter:
+            known = item.fields.get(OPTIMIZERS, ())
+            call.write(item.fields, OPTIMIZERS, (*known, made))
+    call.write(made.fields, MEMBERS, (*made.fields.get(MEMBERS, ()), *held))
+    return DictObject(entries, call.unknown(), call.site.node)
+
+
+def _single(params: Value) -> bool:
+    return type(params) in (Parameter, Tensor)
+
+
+def _where(made: Instance) -> list[tuple[Value, DeviceTree]]:
+    found = []
+    for value in made.fields.get(MEMBERS, ()):
+        tensor = tensor_of(value)
+        if tensor is not None:
+            found.append((value, tensor.device))
+    return found
+
+
+def _make_state(call: Call, made: Instance, form: str) -> None:
+    """Makes the state beside the parameters, wherever they are now."""
+    pairs = _where(made)
+    call.write(made.fields, STATE, tuple(pairs))
+    call.write(made.fields, FORM, form)
+    devices = [device for _, device in pairs]
+    same = bool(devices) and all(device == devices[0] for device in devices)
+    device = devices[0] if same else UNKNOWN_DEVICE
+    entries: dict[Any, Value] = {"step": Tensor(CPU, "float32", ())}
+    state = DictObject(entries, Tensor(device, zero_dim=False), call.site.node)
+    call.write(made.fields, "state", DictObject({}, state, call.site.node))
+
+
+def _step(call: Call) -> Value:
+    """Runs the closure, makes the state if there is none, and looks whether it is still beside
+    the parameters."""
+    made = call.receiver
+    closure = call.get(0, "closure")
+    loss = NONE if is_none(closure) else call.services.invoke(closure, (), {})
+    if not isinstance(made, Instance):
+        return loss
+    replaced = made.fields.get(REPLACED)
+    if isinstance(replaced, Site):
+        _report(call, "replaced-parameters", made, replaced)
+    state = made.fields.get(STATE)
+    if not isinstance(state, tuple):
+        if not _is_stateless(made):
+            _make_state(call, made, "stepped-state")
+        return loss
+    for value, device in state:
+        move = _left_behind(value, device)
+        if move is not None:
+            _report(call, str(made.fields.get(FORM)), made, move.site)
+            break
+    return loss
+
+
+def _is_stateless(made: Instance) -> bool:
+    if type(made.cls) is not External or made.cls.name not in STATELESS:
+        return False
+    groups = made.fields.get("param_groups")
+    for group in groups.items if type(groups) is ListObject else ():
+        if type(group) is DictObject and constant(group.entries.get("momentum", Const(0))) != 0:
+            return False
+    return True
+
+
+def _left_behind(value: Value, device: DeviceTree) -> Trail | None:
+    """The move that took a parameter away from its state, where it surely did."""
+    tensor = tensor_of(value)
+    if tensor is None or tensor.trail is None or tensor.trail.kind != "moved":
+        return None
+    apart = any(
+        agree(now, then) is Agreement.DIFFERENT
+        for now in leaves(tensor.device)
+        for then in leaves(device)
+    )
+    return tensor.trail if apart and tensor.device != device else None
+
+
+def _report(call: Call, form: str, made: Instance, move: Site | None) -> None:
+    site = made.fields.get(SITE)
+    optimizer_conflict(call.services, form, site if isinstance(site, Site) else None, move)
+
+
+def _add_param_group(call: Call) -> Value:
+    made = call.receiver
+    if isinstance(made, Instance):
+        group = _group(call, made, call.get(0, "param_group", NONE), {})
+        groups = made.fields.get("param_groups")
+        if type(groups) is ListObject:
+            call.write(groups.fields, "items", (*groups.items, group))
+        call.write(made.fields, REPLACED, None)
+    return NONE
+
+
+def _state_dict(call: Call) -> Value:
+    fields = call.receiver.fields if isinstance(call.receiver, Instance) else {}
+    entries = {name: fields[name] for name in ("state", "param_groups") if name in fields}
+    return DictObject(dict(entries), None, call.site.node)
+
+
+def _load_state_dict(call: Call) -> Value:
+    """The state is cast to wherever the parameters are at that moment."""
+    if isinstance(call.receiver, Instance):
+        _make_state(call, call.receiver, "loaded-state")
+    return NONE
+
+
+METHODS: dict[str, Model] = {
+    "__init__": _initialise,
+    "step": _step,
+    "zero_grad": nothing,
+    "add_param_group": _add_param_group,
+    "state_dict": _state_dict,
+    "load_state_dict": _load_state_dict,
+    "register_step_pre_hook": unknown,
+    "register_step_post_hook": unknown,
+    "train": itself,
+    "eval": itself,
+}
+
+
+def _scheduler(name: str) -> Model:
+    def model(call: Call) -> Value:
+        made = Instance(External(name), call.site.node)
+        made.fields["optimizer"] = call.get(0, "optimizer", NONE)
+        return made
+
+    return model
+
+
+def register_all() -> None:
+    for name in CLASSES:
+        FUNCTIONS[f"torch.optim.{name}"] = _constructor(f"torch.optim.{name}")
+        BASES[f"torch.optim.{name}"] = (BASE,)
+    FUNCTIONS[BASE] = _constructor(BASE)
+    for name, model in METHODS.items():
+        FUNCTIONS[f"{BASE}.{name}"] = model
+    base = "torch.optim.lr_scheduler.LRScheduler"
+    for name in SCHEDULERS:
+        qualified = f"torch.optim.lr_scheduler.{name}"
+        FUNCTIONS[qualified] = _scheduler(qualified)
+        BASES[qualified] = (base,) if qualified != base else ()
+    for name in words("step load_state_dict"):
+        FUNCTIONS[f"{base}.{name}"] = nothing
+    for name in words("get_last_lr get_lr state_dict"):
+        FUNCTIONS[f"{base}.{name}"] = unknown

@@ -1,0 +1,198 @@
+"""Functions whose arguments decide what they are: `max`, `median`, `where`, `normal` …"""
+
+from __future__ import annotations
+
+from device_lens.domain.heap import ListObject
+from device_lens.domain.values import Const, TupleValue, Unknown
+from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
+from device_lens.models.numbers import is_number
+from device_lens.models.operation import apply, parse
+from device_lens.models.registry import FUNCTIONS
+from device_lens.models.torch.creation import SIZED_NORMAL
+from device_lens.models.words import words
+
+_WHOLE = "(@input) -> none.keep"
+_OVER = "(@input, dim, keepdim) -> (values=along.keep, indices=along.int64)"
+_PAIR = "(@input, @other) -> broadcast.promote scalars"
+_INDICES = "(@input) -> list[line.int64] waits"
+_NONZERO = "(@input, *, as_tuple) -> some.int64 waits"
+_CHOICE = "(@condition, @input, @other) -> broadcast.promote scalars"
+
+
+def argument(call: Call, position: int, *names: str) -> Value:
+    """The argument at a position that counts the receiver, or of one of the keywords."""
+    if call.receiver is not None:
+        position -= 1
+    if 0 <= position < len(call.args):
+        return call.args[position]
+    return next((call.kwargs[name] for name in names if name in call.kwargs), None)
+
+
+def extremum(call: Call) -> Value:
+    """`max(x)`, `max(x, dim)` with indices, or `max(x, other)` element-wise."""
+    second = argument(call, 1, "dim", "axis", "other")
+    if second is None:
+        return apply(parse(_WHOLE), call)
+    if is_number(second):
+        return apply(parse(_OVER), call)
+    if tensor_of(second) is not None and (
+        not isinstance(second, Unknown) or second.tensor_evidence
+    ):
+        return apply(parse(_PAIR), call)
+    if "dim" in call.kwargs or "axis" in call.kwargs:
+        return apply(parse(_OVER), call)
+    return call.unknown()
+
+
+def middle(call: Call) -> Value:
+    """`median(x)`, or `median(x, dim)` with indices."""
+    row = _WHOLE if argument(call, 1, "dim", "axis") is None else _OVER
+    return apply(parse(row), call)
+
+
+def nonzero(call: Call) -> Value:
+    """One tensor of indices, or a tuple of one per dimension."""
+    as_tuple = constant(call.kwargs.get("as_tuple"), False)
+    return apply(parse(_INDICES if as_tuple else _NONZERO), _without(call, "as_tuple"))
+
+
+def _without(call: Call, keyword: str) -> Call:
+    kwargs = {name: value for name, value in call.kwargs.items() if name != keyword}
+    return Call(
+        call.name, call.receiver, call.args, kwargs, call.site, call.services, call.complete
+    )
+
+
+def where(call: Call) -> Value:
+    """`where(condition)` gives indices, `where(condition, x, y)` chooses. As a method the
+    receiver is `x`."""
+    if argument(call, 1, "input", "self", "x") is None:
+        return apply(parse(_INDICES), call)
+    if call.receiver is None:
+        return apply(parse(_CHOICE), call)
+    condition = argument(call, 1, "condition")
+    other = argument(call, 2, "other")
+    args = tuple(value for value in (condition, call.receiver, other) if value is not None)
+    return apply(
+        parse(_CHOICE), Call(call.name, None, args, {}, call.site, call.services, call.complete)
+    )
+
+
+def normal(call: Call) -> Value:
+    """`normal(mean, std)` of tensors, or of numbers with a size."""
+    mean, std = argument(call, 0, "mean"), argument(call, 1, "std")
+    if argument(call, 2, "size") is not None:
+        return SIZED_NORMAL(call)
+    if all(is_none(value) or is_number(value) for value in (mean, std)):
+        return call.unknown()
+    return apply(parse("(@mean, @std, *, generator) -> broadcast.keep"), call)
+
+
+_UNIQUE = "(@input, sorted, return_inverse, return_counts, dim)"
+_CONSECUTIVE = "(@input, return_inverse, return_counts, dim)"
+
+
+def _unique(head: str) -> Model:
+    """`unique`: the values, and what `return_inverse` and `return_counts` add."""
+
+    def model(call: Call) -> Value:
+        shape = "some.keep" if not is_none(argument(call, 4, "dim")) else "line.keep"
+        names = head[1:-1].replace("@", "").split(", ")
+        wanted = [_flag(call, names, name) for name in ("return_inverse", "return_counts")]
+        if None in wanted or not call.complete:
+            values = apply(parse(f"{head} -> some.unknown waits"), call)
+            return ListObject((), values, "tuple", call.site.node)
+        extra = [text for text, on in zip(("=any.int64", "=line.int64"), wanted, strict=True) if on]
+        tail = f"(={shape}, {', '.join(extra)})" if extra else shape
+        return apply(parse(f"{head} -> {tail} waits"), call)
+
+    return model
+
+
+def _flag(call: Call, names: list[str], name: str) -> bool | None:
+    value = argument(call, names.index(name), name)
+    if value is None:
+        return False
+    return bool(value.value) if type(value) is Const else None
+
+
+def with_indices(plain: Model, both: Model, position: int) -> Model:
+    """A pooling function that gives indices too where `return_indices` is true."""
+
+    def model(call: Call) -> Value:
+        value = argument(call, position, "return_indices")
+        if value is None:
+            return plain(call)
+        known = constant(value, Ellipsis)
+        if known is Ellipsis:
+            return call.unknown()
+        return both(call) if known else plain(call)
+
+    return model
+
+
+def einsum(call: Call) -> Value:
+    """`einsum("ij,jk", a, b)`; a string without an arrow to letters gives a number."""
+    equation = constant(argument(call, 0, "equation"))
+    shape = "any"
+    if isinstance(equation, str) and "->" in equation:
+        shape = "some" if equation.partition("->")[2].strip() else "none"
+    return apply(parse(f"(equation, ...@operands) -> {shape}.promote"), call)
+
+
+def histogram_of_points(call: Call) -> Value:
+    """`histogramdd`: the counts, and the bounds of the bins of each dimension."""
+    row = "(@input, bins, *, range, @weight, density)"
+    counts = apply(parse(f"{row} -> some.keep"), call)
+    edge = apply(parse("(@input) -> line.keep view"), call)
+    edges = ListObject((), edge, "tuple", call.site.node)
+    return TupleValue((counts, edges), ("hist", "bin_edges"))
+
+
+def factored(call: Call) -> Value:
+    """`lu(x)`: the factors and the pivots, and what went wrong where `get_infos` is true."""
+    infos = constant(argument(call, 2, "get_infos"), None) is True
+    tail = "=some.keep, =some.int32" + (", =any.int32" if infos else "")
+    return apply(parse(f"(@input, pivot, get_infos) -> ({tail})"), call)
+
+
+def gradient(call: Call) -> Value:
+    """`torch.gradient`: one tensor per dimension."""
+    return apply(parse("(@input, *, @spacing, dim, edge_order) -> list[same.float]"), call)
+
+
+def repeat_interleave(call: Call) -> Value:
+    """`repeat_interleave(x, repeats)`; repeats alone give indices."""
+    if argument(call, 1, "repeats") is None:
+        return apply(parse("(@input, *, output_size) -> line.int64 waits"), call)
+    repeats = argument(call, 1, "repeats")
+    row = "(@input, @repeats, dim, *, output_size) -> some.keep"
+    return apply(parse(row if is_number(repeats) else f"{row} waits"), call)
+
+
+_METHODS = """
+    max min median nanmedian nonzero where unique unique_consecutive repeat_interleave lu
+"""
+
+
+def register_all() -> None:
+    models: dict[str, Model] = {
+        "max": extremum,
+        "min": extremum,
+        "median": middle,
+        "nanmedian": middle,
+        "nonzero": nonzero,
+        "where": where,
+        "normal": normal,
+        "unique": _unique(_UNIQUE),
+        "unique_consecutive": _unique(_CONSECUTIVE),
+        "einsum": einsum,
+        "gradient": gradient,
+        "lu": factored,
+        "histogramdd": histogram_of_points,
+        "repeat_interleave": repeat_interleave,
+    }
+    for name, model in models.items():
+        FUNCTIONS[f"torch.{name}"] = model
+    for name in words(_METHODS):
+        FUNCTIONS[f"torch.Tensor.{name}"] = models[name]

@@ -1,0 +1,264 @@
+"""What an `nn.Module` of the abstract heap consists of: a walk over its parts, where they are, and
+how large they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from operator import le
+from typing import Any, NamedTuple
+
+from device_lens.domain.device import (
+    CPU,
+    UNKNOWN_DEVICE,
+    Device,
+    DeviceTree,
+    SymbolicDevice,
+    same_everywhere,
+)
+from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.heap import MISSING, ModuleObject, Parameter, Table
+from device_lens.domain.trail import Trail
+from device_lens.domain.values import Tensor, Unknown
+
+REST = "*"
+"""The name of a container's member that stands for any number of further ones."""
+
+ITEM_BYTES = {
+    "bool": 1,
+    "uint8": 1,
+    "int8": 1,
+    "int16": 2,
+    "float16": 2,
+    "bfloat16": 2,
+    "int32": 4,
+    "float32": 4,
+    "int64": 8,
+    "float64": 8,
+    "complex64": 8,
+    "complex128": 16,
+}
+
+
+class Part(NamedTuple):
+    """A parameter or buffer. `value` is a `Parameter`, a `Tensor` or an `Unknown`, never a tree:
+    a part that depends on a guard is listed once per case. `table[key]` holds it."""
+
+    name: str
+    kind: str
+    value: Any
+    table: Table
+    key: str
+
+
+class OpaqueFields(dict[Any, Any]):
+    """The fields of the one `Parameter` that stands for all those of an opaque module: its tensor
+    is wherever the module is now, until something writes to it."""
+
+    def __init__(self, module: ModuleObject) -> None:
+        super().__init__()
+        self.module = module
+
+    def __missing__(self, key: Any) -> Any:
+        if key != "tensor":
+            raise KeyError(key)
+        return opaque_tensor(self.module)
+
+
+def own_device(module: ModuleObject) -> DeviceTree:
+    """Where the parts of an opaque module are that are not listed one by one."""
+    found = module.own.get("device", MISSING)
+    if found is MISSING:
+        parent = module.own.get("parent")
+        return own_device(parent) if type(parent) is ModuleObject else CPU
+    if type(found) in (Device, SymbolicDevice, Guarded):
+        return found  # type: ignore[no-any-return]
+    return UNKNOWN_DEVICE
+
+
+def own_dtype(module: ModuleObject) -> str | None:
+    """The dtype of an opaque module's parameters."""
+    found = module.own.get("dtype")
+    return found if isinstance(found, str) else None
+
+
+def own_trail(module: ModuleObject) -> Trail | None:
+    """How the module got where it is."""
+    for key in ("moved", "trail"):
+        for found in leaves(module.own.get(key)):
+            if type(found) is Trail:
+                return found
+    return None
+
+
+def is_opaque(module: ModuleObject) -> bool:
+    """Whether the module has parts that are not listed."""
+    return bool(module.own.get("opaque"))
+
+
+def opaque_tensor(module: ModuleObject) -> Tensor:
+    """Any parameter of an opaque module."""
+    frozen = module.own.get("frozen")
+    return Tensor(
+        own_device(module),
+        own_dtype(module),
+        trail=own_trail(module),
+        requires_grad=None if frozen is None else not frozen,
+        zero_dim=False,
+    )
+
+
+def opaque_parameter(module: ModuleObject) -> Parameter:
+    """The parameter that stands for all those of an opaque module. It has no state of its own, so
+    that it need not be written through the journal."""
+    found = module.own.get("representative")
+    if type(found) is not Parameter:
+        found = Parameter(opaque_tensor(module), module.site)
+        found.fields = OpaqueFields(module)
+        module.own["representative"] = found
+    return found
+
+
+def walk(
+    module: ModuleObject, prefix: str = "", seen: set[int] | None = None
+) -> Iterator[tuple[str, ModuleObject]]:
+    """The module and every module in it, each once, with qualified names: parents first."""
+    seen = set() if seen is None else seen
+    if id(module) in seen:
+        return
+    seen.add(id(module))
+    yield prefix, module
+    for name, child in children(module):
+        yield from walk(child, f"{prefix}.{name}" if prefix else name, seen)
+
+
+def children(module: ModuleObject) -> list[tuple[str, ModuleObject]]:
+    """The module's direct submodules."""
+    found = []
+    for name, value in list(module.modules.items()):
+        for leaf in leaves(value):
+            if isinstance(leaf, ModuleObject):
+                found.append((str(name), leaf))
+    return found
+
+
+def all_parts(module: ModuleObject, recurse: bool = True) -> Iterator[Part]:
+    """Every parameter and buffer with its qualified name, shared ones once."""
+    seen: set[int] = set()
+    for prefix, owner in walk(module) if recurse else [("", module)]:
+        lead = f"{prefix}." if prefix else ""
+        for kind, table in (("parameter", owner.parameters), ("buffer", owner.buffers)):
+            for key, value in list(table.items()):
+                for leaf in leaves(value):
+                    if type(leaf) in (Parameter, Tensor, Unknown) and id(leaf) not in seen:
+                        seen.add(id(leaf))
+                        yield Part(f"{lead}{key}", kind, leaf, table, key)
+        if is_opaque(owner):
+            yield Part(f"{lead}{REST}", "parameter", opaque_parameter(owner), owner.own, "")
+
+
+def tensor_in(value: Any) -> Tensor | None:
+    """The tensor that a part is at present."""
+    if type(value) is Parameter:
+        return value.tensor
+    return value if type(value) is Tensor else None
+
+
+def devices_of(module: ModuleObject) -> DeviceTree | None:
+    """Where all the module's parameters and buffers are: unknown where they are in several places
+    or one of them is not known, None where there are none."""
+    found: DeviceTree | None = None
+    for part in all_parts(module):
+        tensor = tensor_in(part.value)
+        device = part.value.device if tensor is None else tensor.device
+        if found is None:
+            found = device
+        elif found is not device and not same_everywhere(found, device):
+            return UNKNOWN_DEVICE
+    return found
+
+
+def device_remembered(module: ModuleObject, moves: int) -> DeviceTree | None:
+    """`devices_of`, remembered by module for as long as `Journal.moves` stays the same; parts that
+    came since are looked at alone."""
+    standing = module.standing
+    sizes = (len(module.own), len(module.parameters), len(module.buffers), len(module.modules))
+    known = standing.known
+    found: DeviceTree | None = None
+    first = _NO_SIZES
+    if known is not None and known[0] == moves:
+        before = known[1]
+        if before == sizes:
+            return known[2]  # type: ignore[no-any-return]
+        if before[0] == sizes[0] and all(map(le, before, sizes)):
+            first, found = before, known[2]
+    standing.known = (moves, sizes, UNKNOWN_DEVICE)
+    for device in _devices_from(module, first, moves):
+        if device is None or device is found:
+            continue
+        if found is not None and not same_everywhere(found, device):
+            found = UNKNOWN_DEVICE
+            break
+        found = device
+    standing.known = (moves, sizes, found)
+    return found
+
+
+_NO_SIZES = (0, 0, 0, 0)
+
+
+def _devices_from(
+    module: ModuleObject, first: tuple[int, int, int, int], moves: int
+) -> Iterator[DeviceTree | None]:
+    """Where the module's own parts are and its children, less the `first` ones of each table."""
+    _, parameters, buffers, modules = first
+    own = (*list(module.parameters.values())[parameters:], *list(module.buffers.values())[buffers:])
+    for value in own:
+        for leaf in leaves(value) if type(value) is Guarded else (value,):
+            if type(leaf) is Parameter:
+                yield leaf.tensor.device
+            elif type(leaf) in (Tensor, Unknown):
+                yield leaf.device
+    if first is _NO_SIZES and is_opaque(module):
+        yield opaque_parameter(module).tensor.device
+    for value in list(module.modules.values())[modules:]:
+        for leaf in leaves(value) if type(value) is Guarded else (value,):
+            if isinstance(leaf, ModuleObject) and leaf is not module:
+                yield device_remembered(leaf, moves)
+
+
+def home_device(module: ModuleObject) -> DeviceTree | None:
+    """Like `devices_of`, but of the parameters alone: where inputs are expected."""
+    for part in all_parts(module):
+        tensor = tensor_in(part.value)
+        if part.kind == "parameter" and tensor is not None:
+            return tensor.device
+    return devices_of(module)
+
+
+def bytes_and_count(module: ModuleObject) -> tuple[int | None, int | None]:
+    """Bytes of all parameters and buffers, and the number of elements of the parameters; None
+    where a shape or dtype is not known."""
+    size: Any = 0
+    count: Any = 0
+    for part in all_parts(module):
+        tensor = tensor_in(part.value)
+        elements: Any = None if tensor is None else element_count(tensor)
+        width: Any = ITEM_BYTES.get(tensor.dtype or "") if tensor is not None else None
+        size = (
+            None if size is None or elements is None or width is None else size + elements * width
+        )
+        if part.kind == "parameter":
+            count = None if count is None or elements is None else count + elements
+    return size, count
+
+
+def element_count(tensor: Tensor) -> int | None:
+    """The number of elements, where the whole shape is known."""
+    if tensor.shape is None:
+        return None
+    product = 1
+    for dim in tensor.shape:
+        if not isinstance(dim, int):
+            return None
+        product *= dim
+    return product

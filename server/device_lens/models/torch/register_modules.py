@@ -1,0 +1,58 @@
+"""Modules and everything around them: containers, optimizers, data, distributed, state."""
+
+from __future__ import annotations
+
+from device_lens.models.torch import (
+    amp,
+    autograd,
+    availability,
+    checkpointing,
+    containers,
+    copying,
+    cuda,
+    data,
+    defaults,
+    distributed,
+    distributions,
+    handles,
+    module_methods,
+    nn_aliases,
+    nn_init,
+    nn_modules_attention,
+    nn_modules_other,
+    nn_utils,
+    optim,
+    parameter,
+    random,
+    serialization,
+)
+
+_TABLES = (
+    module_methods,
+    handles,
+    copying,
+    nn_modules_other,
+    nn_modules_attention,
+    containers,
+    optim,
+    data,
+    cuda,
+    availability,
+    defaults,
+    autograd,
+    checkpointing,
+    amp,
+    random,
+    serialization,
+    distributed,
+    distributions,
+    nn_utils,
+    nn_init,
+    parameter,
+    nn_aliases,
+)
+
+
+def register_all() -> None:
+    for table in _TABLES:
+        table.register_all()

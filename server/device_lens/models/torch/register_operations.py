@@ -1,0 +1,67 @@
+"""Functions, tensor methods and attributes of PyTorch, in the order in which they register:
+methods that are functions too come after those."""
+
+from __future__ import annotations
+
+from device_lens.models.torch import (
+    attributes,
+    compilation,
+    creation,
+    elementwise,
+    evidence,
+    from_data,
+    functional,
+    indexing,
+    layers,
+    like,
+    linear_algebra,
+    operators,
+    overloads,
+    quantized,
+    queries,
+    reduction,
+    select,
+    shape,
+    sparse,
+    special,
+    spectral,
+    splitting,
+    tensor_methods,
+    transfers,
+    transforms,
+    types,
+)
+
+_TABLES = (
+    creation,
+    from_data,
+    like,
+    elementwise,
+    reduction,
+    shape,
+    splitting,
+    linear_algebra,
+    select,
+    functional,
+    layers,
+    quantized,
+    spectral,
+    special,
+    overloads,
+    tensor_methods,
+    queries,
+    transfers,
+    operators,
+    indexing,
+    attributes,
+    types,
+    sparse,
+    transforms,
+    compilation,
+)
+
+
+def register_all() -> None:
+    for table in _TABLES:
+        table.register_all()
+    evidence.guard_methods()

@@ -1,0 +1,145 @@
+"""`torch.save` and `torch.load`: what one program writes it can read again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.code import BoundMethod, Function
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, parse_device
+from device_lens.domain.guard import Guarded, combine
+from device_lens.domain.heap import DictObject, ModuleObject, Parameter
+from device_lens.domain.join import join_blind
+from device_lens.domain.values import NONE, Const, External, Partial, Tensor, Unknown
+from device_lens.models.call import Call, Value, device_of, is_none, tensor_of
+from device_lens.models.registry import ALIASES, FUNCTIONS
+from device_lens.models.torch.collation import map_tensors
+from device_lens.models.torch.construction import opaque
+from device_lens.models.torch.copying import deep_copy
+from device_lens.models.torch.module import move
+from device_lens.models.torch.objects import first, nothing, register_names
+from device_lens.models.torch.target import asked, present
+
+_SAVED = "torch.save"
+_CALLABLE = (Function, BoundMethod, Partial)
+
+
+def _saved(call: Call) -> dict[Any, Value]:
+    """What the program saved, by path. The same in all branches: a file is written or it is not
+    there to be read."""
+    shared: dict[str, Any] = getattr(call.services, "shared", {})
+    found: dict[Any, Value] = shared.setdefault(_SAVED, {})
+    return found
+
+
+def _key(path: Value) -> Any:
+    """What tells a file from others: its name, or the very value that names it."""
+    return ("path", path.value) if type(path) is Const else ("value", id(path))
+
+
+def _save(call: Call) -> Value:
+    path, value = call.get(1, "f", NONE), call.get(0, "obj", NONE)
+    copied = deep_copy(value, {})
+    saved, key = _saved(call), _key(path)
+    before = saved.get(key)
+    content = copied if before is None else join_blind(before[1], copied)
+    saved[key] = (path, content)
+    return NONE
+
+
+def _load(call: Call) -> Value:
+    """Tensors come back on the devices that they were saved from, unless `map_location` says
+    otherwise."""
+    path, where = call.get(0, "f", NONE), call.get(1, "map_location", NONE)
+    found = _saved(call).get(_key(path))
+    content = Unknown("torch.load(…)") if found is None else deep_copy(found[1], {})
+    if is_none(where):
+        return content
+    if isinstance(content, ModuleObject):
+        move(call.services, content, _mapped(call, where, UNKNOWN_DEVICE), None)
+        return content
+    return map_tensors(content, lambda leaf: _relocated(call, leaf, where))
+
+
+def _relocated(call: Call, leaf: Value, where: Value) -> Value:
+    if type(leaf) is Tensor:
+        device = _mapped(call, where, leaf.device)
+        trail = call.trail("loaded", f"is loaded to {device} by `torch.load`", leaf.trail)
+        return leaf.with_(device=device, trail=trail, pinned=False)
+    if type(leaf) is Unknown:
+        return Unknown(leaf.label, _mapped(call, where, leaf.device))
+    if type(leaf) is Parameter:
+        moved = leaf.tensor.with_(device=_mapped(call, where, leaf.tensor.device))
+        return Parameter(moved, leaf.site)
+    if isinstance(leaf, ModuleObject):
+        move(call.services, leaf, _mapped(call, where, UNKNOWN_DEVICE), None)
+    return leaf
+
+
+def _mapped(call: Call, where: Value, saved: DeviceTree) -> DeviceTree:
+    """Where a tensor lands that was saved from `saved`."""
+    if type(where) is Guarded:
+        return combine(lambda leaf: _mapped_leaf(call, leaf, saved), where)  # type: ignore[no-any-return]
+    return _mapped_leaf(call, where, saved)
+
+
+def _mapped_leaf(call: Call, where: Value, saved: DeviceTree) -> DeviceTree:
+    if is_none(where):
+        return saved
+    if type(where) is DictObject:
+        return _by_table(where, saved)
+    if type(where) in _CALLABLE or type(where) is External:
+        return _by_function(call, where)
+    return present(call.services, asked(call.services, where, saved))
+
+
+def _by_table(table: DictObject, saved: DeviceTree) -> DeviceTree:
+    """`{"cuda:0": "cuda:1"}`; any other device stays."""
+    for key, value in table.entries.items():
+        source = parse_device(key) if isinstance(key, str) else None
+        if source is not None and source is saved:
+            return device_of(value) or UNKNOWN_DEVICE
+    return UNKNOWN_DEVICE if saved is UNKNOWN_DEVICE or table.rest is not None else saved
+
+
+def _by_function(call: Call, function: Value) -> DeviceTree:
+    """A function gets each storage in host memory, and moves it or leaves it there."""
+    result = call.services.invoke(function, (Tensor(CPU), Unknown("location")), {})
+    tensor = tensor_of(result)
+    return UNKNOWN_DEVICE if tensor is None else tensor.device
+
+
+def _hub_model(call: Call) -> Value:
+    """`torch.hub.load`: a model, on the host."""
+    return opaque(call, "torch.hub.Model", CPU)
+
+
+def _jit_load(call: Call) -> Value:
+    where = call.get(1, "map_location", NONE)
+    device = UNKNOWN_DEVICE if is_none(where) else _mapped(call, where, UNKNOWN_DEVICE)
+    return opaque(call, "torch.jit.ScriptModule", device)
+
+
+def _state_dict_from_url(call: Call) -> Value:
+    where = call.kwargs.get("map_location", call.get(2, "map_location", NONE))
+    device = UNKNOWN_DEVICE if is_none(where) else _mapped(call, where, UNKNOWN_DEVICE)
+    return DictObject({}, Tensor(device), call.site.node)
+
+
+def _module_of(call: Call) -> Value:
+    """`torch.jit.trace(model, …)`, `torch.compile(model)`: the model, as far as devices go."""
+    return first(call)
+
+
+def register_all() -> None:
+    FUNCTIONS["torch.save"] = _save
+    FUNCTIONS["torch.load"] = _load
+    ALIASES["torch.serialization.load"] = "torch.load"
+    ALIASES["torch.serialization.save"] = "torch.save"
+    FUNCTIONS["torch.hub.load"] = _hub_model
+    FUNCTIONS["torch.hub.load_state_dict_from_url"] = _state_dict_from_url
+    FUNCTIONS["torch.utils.model_zoo.load_url"] = _state_dict_from_url
+    FUNCTIONS["torch.jit.load"] = _jit_load
+    register_names("torch.jit", "trace script freeze optimize_for_inference ignore", _module_of)
+    register_names("torch.jit", "save export unused", nothing)
+    FUNCTIONS["torch.jit.export"] = FUNCTIONS["torch.jit.unused"] = first
+    FUNCTIONS["torch.onnx.export"] = nothing
