@@ -1,0 +1,1 @@
+"""The abstract interpreter: runs a program over abstract values and writes down facts."""

@@ -1,0 +1,58 @@
+"""The arguments of a call: positional, by keyword, and out of sequences and mappings."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from device_lens.domain.guard import Guarded
+from device_lens.domain.heap import DictObject
+from device_lens.domain.join import join
+from device_lens.domain.values import NONE, Unknown
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import Machine
+
+Arguments = tuple[tuple[Any, ...], dict[str, Any], bool]
+"""Positional values, keyword values, and whether these are all."""
+
+
+def evaluate_arguments(machine: Machine, node: ast.Call, frame: Frame) -> Arguments:
+    """The values in order, and whether these are all."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    complete = True
+    for item in node.args:
+        if isinstance(item, ast.Starred):
+            known, rest = machine.iterate(machine.evaluate(item.value, frame))
+            args.extend(known)
+            if rest is not None:
+                complete = False
+                args.append(rest)
+        else:
+            value = machine.evaluate(item, frame)
+            args.append(value if complete else Unknown())
+    for keyword in node.keywords:
+        value = machine.evaluate(keyword.value, frame)
+        if keyword.arg is not None:
+            kwargs[keyword.arg] = value
+        elif type(value) is DictObject:
+            kwargs.update({k: v for k, v in value.entries.items() if isinstance(k, str)})
+            complete = complete and value.rest is None
+        elif type(value) is Guarded:
+            complete = _merge_guarded_keywords(kwargs, value) and complete
+        else:
+            complete = False
+    return tuple(args), kwargs, complete
+
+
+def _merge_guarded_keywords(kwargs: dict[str, Any], value: Guarded) -> bool:
+    """`f(**(a if c else b))`: each keyword is the join of what both sides give."""
+    sides = [leaf for leaf in (value.yes, value.no) if type(leaf) is DictObject]
+    if len(sides) != 2:
+        return False
+    names = {k for side in sides for k in side.entries if isinstance(k, str)}
+    for name in names:
+        yes = sides[0].entries.get(name, NONE)
+        no = sides[1].entries.get(name, NONE)
+        kwargs[name] = join(Guarded(value.atom, True, False), yes, no)
+    return all(side.rest is None for side in sides)

@@ -1,0 +1,244 @@
+"""Assignment to names, attributes, subscripts and patterns of them."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace, Scope
+from device_lens.domain.guard import Guarded
+from device_lens.domain.heap import HeapObject, Instance, ListObject, ModuleObject, Parameter
+from device_lens.domain.join import join_all
+from device_lens.domain.values import NONE, Const, Tensor, Unknown
+from device_lens.interpreter import reports
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import NEXT, Machine
+from device_lens.models.call import tensor_of
+from device_lens.models.torch import module as torch_module
+
+
+def assign(machine: Machine, target: ast.expr, value: Any, frame: Frame, source: Any) -> None:
+    """`target = value`; `source` is the expression that the value comes from (None: none)."""
+    if isinstance(target, ast.Name):
+        assign_name(machine, target.id, value, frame)
+        machine.recorder.see(target, value, frame, machine.path.named)
+    elif isinstance(target, ast.Attribute):
+        receiver = machine.evaluate(target.value, frame)
+        if type(receiver) is Tensor:
+            _set_on_tensor(machine, target, receiver, value, frame)
+        else:
+            set_attribute(machine, receiver, target.attr, value, target, frame, source)
+            if _transforms(receiver, target.attr):
+                from device_lens.interpreter import attributes
+
+                value = attributes.read(machine, receiver, target.attr, target, frame)
+        machine.recorder.see(target, value, frame, machine.path.named)
+    elif isinstance(target, ast.Subscript):
+        from device_lens.interpreter.subscripts import store
+
+        store(machine, target, value, frame)
+    elif isinstance(target, ast.Tuple | ast.List):
+        unpack(machine, target.elts, value, frame, source)
+    elif isinstance(target, ast.Starred):
+        assign(machine, target.value, value, frame, source)
+
+
+def _transforms(receiver: Any, name: str) -> bool:
+    """Whether what is assigned goes through code of the program's own class."""
+    if not isinstance(receiver, Instance) or type(receiver.cls) is not ClassValue:
+        return False
+    lookup = receiver.cls.lookup
+    return lookup("__setattr__") is not None or lookup(name + ".setter") is not None
+
+
+def assign_name(machine: Machine, name: str, value: Any, frame: Frame) -> None:
+    scope = frame.scope
+    if name in scope.outer:
+        scope = owner_of(name, frame)
+    machine.journal.write(scope.names, name, value)
+
+
+def owner_of(name: str, frame: Frame) -> Scope:
+    """The scope that a `global` or `nonlocal` name belongs to."""
+    scope = frame.scope.parent
+    while scope is not None:
+        if name in scope.names:
+            return scope
+        scope = scope.parent
+    return frame.namespace.scope
+
+
+def unpack(
+    machine: Machine, targets: list[ast.expr], value: Any, frame: Frame, source: Any
+) -> None:
+    """`a, *b, c = value`."""
+    if type(value) is Guarded:
+        value = machine.merge_items(value, len(targets))
+    items, rest = machine.iterate(value)
+    star = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
+    if star is None:
+        for index, target in enumerate(targets):
+            item = items[index] if index < len(items) else rest
+            assign(machine, target, item if item is not None else Unknown(), frame, None)
+        return
+    tail = len(targets) - star - 1
+    if rest is None and len(items) >= len(targets) - 1:
+        middle: Any = ListObject(items[star : len(items) - tail], None, "list", source)
+        ends = items[len(items) - tail :] if tail else ()
+    else:
+        known = [*items[star:], *([] if rest is None else [rest])]
+        joined = join_all(known) if known else Unknown()
+        middle = ListObject((), joined, "list", source)
+        ends = tuple(joined for _ in range(tail))
+    for index, target in enumerate(targets[:star]):
+        item = items[index] if index < len(items) else rest
+        assign(machine, target, item if item is not None else Unknown(), frame, None)
+    assign(machine, targets[star], middle, frame, None)
+    for target, item in zip(targets[star + 1 :], ends, strict=False):
+        assign(machine, target, item, frame, None)
+
+
+def set_attribute(
+    machine: Machine, receiver: Any, name: str, value: Any, node: Any, frame: Frame, source: Any
+) -> None:
+    """`receiver.name = value`."""
+    if type(receiver) is Guarded:
+        _set_in_tree(machine, receiver, name, value, node, frame, source)
+        return
+    kind = type(receiver)
+    write = machine.journal.write
+    if _through_own_setter(machine, receiver, name, value, node, frame):
+        return
+    if kind is ModuleObject:
+        _set_in_module(machine, receiver, name, value, node, frame, source)
+    elif kind is Instance:
+        if not _set_property(machine, receiver, name, value, node, frame):
+            write(receiver.fields, name, value)
+    elif kind is Parameter:
+        _set_in_parameter(machine, receiver, name, value)
+    elif kind is Namespace:
+        write(receiver.scope.names, name, value)
+    elif kind is ClassValue:
+        write(receiver.fields, name, value)
+    elif kind is Unknown:
+        if receiver.fields is None:
+            receiver.fields = {}
+        write(receiver.fields, name, value)
+    elif isinstance(receiver, HeapObject) and name not in receiver.fields:
+        write(receiver.fields, "." + name, value)
+
+
+def _through_own_setter(
+    machine: Machine, receiver: Any, name: str, value: Any, node: Any, frame: Frame
+) -> bool:
+    """Runs the `__setattr__` of the program's own class, unless it is what runs."""
+    if not isinstance(receiver, Instance) or type(receiver.cls) is not ClassValue:
+        return False
+    from device_lens.interpreter import calls
+
+    setter = receiver.cls.lookup("__setattr__")
+    if type(setter) is not Function:
+        return False
+    if any(f.function and f.function.node is setter.node for f in machine.stack):
+        return False
+    calls.call(machine, BoundMethod(receiver, setter), (Const(name), value), {}, node, frame)
+    return True
+
+
+def _set_in_tree(
+    machine: Machine, tree: Guarded, name: str, value: Any, node: Any, frame: Frame, source: Any
+) -> None:
+    if NONE in (tree.yes, tree.no):
+        kept = tree.no if tree.yes == NONE else tree.yes
+        set_attribute(machine, kept, name, value, node, frame, source)
+        return
+
+    def side(leaf: Any) -> int:
+        set_attribute(machine, leaf, name, value, node, frame, source)
+        return NEXT
+
+    machine.fork(
+        Guarded(tree.atom, True, False), frame, lambda: side(tree.yes), lambda: side(tree.no)
+    )
+
+
+def _set_property(
+    machine: Machine, receiver: Instance, name: str, value: Any, node: Any, frame: Frame
+) -> bool:
+    """Runs the setter of a property, if there is one."""
+    from device_lens.interpreter import calls
+
+    if type(receiver.cls) is not ClassValue:
+        return False
+    setter = receiver.cls.lookup(name + ".setter")
+    if type(setter) is not Function:
+        return False
+    calls.call(machine, BoundMethod(receiver, setter), (value,), {}, node, frame)
+    return True
+
+
+def _set_in_module(
+    machine: Machine,
+    receiver: ModuleObject,
+    name: str,
+    value: Any,
+    node: Any,
+    frame: Frame,
+    source: Any,
+) -> None:
+    if _set_property(machine, receiver, name, value, node, frame):
+        return
+    value = reports.module_attribute(machine, receiver, name, value, node, frame, source)
+    site = machine.site(node, frame)
+    torch_module.set_attribute(machine, receiver, name, value, site)
+
+
+def _set_in_parameter(machine: Machine, receiver: Parameter, name: str, value: Any) -> None:
+    tensor = receiver.tensor
+    if name == "data":
+        new = tensor_of(value)
+        if new is not None:
+            kept = new.with_(requires_grad=tensor.requires_grad, leaf=tensor.leaf)
+            machine.journal.write(receiver.fields, "tensor", kept)
+    elif name == "requires_grad" and type(value) is Const:
+        changed = tensor.with_(requires_grad=bool(value.value))
+        machine.journal.write(receiver.fields, "tensor", changed)
+    else:
+        machine.journal.write(receiver.fields, name, value)
+
+
+def delete(machine: Machine, target: ast.expr, frame: Frame) -> None:
+    if isinstance(target, ast.Name):
+        machine.journal.delete(frame.scope.names, target.id)
+    elif isinstance(target, ast.Attribute):
+        receiver = machine.evaluate(target.value, frame)
+        if isinstance(receiver, ModuleObject):
+            for table in (receiver.modules, receiver.parameters, receiver.buffers):
+                machine.journal.delete(table, target.attr)
+        if isinstance(receiver, HeapObject):
+            machine.journal.delete(receiver.fields, target.attr)
+    elif isinstance(target, ast.Subscript):
+        from device_lens.interpreter.subscripts import remove
+
+        remove(machine, target, frame)
+    elif isinstance(target, ast.Tuple | ast.List):
+        for item in target.elts:
+            delete(machine, item, frame)
+
+
+def _set_on_tensor(
+    machine: Machine, target: ast.Attribute, old: Tensor, value: Any, frame: Frame
+) -> None:
+    """`x.data = value`, `x.requires_grad = True` on a tensor held by a name: the name holds a
+    changed tensor from here on."""
+    if not isinstance(target.value, ast.Name | ast.Attribute):
+        return
+    if target.attr == "data":
+        new = tensor_of(value)
+        changed = new.with_(requires_grad=old.requires_grad, leaf=old.leaf) if new else None
+    elif target.attr == "requires_grad" and type(value) is Const:
+        changed = old.with_(requires_grad=bool(value.value))
+    else:
+        changed = None
+    if changed is not None:
+        assign(machine, target.value, changed, frame, None)

@@ -1,0 +1,372 @@
+"""Attributes: what `value.name` is, for every kind of value."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
+from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice
+from device_lens.domain.guard import Guarded
+from device_lens.domain.heap import (
+    MISSING,
+    DictObject,
+    HeapObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+    Parameter,
+)
+from device_lens.domain.values import (
+    NONE,
+    BoundExternal,
+    Const,
+    DeviceValue,
+    DtypeValue,
+    External,
+    HostArray,
+    Partial,
+    SliceValue,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+from device_lens.interpreter import calls, enumerations, imports, reports
+from device_lens.interpreter.conditions import symbol_of
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import Machine
+from device_lens.models import registry
+from device_lens.models.torch import module as torch_module
+
+BUILTIN_CLASSES = frozenset(
+    "object int float str bool bytes list tuple dict set frozenset type complex slice "
+    "range Exception ValueError TypeError RuntimeError KeyError IndexError StopIteration "
+    "property NotImplementedError ImportError AttributeError OSError staticmethod "
+    "classmethod".split()
+)
+
+
+class Super:
+    """`super()`: the receiver as its classes after `owner` see it."""
+
+    __slots__ = ("owner", "receiver")
+
+    def __init__(self, receiver: Any, owner: ClassValue) -> None:
+        self.receiver = receiver
+        self.owner = owner
+
+
+def read(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) -> Any:
+    """`receiver.name` where the program reads it."""
+    if type(receiver) is Guarded:
+        return _of_tree(machine, receiver, name, node, frame)
+    reader = _READERS.get(type(receiver))
+    if reader is None:
+        return Unknown(name)
+    return reader(machine, receiver, name, node, frame)
+
+
+def _of_tree(machine: Machine, tree: Guarded, name: str, node: Any, frame: Frame) -> Any:
+    """Of a tree, leaf by leaf. None has no attributes worth following, so that it is taken not to
+    be there: the line raises otherwise."""
+    if tree.yes == NONE:
+        return read(machine, tree.no, name, node, frame)
+    if tree.no == NONE:
+        return read(machine, tree.yes, name, node, frame)
+    return machine.choose(
+        Guarded(tree.atom, True, False),
+        frame,
+        lambda: read(machine, tree.yes, name, node, frame),
+        lambda: read(machine, tree.no, name, node, frame),
+    )
+
+
+def _of_library(
+    machine: Machine, receiver: Any, prefix: str, name: str, node: Any, frame: Frame
+) -> Any:
+    """An attribute that a library type defines: read by a model, or a method; None if neither."""
+    qualified = f"{prefix}.{name}"
+    model = registry.attribute(qualified)
+    if model is not None:
+        return calls.run_model(machine, model, qualified, receiver, (), {}, node, frame)
+    if registry.function(qualified) is not None:
+        return BoundExternal(receiver, qualified)
+    return None
+
+
+def _of_tensor(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) -> Any:
+    if type(receiver) is Parameter and name in receiver.fields and name != "tensor":
+        return receiver.fields[name]
+    found = _of_library(machine, receiver, "torch.Tensor", name, node, frame)
+    if found is None:
+        return BoundExternal(receiver, "torch.Tensor." + name)
+    return found
+
+
+def _of_module_object(
+    machine: Machine, receiver: ModuleObject, name: str, node: Any, frame: Frame
+) -> Any:
+    if type(receiver.cls) is ClassValue:
+        found = receiver.cls.lookup(name)
+        if type(found) is Function and found.kind in ("property", "cached_property"):
+            return _of_class_attribute(machine, receiver, found, node, frame)
+        if found is not None and name not in receiver.fields:
+            registered = torch_module.get_attribute(machine, receiver, name)
+            if registered is None:
+                return _of_class_attribute(machine, receiver, found, node, frame)
+            return registered
+    registered = torch_module.get_attribute(machine, receiver, name)
+    if registered is not None:
+        return registered
+    for prefix in module_classes(receiver):
+        found = _of_library(machine, receiver, prefix, name, node, frame)
+        if found is not None:
+            return found
+    if receiver.own.get("opaque") and type(receiver.cls) is External:
+        return torch_module.opaque_attribute(receiver, name)
+    if type(receiver.cls) is External:
+        reports.missing_attribute(machine, receiver, name, node, frame)
+    return _missing_attribute(machine, receiver, name, node, frame)
+
+
+def module_classes(receiver: ModuleObject) -> tuple[str, ...]:
+    """The library classes of a module, nearest first, `torch.nn.Module` last."""
+    cls = receiver.cls
+    names = cls.foreign if type(cls) is ClassValue else (cls.name, *registry.bases(cls.name))
+    if "torch.nn.Module" in names:
+        return tuple(names)
+    return (*names, "torch.nn.Module")
+
+
+def _missing_attribute(
+    machine: Machine, receiver: Instance, name: str, node: Any, frame: Frame
+) -> Any:
+    """An attribute that nothing defines: through `__getattr__`, else an unknown that stays the
+    same each time."""
+    if type(receiver.cls) is ClassValue and not name.startswith("__"):
+        getter = receiver.cls.lookup("__getattr__")
+        if type(getter) is Function and machine.current_call != (getter, name):
+            machine.current_call = (getter, name)
+            return calls.call(
+                machine, BoundMethod(receiver, getter), (Const(name),), {}, node, frame
+            )
+    unknown = Unknown(name)
+    machine.journal.write(receiver.fields, name, unknown)
+    return unknown
+
+
+def _of_class_attribute(
+    machine: Machine, receiver: Any, found: Any, node: Any, frame: Frame
+) -> Any:
+    """A class attribute read through an instance: functions bind, properties run."""
+    if type(found) is not Function:
+        return found
+    if found.kind == "static":
+        return found
+    if found.kind == "class":
+        cls = receiver.cls if isinstance(receiver, Instance) else receiver
+        return BoundMethod(found.owner if type(cls) is TupleValue else cls, found)
+    if found.kind == "property":
+        return calls.call(machine, BoundMethod(receiver, found), (), {}, node, frame)
+    if found.kind == "cached_property":
+        return _cached(machine, receiver, found, node, frame)
+    return BoundMethod(receiver, found)
+
+
+def _cached(machine: Machine, receiver: Any, found: Function, node: Any, frame: Frame) -> Any:
+    """A property that runs once for an object."""
+    from device_lens.interpreter import calls
+
+    fields = getattr(receiver, "fields", {})
+    known = fields.get(found.name, MISSING)
+    if known is MISSING:
+        known = calls.call(machine, BoundMethod(receiver, found), (), {}, node, frame)
+        machine.journal.write(fields, found.name, known)
+    return known
+
+
+def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, frame: Frame) -> Any:
+    value = receiver.fields.get(name, MISSING)
+    cls = receiver.cls
+    if type(cls) is ClassValue:
+        found = cls.lookup(name)
+        is_property = type(found) is Function and found.kind == "property"
+        if value is not MISSING and not is_property:
+            return value
+        if found is not None:
+            return _of_class_attribute(machine, receiver, found, node, frame)
+        names: tuple[str, ...] = cls.foreign
+    else:
+        if value is not MISSING:
+            return value
+        names = (cls.name, *registry.bases(cls.name))
+    for prefix in names:
+        library = _of_library(machine, receiver, prefix, name, node, frame)
+        if library is not None:
+            return library
+    if name == "__class__":
+        return cls
+    if name == "__dict__":
+        return DictObject(receiver.fields, None, node)
+    return _missing_attribute(machine, receiver, name, node, frame)
+
+
+def _of_super(machine: Machine, receiver: Super, name: str, node: Any, frame: Frame) -> Any:
+    target = receiver.receiver
+    cls = target if type(target) is ClassValue else getattr(target, "cls", None)
+    order = cls.mro if type(cls) is ClassValue else receiver.owner.mro
+    after = order[order.index(receiver.owner) + 1 :] if receiver.owner in order else ()
+    for base in after:
+        if name in base.fields:
+            found = base.fields[name]
+            return _of_class_attribute(machine, target, found, node, frame)
+    foreign = receiver.owner.foreign
+    if isinstance(target, HeapObject):
+        for prefix in foreign:
+            if name == "__init__" and (registry.module(prefix) or prefix == "torch.nn.Module"):
+                return BoundExternal(target, prefix + ".__init__")
+            library = _of_library(machine, target, prefix, name, node, frame)
+            if library is not None:
+                return library
+    return BoundExternal(target, f"{foreign[0] if foreign else 'builtins.object'}.{name}")
+
+
+def _of_namespace(machine: Machine, receiver: Namespace, name: str, node: Any, frame: Frame) -> Any:
+    value = receiver.scope.names.get(name, MISSING)
+    if value is not MISSING:
+        return value
+    submodule = imports.submodule(machine, receiver, name)
+    return submodule if submodule is not None else Unknown(name)
+
+
+def _of_external(machine: Machine, receiver: External, name: str, node: Any, frame: Frame) -> Any:
+    qualified = f"{receiver.name}.{name}"
+    model = registry.attribute(qualified)
+    if model is not None:
+        return calls.run_model(machine, model, qualified, receiver, (), {}, node, frame)
+    return External(registry.canonical(qualified))
+
+
+def _of_class(machine: Machine, receiver: ClassValue, name: str, node: Any, frame: Frame) -> Any:
+    found = receiver.lookup(name)
+    if type(found) is Function and found.kind == "class":
+        return BoundMethod(receiver, found)
+    if found is not None:
+        return found
+    if name == "__name__":
+        return Const(receiver.name)
+    if name == "__members__" and enumerations.is_enumeration(receiver):
+        pairs = {member.fields["name"].value: member for member in enumerations.members(receiver)}
+        return DictObject(pairs, None, node)
+    for prefix in receiver.foreign:
+        qualified = f"{prefix}.{name}"
+        if qualified in registry.CLASS_METHODS:
+            return BoundExternal(receiver, qualified)
+        if registry.function(qualified) is not None:
+            return External(qualified)
+        if name == "__init__" and registry.module(prefix) is not None:
+            return External(qualified)
+    unknown = Unknown(name)
+    machine.journal.write(receiver.fields, name, unknown)
+    return unknown
+
+
+def _of_unknown(machine: Machine, receiver: Unknown, name: str, node: Any, frame: Frame) -> Any:
+    if name == "device":
+        return DeviceValue(symbol_of(receiver))
+    if receiver.tensor_evidence:
+        found = _of_library(machine, receiver, "torch.Tensor", name, node, frame)
+        if found is not None:
+            return found
+    elif registry.function("torch.Tensor." + name) is not None:
+        return BoundExternal(receiver, "torch.Tensor." + name)
+    if receiver.fields is None:
+        receiver.fields = {}
+    value = receiver.fields.get(name)
+    if value is None:
+        label = f"{receiver.label}.{name}" if receiver.label else ""
+        # A part of something whose symbol only names the whole has a place of its own.
+        symbolic = isinstance(receiver.device, SymbolicDevice)
+        device = UNKNOWN_DEVICE if symbolic else receiver.device
+        value = receiver.fields[name] = Unknown(label, device)
+    return value
+
+
+def _of_tuple(machine: Machine, receiver: TupleValue, name: str, node: Any, frame: Frame) -> Any:
+    if receiver.names and name in receiver.names:
+        return receiver.items[receiver.names.index(name)]
+    if name == "_fields" and receiver.names:
+        return TupleValue(tuple(Const(each) for each in receiver.names))
+    owner = getattr(receiver.names, "owner", None)
+    found = owner.lookup(name) if owner is not None else None
+    if found is not None:
+        return _of_class_attribute(machine, receiver, found, node, frame)
+    return BoundExternal(receiver, "tuple." + name)
+
+
+def _of_list(machine: Machine, receiver: ListObject, name: str, node: Any, frame: Frame) -> Any:
+    return BoundExternal(receiver, "list." + name)
+
+
+def _of_dict(machine: Machine, receiver: DictObject, name: str, node: Any, frame: Frame) -> Any:
+    if receiver.kind != "dict" and registry.function(f"{receiver.kind}.{name}") is not None:
+        return BoundExternal(receiver, f"{receiver.kind}.{name}")
+    if receiver.kind != "dict" and registry.function("dict." + name) is None:
+        if name in receiver.entries:
+            return receiver.entries[name]
+        return receiver.rest if receiver.rest is not None else Unknown(name)
+    return BoundExternal(receiver, "dict." + name)
+
+
+def _of_constant(machine: Machine, receiver: Const, name: str, node: Any, frame: Frame) -> Any:
+    if isinstance(receiver.value, str):
+        return BoundExternal(receiver, "str." + name)
+    return Unknown(name)
+
+
+def _of_device(machine: Machine, receiver: DeviceValue, name: str, node: Any, frame: Frame) -> Any:
+    found = _of_library(machine, receiver, "torch.device", name, node, frame)
+    return found if found is not None else Unknown(name)
+
+
+def _of_function(machine: Machine, receiver: Function, name: str, node: Any, frame: Frame) -> Any:
+    if name == "__name__":
+        return Const(receiver.name)
+    if name in ("setter", "getter", "deleter"):
+        return External("builtins.property.setter")
+    return Unknown(name)
+
+
+def _of_host_array(
+    machine: Machine, receiver: HostArray, name: str, node: Any, frame: Frame
+) -> Any:
+    found = _of_library(machine, receiver, "numpy.ndarray", name, node, frame)
+    return found if found is not None else BoundExternal(receiver, "numpy.ndarray." + name)
+
+
+def _of_opaque(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) -> Any:
+    return Unknown(name, UNKNOWN_DEVICE)
+
+
+_READERS: dict[type, Any] = {
+    Tensor: _of_tensor,
+    Parameter: _of_tensor,
+    ModuleObject: _of_module_object,
+    Instance: _of_instance,
+    Super: _of_super,
+    Namespace: _of_namespace,
+    External: _of_external,
+    ClassValue: _of_class,
+    Unknown: _of_unknown,
+    TupleValue: _of_tuple,
+    ListObject: _of_list,
+    DictObject: _of_dict,
+    Const: _of_constant,
+    DeviceValue: _of_device,
+    DtypeValue: _of_opaque,
+    Function: _of_function,
+    BoundMethod: _of_opaque,
+    BoundExternal: _of_opaque,
+    Partial: _of_opaque,
+    SliceValue: _of_opaque,
+    HostArray: _of_host_array,
+}

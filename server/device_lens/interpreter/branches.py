@@ -1,0 +1,144 @@
+"""`if`, `try`, `with` and `match`."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from device_lens.domain.guard import Atom, Guarded
+from device_lens.domain.heap import MISSING, ListObject
+from device_lens.domain.join import join_blind
+from device_lens.domain.values import Const, Unknown
+from device_lens.interpreter import contexts, patterns, reports
+from device_lens.interpreter.assignment import assign
+from device_lens.interpreter.conditions import narrow, truth
+from device_lens.interpreter.expressions import text_of
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.iteration import any_of
+from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
+
+
+def _if(machine: Machine, node: ast.If, frame: Frame) -> int:
+    value = machine.evaluate(node.test, frame)
+    reports.tested(machine, node.test, value, frame)
+    condition = machine.decide(truth(value, text_of(node.test)))
+    if condition is True:
+        narrow(machine, node.test, frame, True)
+        return machine.execute(node.body, frame)
+    if condition is False:
+        return machine.execute(node.orelse, frame)
+
+    def side(body: list[ast.stmt], positive: bool) -> Callable[[], int]:
+        def run() -> int:
+            narrow(machine, node.test, frame, positive)
+            return machine.execute(body, frame)
+
+        return run
+
+    return machine.fork(condition, frame, side(node.body, True), side(node.orelse, False))
+
+
+def _try(machine: Machine, node: ast.Try, frame: Frame) -> int:
+    """The body may fail anywhere: a handler starts from the state before it joined with the one
+    after it."""
+    mark = machine.journal.mark()
+    frame.try_depth += 1
+    flow = machine.execute(node.body, frame)
+    if not flow:
+        flow = machine.execute(node.orelse, frame)
+    frame.try_depth -= 1
+    for handler in node.handlers:
+        flow = _handler(machine, handler, frame, flow, mark)
+    after = machine.execute(node.finalbody, frame)
+    return DEAD if flow or after else NEXT
+
+
+def _handler(
+    machine: Machine, handler: ast.ExceptHandler, frame: Frame, flow: int, mark: int
+) -> int:
+    """Runs a handler beside what came so far; both ways meet after it."""
+
+    def failed() -> int:
+        before = machine.journal.value_at(mark)
+        for table, key, old in before.values():
+            now = table.get(key, MISSING)
+            if old is not MISSING and now is not MISSING and now is not old:
+                machine.journal.write(table, key, join_blind(old, now))
+        if handler.name:
+            machine.journal.write(frame.scope.names, handler.name, Unknown("the exception"))
+        return machine.execute(handler.body, frame)
+
+    if flow:
+        return failed()
+    condition = Guarded(Atom(""), True, False)
+    return machine.fork(condition, frame, lambda: flow, failed)
+
+
+def _with(machine: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> int:
+    leaving: list[Callable[[], None]] = []
+    for item in node.items:
+        manager = machine.evaluate(item.context_expr, frame)
+        value, leave = contexts.enter(machine, manager, item.context_expr, frame)
+        leaving.append(leave)
+        if item.optional_vars is not None:
+            assign(machine, item.optional_vars, value, frame, item.context_expr)
+    flow = machine.execute(node.body, frame)
+    for leave in reversed(leaving):
+        leave()
+    return flow
+
+
+def _match(machine: Machine, node: ast.Match, frame: Frame) -> int:
+    subject = machine.evaluate(node.subject, frame)
+    return _cases(machine, node.cases, subject, frame)
+
+
+def _cases(machine: Machine, cases: list[ast.match_case], subject: Any, frame: Frame) -> int:
+    if not cases:
+        return NEXT
+    case = cases[0]
+    condition = machine.decide(patterns.matches(machine, case.pattern, subject, frame))
+
+    def taken() -> int:
+        patterns.bind(machine, case.pattern, subject, frame)
+        if case.guard is None:
+            return machine.execute(case.body, frame)
+        guard = machine.decide(truth(machine.evaluate(case.guard, frame)))
+        if guard is True:
+            return machine.execute(case.body, frame)
+        if guard is False:
+            return _cases(machine, cases[1:], subject, frame)
+        return machine.fork(
+            guard,
+            frame,
+            lambda: machine.execute(case.body, frame),
+            lambda: _cases(machine, cases[1:], subject, frame),
+        )
+
+    if condition is True:
+        return taken()
+    if condition is False:
+        return _cases(machine, cases[1:], subject, frame)
+    return machine.fork(condition, frame, taken, lambda: _cases(machine, cases[1:], subject, frame))
+
+
+def yielded(value: Any) -> Any:
+    """What a `with` over a generator-made context manager binds."""
+    if type(value) is ListObject:
+        found = any_of(value.items[:1], None if value.items else value.rest)
+        return found if found is not None else Const(None)
+    return Unknown()
+
+
+EXECUTORS.update(
+    {
+        ast.If: _if,
+        ast.Try: _try,
+        ast.With: _with,
+        ast.AsyncWith: _with,
+        ast.Match: _match,
+    }
+)
+if hasattr(ast, "TryStar"):
+    EXECUTORS[ast.TryStar] = _try

@@ -1,0 +1,70 @@
+"""Bounds of an analysis: every one that is hit is said, none is silent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+
+class Cancelled(Exception):
+    """The caller does not want the answer any more. Leaves the interpreter's public functions."""
+
+
+class Exhausted(Exception):
+    """The steps of one activation or of the whole run are used up. Stays inside."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an analysis may assume and spend."""
+
+    assume_accelerator: str = "cuda"
+    max_steps: int = 6_000
+    """Statements run in one entry, however short it is."""
+    steps_per_line: int = 10
+    """Further ones for each line of the entry, and of modules that no entry reached before."""
+    max_standalone_steps: int = 4_000
+    """Statements run for one function that no one calls."""
+    max_depth: int = 28
+    """Calls within calls."""
+    max_same_function: int = 4
+    """Activations of one function on the stack: recursion beyond that is unknown."""
+    max_activations: int = 64
+    """Activations of one function in one run, those with remembered answers left out."""
+    library_activations: int = 8
+    """The same where no script calls."""
+    library_depth: int = 5
+    """Calls within calls for a function that no one calls."""
+
+
+@dataclass
+class Budget:
+    """Steps left, and the sentences about what ran out."""
+
+    steps: int
+    cancelled: Callable[[], bool]
+    limits: list[str] = field(default_factory=list)
+    reached: set[str] = field(default_factory=set)
+    """Files whose lines have been granted."""
+
+    def grant(self, path: str, steps: int) -> None:
+        """More steps for a file that is reached for the first time."""
+        if path not in self.reached:
+            self.reached.add(path)
+            self.steps += steps
+
+    def spend(self) -> None:
+        self.steps -= 1
+        if self.steps < 0:
+            raise Exhausted
+
+    def checkpoint(self) -> None:
+        """Called at loop heads and calls."""
+        if self.cancelled():
+            raise Cancelled
+        if self.steps < 0:
+            raise Exhausted
+
+    def note(self, sentence: str) -> None:
+        if sentence not in self.limits:
+            self.limits.append(sentence)

@@ -1,0 +1,382 @@
+"""Calls: which code or model runs, with which arguments."""
+
+from __future__ import annotations
+
+import ast
+from functools import partial
+from typing import Any
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.guard import Guarded
+from device_lens.domain.heap import Instance, ModuleObject
+from device_lens.domain.values import (
+    NONE,
+    BoundExternal,
+    External,
+    Partial,
+    Unknown,
+)
+from device_lens.interpreter import attributes, classes, functions, intrinsics, reports
+from device_lens.interpreter.arguments import evaluate_arguments
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import Machine
+from device_lens.models import registry
+from device_lens.models.call import Call, Model, constant, tensor_of
+from device_lens.models.torch import module as torch_module
+
+
+def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Any:
+    """A call expression."""
+    func = node.func
+    receiver: Any = None
+    if isinstance(func, ast.Attribute):
+        receiver = machine.evaluate(func.value, frame)
+        function = attributes.read(machine, receiver, func.attr, func, frame)
+        machine.recorder.see(func, function, frame, machine.path.named)
+    else:
+        function = machine.evaluate(func, frame)
+        if type(function) is External and function.name == "builtins.super":
+            return intrinsics.super_value(machine, node, frame)
+    args, kwargs, complete = evaluate_arguments(machine, node, frame)
+    watch = reports.before_call(machine, node, receiver, frame)
+    value = call(machine, function, args, kwargs, node, frame, complete)
+    if watch is not None:
+        reports.after_call(machine, watch, args, kwargs, value)
+    reports.called(machine, node, receiver, function, args, value, frame)
+    return value
+
+
+def call(
+    machine: Machine,
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool = True,
+) -> Any:
+    """Calls a value of any kind."""
+    machine.budget.checkpoint()
+    kind = type(function)
+    if kind is Function:
+        return _call_function(machine, function, args, kwargs, node, frame, complete)
+    if kind is BoundMethod:
+        bound = (function.receiver, *args)
+        return _call_function(machine, function.function, bound, kwargs, node, frame, complete)
+    if kind is External:
+        return call_external(machine, function, args, kwargs, node, frame, complete)
+    if kind is BoundExternal:
+        return _call_bound_external(machine, function, args, kwargs, node, frame, complete)
+    if kind is ClassValue:
+        return classes.instantiate(machine, function, args, kwargs, node, frame, complete)
+    if kind is ModuleObject:
+        return call_module(machine, function, args, kwargs, node, frame, complete)
+    if kind is Instance:
+        found = call_special(machine, function, "__call__", args, node, frame, kwargs)
+        if found is not None:
+            return found
+        return _call_external_instance(machine, function, args, kwargs, node, frame, complete)
+    if kind is Partial:
+        merged = {**function.kwargs, **kwargs}
+        given = (*function.args, *args)
+        return call(machine, function.function, given, merged, node, frame, complete)
+    if kind is Guarded:
+        return _call_tree(machine, function, args, kwargs, node, frame, complete)
+    return _call_unknown(machine, function, args, kwargs, node, frame)
+
+
+def _call_function(
+    machine: Machine,
+    function: Function,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool,
+) -> Any:
+    return functions.invoke(machine, function, args, kwargs, node, frame, complete)
+
+
+def _call_tree(
+    machine: Machine,
+    tree: Guarded,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool,
+) -> Any:
+    if NONE in (tree.yes, tree.no):
+        kept = tree.no if tree.yes == NONE else tree.yes
+        return call(machine, kept, args, kwargs, node, frame, complete)
+    return machine.choose(
+        Guarded(tree.atom, True, False),
+        frame,
+        lambda: call(machine, tree.yes, args, kwargs, node, frame, complete),
+        lambda: call(machine, tree.no, args, kwargs, node, frame, complete),
+    )
+
+
+def call_external(
+    machine: Machine,
+    function: External,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool = True,
+) -> Any:
+    """A library function, class or module class."""
+    name = function.name
+    intrinsic = intrinsics.INTRINSICS.get(name)
+    if intrinsic is not None:
+        return intrinsic(machine, args, kwargs, node, frame)
+    model = registry.function(name)
+    if model is not None:
+        return run_model(machine, model, name, None, args, kwargs, node, frame, complete)
+    module_model = registry.module(name)
+    if module_model is not None:
+        module = ModuleObject(function, node)
+        request = make_call(machine, name, module, args, kwargs, node, frame, complete)
+        with_active(machine, node, frame, lambda: module_model.initialise(request, module))
+        reports.library_call(machine, name, None, args, kwargs, node, frame, module)
+        return module
+    unbound = _unbound_method(machine, name, args, kwargs, node, frame, complete)
+    if unbound is not None:
+        return unbound
+    foreign = machine.workspace.foreign_class(name) if name[:9] != "builtins." else None
+    if foreign is not None and foreign.is_module:
+        module = ModuleObject(function, node)
+        machine.journal.write(module.own, "opaque", True)
+        return module
+    machine.skip_at(node, frame, f"`{name}` has no model")
+    machine.escape((*args, *kwargs.values()), name)
+    return Unknown(name.rpartition(".")[2] + "(…)")
+
+
+def _unbound_method(
+    machine: Machine,
+    name: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool,
+) -> Any:
+    """`nn.Module.__init__(self, …)`, `nn.Module.to(model, d)`: a method called on its class."""
+    method = name.rpartition(".")[2]
+    if method == "__setattr__":
+        return _set_attribute(machine, args, node, frame)
+    if method == "__new__" and args and type(args[0]) is ClassValue:
+        return _bare_object(machine, args[0], node)
+    if method == "__init__" and args and isinstance(args[0], Instance):
+        bound = BoundExternal(args[0], name)
+        return _call_bound_external(machine, bound, args[1:], kwargs, node, frame, complete)
+    return None
+
+
+def _set_attribute(machine: Machine, args: tuple[Any, ...], node: Any, frame: Frame) -> Any:
+    """`object.__setattr__(obj, name, value)`."""
+    from device_lens.interpreter import assignment
+
+    if len(args) == 3 and isinstance(name := constant(args[1]), str):
+        assignment.set_attribute(machine, args[0], name, args[2], node, frame, None)
+    return NONE
+
+
+def _bare_object(machine: Machine, cls: ClassValue, node: Any) -> Any:
+    """`super().__new__(cls)`."""
+    return classes.bare_object(machine, cls, node)
+
+
+def _call_bound_external(
+    machine: Machine,
+    function: BoundExternal,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool,
+) -> Any:
+    name, receiver = function.name, function.receiver
+    if name.endswith(".__call__") and type(receiver) is ClassValue:
+        return classes.new_object(machine, receiver, args, kwargs, node, frame, complete)
+    if name.endswith(".__setattr__"):
+        return _set_attribute(machine, (receiver, *args), node, frame)
+    if name.endswith(".__new__") and args and type(args[0]) is ClassValue:
+        return _bare_object(machine, args[0], node)
+    if name.endswith(".__init__") and isinstance(receiver, ModuleObject):
+        module_model = registry.module(name[: -len(".__init__")])
+        if module_model is not None:
+            request = make_call(machine, name, receiver, args, kwargs, node, frame, complete)
+            with_active(machine, node, frame, lambda: module_model.initialise(request, receiver))
+        return NONE
+    if name.endswith(".forward") and isinstance(receiver, ModuleObject):
+        module_model = registry.module(name[: -len(".forward")])
+        if module_model is not None:
+            request = make_call(machine, name, receiver, args, kwargs, node, frame, complete)
+            return with_active(machine, node, frame, lambda: module_model.forward(request))
+    model = registry.function(name)
+    if model is None:
+        machine.skip_at(node, frame, f"`{name}` has no model")
+        machine.escape((*args, *kwargs.values()), name)
+        return Unknown(name.rpartition(".")[2] + "(…)")
+    return run_model(machine, model, name, receiver, args, kwargs, node, frame, complete)
+
+
+def call_module(
+    machine: Machine,
+    module: ModuleObject,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool,
+) -> Any:
+    """`module(…)`: its `forward` between its hooks."""
+    if "forward_pre_hooks" in module.own:
+        args = torch_module.run_pre_hooks(machine, module, args)
+    value = _forward(machine, module, args, kwargs, node, frame, complete)
+    if "forward_hooks" in module.own:
+        return torch_module.run_hooks(machine, module, args, value)
+    return value
+
+
+def _forward(
+    machine: Machine,
+    module: ModuleObject,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool,
+) -> Any:
+    """A module's `forward`, the program's own or the library's."""
+    if type(module.cls) is ClassValue:
+        for name in ("__call__", "forward"):
+            found = module.cls.lookup(name)
+            if type(found) is Function:
+                bound = (module, *args)
+                return _call_function(machine, found, bound, kwargs, node, frame, complete)
+            if found is not None:
+                return call(machine, found, args, kwargs, node, frame, complete)
+    if "forward" in module.fields:
+        return call(machine, module.fields["forward"], args, kwargs, node, frame, complete)
+    for name in attributes.module_classes(module):
+        model = registry.module(name)
+        if model is not None and name != "torch.nn.Module":
+            request = make_call(machine, name, module, args, kwargs, node, frame, complete)
+            return with_active(machine, node, frame, partial(model.forward, request))
+    machine.skip_at(node, frame, "the module's forward is not known")
+    return Unknown("the module's output")
+
+
+def call_special(
+    machine: Machine,
+    receiver: Instance,
+    name: str,
+    args: tuple[Any, ...],
+    node: Any,
+    frame: Frame,
+    kwargs: dict[str, Any] | None = None,
+) -> Any:
+    """A special method of the program's own class; Python's None where it has none."""
+    if type(receiver.cls) is not ClassValue:
+        return None
+    found = receiver.cls.lookup(name)
+    if type(found) is not Function:
+        return None
+    return _call_function(machine, found, (receiver, *args), kwargs or {}, node, frame, True)
+
+
+def _call_external_instance(
+    machine: Machine,
+    receiver: Instance,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool,
+) -> Any:
+    names = receiver.cls.foreign if type(receiver.cls) is ClassValue else (receiver.cls.name,)
+    for prefix in names:
+        for candidate in (prefix, *registry.bases(prefix)):
+            model = registry.function(candidate + ".__call__")
+            if model is not None:
+                name = candidate + ".__call__"
+                return run_model(
+                    machine, model, name, receiver, args, kwargs, node, frame, complete
+                )
+    return Unknown()
+
+
+def _call_unknown(
+    machine: Machine,
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+) -> Any:
+    label = function.label if type(function) is Unknown else ""
+    machine.skip_at(node, frame, "the called value is not known")
+    machine.escape((*args, *kwargs.values()), label)
+    return Unknown(f"{label}(…)" if label else "")
+
+
+def call_operator(
+    machine: Machine, node: Any, method: str, left: Any, right: Any, frame: Frame
+) -> Any:
+    """An operator on tensors. Operands stand in program order; `right` None: a unary operator."""
+    name = "torch.Tensor." + method
+    model = registry.function(name)
+    if model is None:
+        return Unknown()
+    if right is None:
+        return run_model(machine, model, name, left, (), {}, node, frame)
+    if tensor_of(left) is None:
+        return run_model(machine, model, name, None, (left, right), {}, node, frame)
+    return run_model(machine, model, name, left, (right,), {}, node, frame)
+
+
+def run_model(
+    machine: Machine,
+    model: Model,
+    name: str,
+    receiver: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool = True,
+) -> Any:
+    """Runs a library model; an argument that it cannot make sense of gives an unknown."""
+    request = make_call(machine, name, receiver, args, kwargs, node, frame, complete)
+    value = with_active(machine, node, frame, lambda: model(request))
+    value = Unknown() if value is None else value
+    reports.library_call(machine, name, receiver, args, kwargs, node, frame, value)
+    return value
+
+
+def make_call(
+    machine: Machine,
+    name: str,
+    receiver: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool,
+) -> Call:
+    site = machine.site(node, frame)
+    return Call(name, receiver, args, kwargs, site, machine, complete)
+
+
+def with_active(machine: Machine, node: Any, frame: Frame, action: Any) -> Any:
+    """Runs `action` while `node` is the call whose arguments reports point at."""
+    before = machine.active
+    machine.active = (node, frame)
+    try:
+        return action()
+    finally:
+        machine.active = before

@@ -1,0 +1,255 @@
+"""Definitions of functions and classes, and instances of the program's own classes."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function, Scope
+from device_lens.domain.heap import MISSING, Instance, ModuleObject
+from device_lens.domain.values import BoundExternal, External, TupleValue, Unknown
+from device_lens.interpreter import calls, decorators, enumerations, standalone
+from device_lens.interpreter.assignment import assign_name
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import Machine
+from device_lens.models import registry
+
+METACLASS = "<metaclass>"
+"""The class attribute that holds what `metaclass=` says."""
+
+
+def define_function(machine: Machine, node: Any, frame: Frame) -> None:
+    function = Function(node, frame.chunk, frame.namespace, closure(frame), node.name)
+    function.owner = frame.owner if frame.function is None else None
+    function.defaults = tuple(machine.evaluate(d, frame) for d in node.args.defaults)
+    function.kw_defaults = tuple(
+        MISSING if d is None else machine.evaluate(d, frame) for d in node.args.kw_defaults
+    )
+    machine.defined[node] = function
+    value: Any = function
+    for decorator in reversed(node.decorator_list):
+        value = decorators.apply(machine, decorator, value, node, frame)
+    assign_name(machine, value.name if _is_setter(value, node) else node.name, value, frame)
+
+
+def _is_setter(value: Any, node: Any) -> bool:
+    return type(value) is Function and value.name == node.name + ".setter"
+
+
+def closure(frame: Frame) -> Scope:
+    """The scope that a function defined here sees: class bodies are no scope for it."""
+    scope = frame.scope
+    if frame.owner is not None and frame.function is None and scope.parent is not None:
+        return scope.parent
+    return scope
+
+
+def define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> None:
+    bases = tuple(
+        base
+        for base in (machine.evaluate(b, frame) for b in node.bases)
+        if isinstance(base, ClassValue | External)
+    )
+    cls = ClassValue(node.name, node, frame.chunk, frame.namespace, bases)
+    _inherit(machine, cls)
+    scope = Scope(closure(frame), frame.scope.globals)
+    body = Frame(frame.namespace, scope, frame.chunk, None, frame)
+    body.owner = cls
+    body.entry_mark = machine.journal.mark()
+    cls.fields = scope.names
+    machine.stack.append(body)
+    try:
+        machine.execute(node.body, body)
+    finally:
+        machine.stack.pop()
+    for keyword in node.keywords:
+        if keyword.arg == "metaclass":
+            cls.fields[METACLASS] = machine.evaluate(keyword.value, frame)
+    machine.classes[node] = cls
+    if enumerations.is_enumeration(cls):
+        enumerations.make_members(machine, cls)
+    value: Any = cls
+    for decorator in reversed(node.decorator_list):
+        value = decorators.apply_to_class(machine, decorator, value, node, frame)
+    assign_name(machine, node.name, value, frame)
+
+
+def _inherit(machine: Machine, cls: ClassValue) -> None:
+    """Method resolution order (depth first, duplicates kept last) and the library's bases."""
+    order: list[ClassValue] = [cls]
+    foreign: list[str] = []
+    for base in cls.bases:
+        if type(base) is ClassValue:
+            order.extend(base.mro)
+            foreign.extend(base.foreign)
+        else:
+            name = registry.canonical(base.name)
+            foreign.extend((name, *registry.bases(name)))
+            known = machine.workspace.foreign_class(name)
+            if known is not None and known.bases:
+                foreign.extend(known.bases)
+            if known is not None and known.is_module:
+                foreign.append("torch.nn.Module")
+    kept: list[ClassValue] = []
+    for candidate in reversed(order):
+        if candidate not in kept:
+            kept.insert(0, candidate)
+    cls.mro = tuple(kept)
+    cls.foreign = tuple(dict.fromkeys(foreign))
+    cls.is_module = any(
+        name == "torch.nn.Module" or registry.module(name) is not None for name in cls.foreign
+    )
+
+
+def instantiate(
+    machine: Machine,
+    cls: ClassValue,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool,
+) -> Any:
+    """An instance, its `__init__` run."""
+    if "typing.NamedTuple" in cls.foreign:
+        return _named_tuple(cls, args, kwargs)
+    if enumerations.is_enumeration(cls):
+        return enumerations.member_of_value(cls, args[0]) if args else Unknown(cls.name)
+    metaclass = cls.lookup(METACLASS)
+    maker = metaclass.lookup("__call__") if type(metaclass) is ClassValue else None
+    if type(maker) is Function:
+        return calls.call(machine, maker, (cls, *args), kwargs, node, frame, complete)
+    creator = cls.lookup("__new__")
+    if type(creator) is Function:
+        made = calls.call(machine, creator, (cls, *args), kwargs, node, frame, complete)
+        if type(made) in (Instance, ModuleObject) and made.cls is cls:
+            initialise(machine, made, args, kwargs, node, frame, complete)
+        return made
+    return new_object(machine, cls, args, kwargs, node, frame, complete)
+
+
+def new_object(
+    machine: Machine,
+    cls: ClassValue,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool,
+) -> Instance:
+    """A new object with its `__init__` run; where no script calls and the class was made several
+    times before, a copy of what symbols make of it."""
+    if machine.standalone and cls.is_module and _made_often(machine, cls):
+        copied = standalone.copy_of(machine, cls, node)
+        if copied is not None:
+            return copied
+    found = bare_object(machine, cls, node)
+    initialise(machine, found, args, kwargs, node, frame, complete)
+    return found
+
+
+def _made_often(machine: Machine, cls: ClassValue) -> bool:
+    creator = cls.lookup("__init__")
+    if type(creator) is not Function:
+        return False
+    return machine.activations[creator.node, cls] >= machine.most_activations()
+
+
+def bare_object(machine: Machine, cls: ClassValue, node: Any) -> Instance:
+    """What `object.__new__(cls)` makes."""
+    found: Instance = ModuleObject(cls, node) if cls.is_module else Instance(cls, node)
+    if found.site is not None and cls.is_module and _hides_parts(machine, cls):
+        machine.journal.write(found.own, "opaque", True)  # type: ignore[attr-defined]
+    return found
+
+
+def _hides_parts(machine: Machine, cls: ClassValue) -> bool:
+    """Whether a base outside of what is modelled may hold parameters."""
+    return any(
+        name != "torch.nn.Module" and registry.module(name) is None and not _plain(name)
+        for name in cls.foreign
+    )
+
+
+def _plain(name: str) -> bool:
+    return name.startswith(("abc.", "typing.", "builtins.", "collections.", "enum."))
+
+
+def initialise(
+    machine: Machine,
+    instance: Instance,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool,
+) -> None:
+    cls = instance.cls
+    creator = cls.lookup("__init__")
+    if isinstance(creator, Function):
+        calls.call(machine, BoundMethod(instance, creator), args, kwargs, node, frame, complete)
+    elif cls.data_fields is not None:
+        _fill(machine, instance, args, kwargs, node, frame)
+    elif isinstance(instance, ModuleObject):
+        for name in cls.foreign:
+            if registry.module(name) is not None:
+                bound = BoundExternal(instance, name + ".__init__")
+                calls.call(machine, bound, args, kwargs, node, frame, complete)
+                break
+    _run_post_init(machine, instance, node, frame)
+
+
+def _run_post_init(machine: Machine, instance: Instance, node: Any, frame: Frame) -> None:
+    found = instance.cls.lookup("__post_init__")
+    if isinstance(found, Function):
+        calls.call(machine, BoundMethod(instance, found), (), {}, node, frame)
+
+
+def _fill(
+    machine: Machine,
+    instance: Instance,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+) -> None:
+    """A dataclass's generated `__init__`."""
+    for index, (name, default) in enumerate(instance.cls.data_fields or ()):
+        if index < len(args):
+            value = args[index]
+        elif name in kwargs:
+            value = kwargs[name]
+        elif isinstance(default, decorators.DefaultFactory):
+            value = calls.call(machine, default.function, (), {}, node, frame)
+        else:
+            value = default if default is not MISSING else Unknown(name)
+        machine.journal.write(instance.fields, name, value)
+
+
+def _named_tuple(cls: ClassValue, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TupleValue:
+    names = [
+        item.target.id
+        for owner in reversed(cls.mro)
+        for item in owner.node.body
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+    ]
+    items = []
+    for index, name in enumerate(names):
+        if index < len(args):
+            items.append(args[index])
+        else:
+            default = cls.lookup(name)
+            items.append(kwargs.get(name, Unknown(name) if default is None else default))
+    return TupleValue(tuple(items), FieldNames(names, cls))
+
+
+class FieldNames(tuple[str, ...]):
+    """Names of a named tuple's fields, with the class of the program that says what else such a
+    tuple has."""
+
+    owner: ClassValue
+
+    def __new__(cls, names: list[str], owner: ClassValue) -> FieldNames:
+        made = super().__new__(cls, names)
+        made.owner = owner
+        return made

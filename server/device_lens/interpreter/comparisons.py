@@ -1,0 +1,180 @@
+"""Comparisons: of numbers, of devices, of identity, of membership."""
+
+from __future__ import annotations
+
+import ast
+import operator
+from typing import Any
+
+from device_lens.domain.device import UNKNOWN_DEVICE, Agreement, Device, SymbolicDevice, agree
+from device_lens.domain.guard import Atom, Guarded, choose, combine, negation
+from device_lens.domain.heap import MISSING, DictObject, ListObject
+from device_lens.domain.values import (
+    NONE,
+    Const,
+    DeviceValue,
+    DtypeValue,
+    External,
+    HostArray,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+from device_lens.interpreter import calls
+from device_lens.interpreter.conditions import is_none_condition, opaque, truth
+from device_lens.interpreter.enumerations import is_member
+from device_lens.interpreter.expressions import key_of
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import EVALUATORS, Machine
+from device_lens.interpreter.operators import is_tensor, parts
+from device_lens.models.call import device_of
+
+_COMPARE: dict[type, tuple[str, Any]] = {
+    ast.Eq: ("eq", operator.eq),
+    ast.NotEq: ("ne", operator.ne),
+    ast.Lt: ("lt", operator.lt),
+    ast.LtE: ("le", operator.le),
+    ast.Gt: ("gt", operator.gt),
+    ast.GtE: ("ge", operator.ge),
+}
+
+
+def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Any:
+    left = machine.evaluate(node.left, frame)
+    result: Any = None
+    for op, right_node in zip(node.ops, node.comparators, strict=True):
+        right = machine.evaluate(right_node, frame)
+        found = compare(machine, node, op, left, right, frame)
+        if result is None:
+            result = found
+        else:
+            result = _both(truth(result), found)
+        left = right
+    return result
+
+
+def _both(condition: Any, value: Any) -> Any:
+    return choose(condition, value, Const(False))
+
+
+def compare(machine: Machine, node: Any, op: ast.cmpop, left: Any, right: Any, frame: Frame) -> Any:
+    """One comparison as a value: a tensor, or a tree of boolean constants."""
+    kind = type(op)
+    if kind in (ast.Is, ast.IsNot):
+        condition = _identity(left, right)
+        return combine(Const, negation(condition) if kind is ast.IsNot else condition)
+    if kind in (ast.In, ast.NotIn):
+        condition = _contains(machine, node, left, right)
+        return combine(Const, negation(condition) if kind is ast.NotIn else condition)
+    name, fold = _COMPARE[kind]
+    if is_tensor(left) or is_tensor(right):
+        if right == NONE or left == NONE:
+            return Const(kind is ast.NotEq)
+        return calls.call_operator(machine, node, f"__{name}__", left, right, frame)
+    if HostArray in (type(left), type(right)):
+        return HostArray("bool")
+    condition = combine(lambda a, b: _compare_leaves(kind, fold, a, b), left, right)
+    return combine(Const, condition)
+
+
+def _compare_leaves(kind: type, fold: Any, left: Any, right: Any) -> Any:
+    if type(left) is Const and type(right) is Const:
+        try:
+            return bool(fold(left.value, right.value))
+        except Exception:
+            return Guarded(Atom(""), True, False)
+    if kind in (ast.Eq, ast.NotEq):
+        equal = _equal(left, right)
+        if equal is not None:
+            return negation(equal) if kind is ast.NotEq else equal
+    for value, other in ((left, right), (right, left)):
+        if type(value) is Unknown:
+            return opaque(
+                value, (kind.__name__, key_of(other) if type(other) is Const else id(other))
+            )
+    return Guarded(Atom(""), True, False)
+
+
+def _equal(left: Any, right: Any) -> Any:
+    """Equality where the analysis can tell, else None."""
+    if DeviceValue in (type(left), type(right)):
+        return _equal_devices(left, right)
+    if type(left) is DtypeValue and type(right) is DtypeValue:
+        return None if None in (left.name, right.name) else left.name == right.name
+    for value, other in ((left, right), (right, left)):
+        if type(value) is Unknown and type(other) is Const:
+            return opaque(value, ("==", other.value if key_of(other) is not None else None))
+    if type(left) is External and type(right) is External:
+        return left == right
+    if is_member(left) and is_member(right):
+        return left is right
+    return None
+
+
+def _equal_devices(left: Any, right: Any) -> Any:
+    """A device equals devices alone: never its name."""
+    if Const in (type(left), type(right)):
+        return False
+    first = left.device if type(left) is DeviceValue else device_of(left)
+    second = right.device if type(right) is DeviceValue else device_of(right)
+    if first is None or second is None:
+        return False
+
+    def leaf(a: Any, b: Any) -> Any:
+        if a is UNKNOWN_DEVICE or b is UNKNOWN_DEVICE:
+            return Guarded(Atom(""), True, False)
+        if isinstance(a, SymbolicDevice) or isinstance(b, SymbolicDevice):
+            return True if a is b else Guarded(Atom(""), True, False)
+        verdict = agree(a, b)
+        if verdict is Agreement.MAYBE:
+            return Guarded(Atom(""), True, False)
+        same_index = not isinstance(a, Device) or not isinstance(b, Device) or a.index == b.index
+        return verdict is Agreement.SAME and (same_index or a.type == "cpu")
+
+    return combine(leaf, first, second)
+
+
+def _identity(left: Any, right: Any) -> Any:
+    for value, other in ((left, right), (right, left)):
+        if type(other) is Const and other.value is None:
+            return is_none_condition(value)
+    if type(left) is Const and type(right) is Const:
+        return left == right
+    if left is right and type(left) not in (Tensor, Guarded):
+        return True
+    if is_member(left) and is_member(right):
+        return False
+    if type(left) is External and type(right) is External:
+        return left == right
+    for value, other in ((left, right), (right, left)):
+        if type(value) is Unknown:
+            key = other.value if type(other) is Const else id(other)
+            return opaque(value, ("is", key))
+    return Guarded(Atom(""), True, False)
+
+
+def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
+    if type(left) is Guarded or type(right) is Guarded:
+        return combine(lambda a, b: _contains(machine, node, a, b), left, right)
+    key = key_of(left)
+    if type(right) is Const and isinstance(right.value, str) and type(left) is Const:
+        return str(left.value) in right.value
+    if key is not MISSING:
+        if type(right) is DictObject:
+            if key in right.entries:
+                return True
+            if right.rest is None:
+                return False
+        if type(right) in (TupleValue, ListObject):
+            items, rest = parts(right)
+            keys = [key_of(item) for item in items]
+            if key in keys:
+                return True
+            if rest is None and MISSING not in keys:
+                return False
+    if type(left) is Unknown:
+        return opaque(left, ("in", ast.dump(node)))
+    return Guarded(Atom(""), True, False)
+
+
+EVALUATORS[ast.Compare] = _compare

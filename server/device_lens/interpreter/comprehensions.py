@@ -1,0 +1,160 @@
+"""Comprehensions and generator expressions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from device_lens.domain.code import Scope
+from device_lens.domain.heap import DictObject, ListObject
+from device_lens.domain.join import join_blind
+from device_lens.interpreter import reports
+from device_lens.interpreter.assignment import assign
+from device_lens.interpreter.conditions import narrow, truth
+from device_lens.interpreter.expressions import put
+from device_lens.interpreter.frames import Frame, LoopRecord
+from device_lens.interpreter.iteration import MAX_KEYS, any_of, are_keys, iterate
+from device_lens.interpreter.machine import EVALUATORS, NEXT, Machine
+
+MAX_UNROLLED = 8
+"""Items for which the element is evaluated one by one."""
+
+Emit = Callable[[bool], None]
+"""Evaluates the element; the argument tells that it may come any number of times."""
+
+
+class _Collected:
+    """Elements in order, as far as their number is known."""
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+        self.rest: Any = None
+
+    def add(self, value: Any, repeated: bool) -> None:
+        if repeated or self.rest is not None:
+            self.rest = value if self.rest is None else join_blind(self.rest, value)
+        else:
+            self.items.append(value)
+
+
+def _collect(machine: Machine, node: Any, frame: Frame, kind: str) -> ListObject:
+    inner = _inner_frame(frame)
+    found = _Collected()
+    _run(
+        machine,
+        node.generators,
+        inner,
+        False,
+        lambda repeated: found.add(machine.evaluate(node.elt, inner), repeated),
+    )
+    made = ListObject(tuple(found.items), found.rest, kind, node)
+    if isinstance(node, ast.ListComp) and found.rest is not None:
+        reports.comprehended(machine, node, made, frame)
+    return made
+
+
+def _inner_frame(frame: Frame) -> Frame:
+    """A comprehension has names of its own; everything else is the frame's around it."""
+    scope = Scope(frame.scope, frame.scope.globals)
+    inner = Frame(frame.namespace, scope, frame.chunk, frame.function, frame.parent)
+    inner.owner = frame.owner
+    inner.self_value = frame.self_value
+    inner.loops = list(frame.loops)
+    inner.branch_depth = frame.branch_depth
+    inner.statement = frame.statement
+    inner.yields = frame.yields
+    return inner
+
+
+def _run(
+    machine: Machine,
+    generators: list[ast.comprehension],
+    frame: Frame,
+    repeated: bool,
+    emit: Emit,
+) -> None:
+    if not generators:
+        emit(repeated)
+        return
+    generator = generators[0]
+    items, rest = iterate(machine, machine.evaluate(generator.iter, frame))
+
+    def inner(value: Any, more: bool) -> None:
+        assign(machine, generator.target, value, frame, generator.iter)
+        _filtered(
+            machine,
+            generator.ifs,
+            frame,
+            more,
+            lambda r: _run(machine, generators[1:], frame, r, emit),
+        )
+
+    record = LoopRecord(generator, frame.chunk, len(items) if rest is None else None, False)
+    frame.loops.append(record)
+    try:
+        if len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED):
+            for value in items:
+                inner(value, repeated)
+        else:
+            rest = any_of(items, rest)
+        if rest is not None:
+            inner(rest, True)
+    finally:
+        frame.loops.pop()
+
+
+def _filtered(
+    machine: Machine, tests: list[ast.expr], frame: Frame, repeated: bool, emit: Emit
+) -> None:
+    if not tests:
+        emit(repeated)
+        return
+    condition = machine.decide(truth(machine.evaluate(tests[0], frame)))
+    if condition is False:
+        return
+    if condition is True:
+        narrow(machine, tests[0], frame, True)
+        _filtered(machine, tests[1:], frame, repeated, emit)
+        return
+
+    def taken() -> int:
+        narrow(machine, tests[0], frame, True)
+        _filtered(machine, tests[1:], frame, True, emit)
+        return NEXT
+
+    machine.fork(condition, frame, taken, lambda: NEXT)
+
+
+def _list(machine: Machine, node: ast.ListComp, frame: Frame) -> Any:
+    return _collect(machine, node, frame, "list")
+
+
+def _set(machine: Machine, node: ast.SetComp, frame: Frame) -> Any:
+    return _collect(machine, node, frame, "set")
+
+
+def _generator(machine: Machine, node: ast.GeneratorExp, frame: Frame) -> Any:
+    return _collect(machine, node, frame, "generator")
+
+
+def _dict(machine: Machine, node: ast.DictComp, frame: Frame) -> Any:
+    inner = _inner_frame(frame)
+    found = DictObject(site=node)
+
+    def emit(repeated: bool) -> None:
+        key = machine.evaluate(node.key, inner)
+        put(machine, found, key, machine.evaluate(node.value, inner))
+
+    _run(machine, node.generators, inner, False, emit)
+    return found
+
+
+EVALUATORS.update(
+    {
+        ast.ListComp: _list,
+        ast.SetComp: _set,
+        ast.GeneratorExp: _generator,
+        ast.DictComp: _dict,
+    }
+)

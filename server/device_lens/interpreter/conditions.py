@@ -1,0 +1,126 @@
+"""When is a value true? And what does a test tell of the names in it?"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
+from device_lens.domain.device import SymbolicDevice
+from device_lens.domain.guard import Atom, Guarded, combine, negation
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject
+from device_lens.domain.values import (
+    BoundExternal,
+    Const,
+    DeviceValue,
+    External,
+    Partial,
+    TupleValue,
+    Unknown,
+)
+from device_lens.models.numbers import is_number, is_text
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+
+_ALWAYS_TRUE = (Function, BoundMethod, ClassValue, Namespace, DeviceValue, External, BoundExternal)
+
+
+def truth(value: Any, text: str = "") -> Any:
+    """The condition under which `value` is true: True, False, or a tree over atoms."""
+    kind = type(value)
+    if kind is Const:
+        return bool(value.value)
+    if kind is Guarded:
+        return combine(lambda leaf: truth(leaf, text), value)
+    if kind is Unknown:
+        return _opaque(value, "truth", text)
+    if kind is TupleValue:
+        return bool(value.items)
+    if kind is ListObject and value.kind in ("list", "set", "deque"):
+        if value.items:
+            return True
+        return False if value.rest is None else Guarded(Atom(text), True, False)
+    if kind is DictObject:
+        if value.entries:
+            return True
+        return False if value.rest is None else Guarded(Atom(text), True, False)
+    if kind in _ALWAYS_TRUE or kind is Partial:
+        return True
+    if kind is ModuleObject:
+        return True
+    return Guarded(Atom(text), True, False)
+
+
+def opaque(value: Unknown, test: Any, text: str = "") -> Any:
+    """A condition about an unknown that is the same each time it is asked."""
+    return _opaque(value, test, text)
+
+
+def _opaque(value: Unknown, test: Any, text: str) -> Any:
+    if value.truths is None:
+        value.truths = {}
+    atom = value.truths.get(test)
+    if atom is None:
+        atom = value.truths[test] = Atom(value.label or text)
+    return Guarded(atom, True, False)
+
+
+def is_none_condition(value: Any) -> Any:
+    """The condition under which `value` is None."""
+    kind = type(value)
+    if kind is Const:
+        return value.value is None
+    if kind is Guarded:
+        return combine(is_none_condition, value)
+    if kind is Unknown:
+        if is_number(value) or is_text(value):
+            return False
+        return negation(_opaque(value, "not none", ""))
+    return False
+
+
+def narrow(machine: Machine, test: ast.expr, frame: Frame, positive: bool) -> None:
+    """Notes what a test says of the names in it: an unknown that the program asks whether it is a
+    tensor is used as one where the answer is yes."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        narrow(machine, test.operand, frame, not positive)
+    elif isinstance(test, ast.BoolOp):
+        if isinstance(test.op, ast.And) == positive:
+            for value in test.values:
+                narrow(machine, value, frame, positive)
+    elif positive and isinstance(test, ast.Call):
+        _narrow_call(machine, test, frame)
+
+
+def _narrow_call(machine: Machine, test: ast.Call, frame: Frame) -> None:
+    name = test.func.attr if isinstance(test.func, ast.Attribute) else getattr(test.func, "id", "")
+    if name not in ("isinstance", "is_tensor") or not test.args:
+        return
+    target = test.args[0]
+    if not isinstance(target, ast.Name):
+        return
+    value = frame.scope.names.get(target.id)
+    if type(value) is not Unknown:
+        return
+    classes = machine.evaluate(test.args[1], frame) if name == "isinstance" else None
+    if name == "is_tensor" or (
+        type(classes) is External and classes.name in ("torch.Tensor", "torch.nn.Parameter")
+    ):
+        symbol_of(value)
+        value.tensor_evidence = True
+
+
+def symbol_of(value: Unknown) -> Any:
+    """The device that an unknown has if it is a tensor: a symbol of its own where none is known."""
+    from device_lens.domain.device import UNKNOWN_DEVICE
+
+    if value.device is UNKNOWN_DEVICE:
+        if value.fields is None:
+            value.fields = {}
+        symbol = value.fields.get("<device>")
+        if symbol is None:
+            symbol = value.fields["<device>"] = SymbolicDevice(value.label or "an expression")
+        return symbol
+    return value.device

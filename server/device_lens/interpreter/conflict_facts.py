@@ -1,0 +1,193 @@
+"""Facts about operands that do not share a device."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.device import CPU, Device, SymbolicDevice, is_accelerator
+from device_lens.domain.guard import Guarded, Literals, assume_all
+from device_lens.domain.trail import Site, Trail
+from device_lens.interpreter import cuda_facts, places
+from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
+from device_lens.models.call import tensor_of
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+
+
+def conflict(
+    machine: Machine,
+    operation: str,
+    left: tuple[Any, int | str],
+    right: tuple[Any, int | str],
+    literals: Literals,
+    wants_cpu: bool,
+) -> None:
+    """Writes a conflict down, unless it rests on a condition without words or on there being no
+    accelerator."""
+    if places.without_accelerator(literals) or not all(atom.named for atom, _ in literals):
+        return
+    node, frame = machine.active_place()
+    first = _operand(machine, left, literals, node, frame)
+    second = _operand(machine, right, literals, node, frame)
+    if first is None or second is None:
+        return
+    stray, other = _order(first, second, wants_cpu)
+    certainty = _certainty(stray, other)
+    if certainty is None:
+        return
+    known = machine.findings.conflicts.get(node)
+    if known is not None and _rank(known.certainty) <= _rank(certainty):
+        return
+    machine.findings.conflicts[node] = Conflict(
+        machine.site(node, frame),
+        operation,
+        stray,
+        other,
+        certainty,
+        places.condition_text(machine, literals),
+        module_call=_module_call(machine, node, frame, (left, right)),
+        module_text=_module_text(machine, node, left, right),
+        wants_cpu=wants_cpu,
+        call_chain=_call_chain(machine, frame),
+    )
+
+
+def _rank(certainty: Certainty) -> int:
+    return list(Certainty).index(certainty)
+
+
+def _operand(
+    machine: Machine, side: tuple[Any, int | str], literals: Literals, node: Any, frame: Frame
+) -> Operand | None:
+    value, position = side
+    tensor = tensor_of(value)
+    if tensor is None:
+        return None
+    device = assume_all(assume_all(tensor.device, literals), machine.path.literals)
+    if type(device) is Guarded:
+        return None
+    place = machine.argument_site(position)
+    parameter = place is None and isinstance(position, str)
+    site = place if place is not None else machine.site(node, frame)
+    text = _text(site.node, position, parameter)
+    return Operand(
+        site,
+        text,
+        device,
+        tensor.trail,
+        origin_of(machine, tensor.trail, site, text, parameter),
+        is_parameter=parameter,
+    )
+
+
+def _text(node: Any, position: int | str, parameter: bool) -> str:
+    if parameter:
+        return str(position)
+    if isinstance(node, ast.expr):
+        return ast.unparse(node)
+    return str(position)
+
+
+def origin_of(
+    machine: Machine, trail: Trail | None, site: Site, text: str, parameter: bool
+) -> Origin:
+    """Why the operand is where it is, from the last step of its history."""
+    if trail is None:
+        return Origin("parameter" if parameter else "other", site, text)
+    thrown = machine.shared.get(("discarded", id(trail)))
+    if thrown is not None:
+        return Origin("discarded", thrown, text)
+    rebound = machine.shared.get(("loop-variable", id(trail)))
+    if rebound is not None:
+        return Origin("loop-variable", rebound, text)
+    if trail.kind == "attribute":
+        return Origin("plain-attribute", trail.site, trail.text.rpartition("`self.")[2].rstrip("`"))
+    if trail.kind == "late-part":
+        return Origin("late-part", trail.site, text)
+    if cuda_facts.met(machine, trail.site.node, trail.site):
+        return Origin("cuda-block", trail.site, _factory(trail))
+    if trail.kind == "created" and _on_default(trail.site.node):
+        return Origin("parameter" if parameter else "factory", trail.site, _factory(trail))
+    if trail.kind == "moved":
+        return Origin("moved", trail.site, text)
+    if trail.kind == "loaded":
+        return Origin("loaded", trail.site, text)
+    return Origin("parameter" if parameter else "other", trail.site, text)
+
+
+def _on_default(node: Any) -> bool:
+    """Whether a factory call leaves the device to the default."""
+    return isinstance(node, ast.Call) and not any(
+        keyword.arg in ("device", None) for keyword in node.keywords
+    )
+
+
+def _factory(trail: Trail) -> str:
+    node = trail.site.node
+    return ast.unparse(node.func) if isinstance(node, ast.Call) else "a factory"
+
+
+def _order(first: Operand, second: Operand, wants_cpu: bool) -> tuple[Operand, Operand]:
+    """Which operand strays: the one on the host beside an accelerator or a symbol; an input
+    rather than a parameter; what a factory made rather than what was moved."""
+    if wants_cpu:
+        return (first, second) if is_accelerator(first.device) else (second, first)
+    hosts = (first.device is CPU, second.device is CPU)
+    if first.is_parameter != second.is_parameter:
+        return (second, first) if first.is_parameter else (first, second)
+    if hosts[0] != hosts[1]:
+        return (first, second) if hosts[0] else (second, first)
+    if isinstance(first.device, SymbolicDevice):
+        return second, first
+    return (second, first) if first.origin.kind == "moved" else (first, second)
+
+
+_MADE_ON_DEFAULT = ("factory", "plain-attribute", "cuda-block")
+
+
+def _certainty(stray: Operand, other: Operand) -> Certainty | None:
+    """What stands behind it; None where nothing does."""
+    concrete = isinstance(stray.device, Device), isinstance(other.device, Device)
+    if all(concrete):
+        return Certainty.SURE
+    symbol = other.device if concrete[0] else stray.device
+    made = stray if concrete[0] else other
+    if not isinstance(symbol, SymbolicDevice) or not any(concrete):
+        return None
+    if made.device is not CPU or made.origin.kind not in _MADE_ON_DEFAULT:
+        return None
+    return Certainty.EVIDENCED if symbol.of_module_input else Certainty.POSSIBLE
+
+
+def _module_call(
+    machine: Machine, node: Any, frame: Frame, sides: tuple[tuple[Any, int | str], ...]
+) -> Site | None:
+    """The module call that is written in the workspace, where a parameter takes part."""
+    if not isinstance(node, ast.Call):
+        return None
+    if any(isinstance(position, str) and position.startswith("self.") for _, position in sides):
+        return machine.site(node, frame)
+    return None
+
+
+def _module_text(
+    machine: Machine, node: Any, left: tuple[Any, int | str], right: tuple[Any, int | str]
+) -> str | None:
+    if isinstance(node, ast.Call) and _is_module_call(left, right):
+        return ast.unparse(node.func)
+    return None
+
+
+def _is_module_call(left: tuple[Any, int | str], right: tuple[Any, int | str]) -> bool:
+    return any(isinstance(p, str) and p.startswith("self.") for _, p in (left, right))
+
+
+def _call_chain(machine: Machine, frame: Frame) -> tuple[Site, ...]:
+    found: list[Site] = []
+    for inner in machine.stack:
+        if inner.call_site is not None and inner.parent is not None:
+            found.append(machine.site(inner.call_site, inner.parent))
+    return tuple(found[-6:])

@@ -1,0 +1,98 @@
+"""Context managers: what they bind, and what they change while their block runs."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.guard import Guarded
+from device_lens.domain.heap import Instance, ListObject
+from device_lens.domain.values import DeviceValue, External, Unknown
+from device_lens.interpreter import calls, reports
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import Machine
+from device_lens.models import registry
+
+Leave = Callable[[], None]
+GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
+GRAD_ON = frozenset({"torch.enable_grad", "torch.autograd.enable_grad"})
+CUDA_DEVICE = frozenset({"torch.cuda.device"})
+
+
+def _nothing() -> None:
+    return None
+
+
+def enter(machine: Machine, manager: Any, expression: ast.expr, frame: Frame) -> tuple[Any, Leave]:
+    """What `as` binds, and what to do when the block ends."""
+    if type(manager) is Guarded:
+        leaves = [leaf for leaf in (manager.yes, manager.no) if type(leaf) is not Guarded]
+        manager = leaves[0] if leaves else manager
+    if type(manager) is DeviceValue:
+        return manager, _set(machine, "default_device", manager.device)
+    if type(manager) is Instance and type(manager.cls) is External:
+        return _enter_library(machine, manager, expression, frame)
+    if type(manager) is ListObject and manager.kind == "generator":
+        from device_lens.interpreter.branches import yielded
+
+        return yielded(manager), _nothing
+    if isinstance(manager, Instance) and type(manager.cls) is ClassValue:
+        return _enter_own(machine, manager, expression, frame)
+    return manager, _nothing
+
+
+def _enter_library(
+    machine: Machine, manager: Instance, expression: ast.expr, frame: Frame
+) -> tuple[Any, Leave]:
+    name = manager.cls.name
+    if name in GRAD_OFF:
+        return manager, _set(machine, "grad", False)
+    if name in GRAD_ON:
+        return manager, _set(machine, "grad", True)
+    if name in ("torch.set_grad_enabled", "torch.autograd.set_grad_enabled"):
+        return manager, _set(machine, "grad", manager.fields.get("<enabled>"))
+    if name in CUDA_DEVICE:
+        return manager, _select_cuda(machine, manager, expression, frame)
+    model = registry.function(name + ".__enter__")
+    if model is not None:
+        value = calls.run_model(
+            machine, model, name + ".__enter__", manager, (), {}, expression, frame
+        )
+        return value, _nothing
+    return manager, _nothing
+
+
+def _select_cuda(machine: Machine, manager: Any, expression: ast.expr, frame: Frame) -> Leave:
+    restore = _set(machine, "current_cuda", manager.fields.get("<device>"))
+    close = reports.cuda_block(machine, expression, frame)
+
+    def leave() -> None:
+        close()
+        restore()
+
+    return leave
+
+
+def _enter_own(
+    machine: Machine, manager: Instance, expression: ast.expr, frame: Frame
+) -> tuple[Any, Leave]:
+    entering = manager.cls.lookup("__enter__")
+    value: Any = Unknown()
+    if isinstance(entering, Function):
+        value = calls.call(machine, BoundMethod(manager, entering), (), {}, expression, frame)
+    leaving = manager.cls.lookup("__exit__")
+
+    def leave() -> None:
+        if isinstance(leaving, Function):
+            nothing = (Unknown(), Unknown(), Unknown())
+            calls.call(machine, BoundMethod(manager, leaving), nothing, {}, expression, frame)
+
+    return value, leave
+
+
+def _set(machine: Machine, name: str, value: Any) -> Leave:
+    before = machine.globals[name]
+    machine.journal.write(machine.globals, name, value)
+    return lambda: machine.journal.write(machine.globals, name, before)

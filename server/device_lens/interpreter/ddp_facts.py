@@ -1,0 +1,105 @@
+"""Facts about calls that go past the forward of a `DistributedDataParallel`."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from device_lens.domain.code import BoundMethod, ClassValue
+from device_lens.domain.heap import ListObject, ModuleObject
+from device_lens.domain.trail import Site
+from device_lens.domain.values import FALSE, External, TupleValue
+from device_lens.interpreter.facts import DdpBypass
+from device_lens.interpreter.graph_facts import chain_of, has_graph, reaches
+from device_lens.interpreter.graph_flow import Fate
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+    from device_lens.interpreter.watched import LibraryCall
+
+WRAPPER = "torch.nn.parallel.DistributedDataParallel"
+
+
+class Bypass(NamedTuple):
+    """A call of the wrapped module whose result has a graph."""
+
+    fact: DdpBypass
+    chain: Any
+    body: Any
+
+
+def wrapped(machine: Machine, seen: LibraryCall) -> None:
+    """`DistributedDataParallel(module)`."""
+    inner = seen.get(0, "module")
+    if isinstance(inner, ModuleObject):
+        machine.watched.wrapped.put(inner, machine.site(seen.node, seen.frame))
+
+
+def called(machine: Machine, node: ast.Call, function: Any, value: Any, frame: Frame) -> None:
+    """A call that the program writes, while there are wrapped modules."""
+    if _is_wrapper(function):
+        machine.watched.forwarded.add(_body(frame))
+    else:
+        _past_forward(machine, node, function, value, frame)
+
+
+def _is_wrapper(value: Any) -> bool:
+    return isinstance(value, ModuleObject) and value.cls == External(WRAPPER)
+
+
+def _body(frame: Frame) -> Any:
+    return frame.function.node if frame.function is not None else frame.namespace.path
+
+
+def missing(machine: Machine, wrapper: Any, name: str, node: Any, frame: Frame) -> None:
+    """`ddp.method`, `ddp.layer`: what only the wrapped module has, whatever the conditions are."""
+    if not _is_wrapper(wrapper) or not isinstance(node, ast.Attribute):
+        return
+    inner = wrapper.modules.get("module")
+    if not isinstance(inner, ModuleObject) or type(inner.cls) is not ClassValue:
+        return
+    if any(atom.kind != "accelerator" for atom, _ in machine.path.literals):
+        return
+    tables = (inner.fields, inner.modules, inner.parameters, inner.buffers)
+    if inner.cls.lookup(name) is not None or any(name in table for table in tables):
+        site = machine.watched.wrapped.get(inner)
+        machine.findings.add(DdpBypass(machine.site(node, frame), "attribute", name, site))
+
+
+def _past_forward(
+    machine: Machine, node: ast.Call, function: Any, value: Any, frame: Frame
+) -> None:
+    module = function.receiver if type(function) is BoundMethod else function
+    site = machine.watched.wrapped.get(module) if isinstance(module, ModuleObject) else None
+    if not isinstance(site, Site) or module.fields.get("training") == FALSE:
+        return
+    if any(outer.self_value is module for outer in machine.stack):
+        return
+    if machine.globals["grad"] is not True or not any(map(has_graph, _tensors(value))):
+        return
+    name = ast.unparse(node.func)
+    form = "method-call" if type(function) is BoundMethod else "module-call"
+    fact = DdpBypass(machine.site(node, frame), form, name, site)
+    machine.watched.bypasses.append(Bypass(fact, chain_of(frame), _body(frame)))
+
+
+def _tensors(value: Any) -> tuple[Any, ...]:
+    if type(value) is TupleValue:
+        return value.items
+    if type(value) is ListObject:
+        return value.items
+    return (value,)
+
+
+def conclude(machine: Machine) -> None:
+    """Tells of the calls that are trained on, where the wrapper is not called beside them."""
+    for bypass in machine.watched.bypasses:
+        if bypass.body in machine.watched.forwarded:
+            continue
+        nodes = frozenset({bypass.fact.site.node})
+        if reaches(bypass.chain, set(), nodes) & Fate.BACKWARD:
+            machine.findings.add(bypass.fact)
+
+
+WATCHERS = {WRAPPER: wrapped}

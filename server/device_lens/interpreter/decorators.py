@@ -1,0 +1,107 @@
+"""What decorators make of functions and classes."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.guard import Guarded
+from device_lens.domain.heap import MISSING, Instance
+from device_lens.domain.values import Const, External, Partial, Unknown
+from device_lens.interpreter import calls
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import Machine
+from device_lens.models import registry
+
+_KINDS = {
+    "builtins.staticmethod": "static",
+    "builtins.classmethod": "class",
+    "builtins.property": "property",
+    "functools.cached_property": "cached_property",
+    "torch.utils._contextlib.classproperty": "property",
+    "abc.abstractproperty": "property",
+}
+_DATACLASSES = frozenset(
+    {"dataclasses.dataclass", "attr.s", "attr.dataclass", "attrs.define", "attrs.frozen"}
+)
+
+
+_WRAPPERS = (Function, BoundMethod, ClassValue, Instance, Partial, Guarded)
+
+
+class DefaultFactory:
+    """A dataclass field's `default_factory`."""
+
+    __slots__ = ("function",)
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+
+
+def apply(machine: Machine, decorator: ast.expr, value: Any, node: Any, frame: Frame) -> Any:
+    """The function that a decorator leaves. One that is not known is taken to keep it."""
+    if isinstance(decorator, ast.Attribute) and decorator.attr in ("setter", "deleter", "getter"):
+        if type(value) is Function:
+            value.name = f"{node.name}.{decorator.attr}"
+        return value
+    wrapper = machine.evaluate(decorator, frame)
+    if type(wrapper) is External and wrapper.name in _KINDS and type(value) is Function:
+        value.kind = _KINDS[wrapper.name]
+        return value
+    if type(wrapper) in _WRAPPERS:
+        found = calls.call(machine, wrapper, (value,), {}, decorator, frame)
+        return value if type(found) is Unknown or found == Const(None) else found
+    if type(wrapper) is External and registry.function(wrapper.name) is not None:
+        found = calls.call(machine, wrapper, (value,), {}, decorator, frame)
+        if type(found) is Function or type(found) is Partial:
+            return found
+    return value
+
+
+def apply_to_class(
+    machine: Machine, decorator: ast.expr, value: Any, node: ast.ClassDef, frame: Frame
+) -> Any:
+    wrapper = machine.evaluate(
+        decorator.func if isinstance(decorator, ast.Call) else decorator, frame
+    )
+    if type(value) is not ClassValue:
+        return value
+    if type(wrapper) is External:
+        if wrapper.name in _DATACLASSES:
+            value.data_fields = _data_fields(machine, value, node, frame)
+        return value
+    if isinstance(decorator, ast.Call):
+        wrapper = machine.evaluate(decorator, frame)
+    if type(wrapper) is Function:
+        found = calls.call(machine, wrapper, (value,), {}, decorator, frame)
+        return found if type(found) is ClassValue else value
+    return value
+
+
+def _data_fields(
+    machine: Machine, cls: ClassValue, node: ast.ClassDef, frame: Frame
+) -> tuple[tuple[str, Any], ...]:
+    """Fields in order with their defaults, those of dataclass bases first."""
+    fields: dict[str, Any] = {}
+    for base in reversed(cls.mro[1:]):
+        fields.update(base.data_fields or ())
+    for item in node.body:
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name):
+            if "ClassVar" in ast.dump(item.annotation):
+                continue
+            fields[item.target.id] = _default(machine, cls, item, frame)
+    return tuple(fields.items())
+
+
+def _default(machine: Machine, cls: ClassValue, item: ast.AnnAssign, frame: Frame) -> Any:
+    assert isinstance(item.target, ast.Name)
+    if item.value is None:
+        return MISSING
+    if isinstance(item.value, ast.Call):
+        for keyword in item.value.keywords:
+            if keyword.arg in ("default_factory", "factory"):
+                return DefaultFactory(machine.evaluate(keyword.value, frame))
+            if keyword.arg == "default":
+                return machine.evaluate(keyword.value, frame)
+    return cls.fields.get(item.target.id, Unknown(item.target.id))

@@ -1,0 +1,327 @@
+"""Expressions: names, literals, attributes, calls, conditionals."""
+
+from __future__ import annotations
+
+import ast
+from functools import lru_cache
+from typing import Any
+
+from device_lens.domain.code import Function, Scope
+from device_lens.domain.guard import Guarded
+from device_lens.domain.heap import MISSING, DictObject, ListObject
+from device_lens.domain.join import join_blind
+from device_lens.domain.values import (
+    NONE,
+    Const,
+    External,
+    SliceValue,
+    TupleValue,
+    Unknown,
+)
+from device_lens.interpreter import attributes, calls, intrinsics, reports
+from device_lens.interpreter.assignment import assign
+from device_lens.interpreter.conditions import narrow, truth
+from device_lens.interpreter.enumerations import is_member
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import EVALUATORS, Machine
+from device_lens.models import registry
+from device_lens.models.numbers import text
+
+BUILTIN_CONSTANTS = {"True": True, "False": False, "None": None, "__debug__": True}
+MAX_ITEMS = 64
+"""Items of a literal kept one by one."""
+MAX_LITERAL = 2_000
+"""Items of a literal that are looked at."""
+
+
+def lookup(machine: Machine, name: str, frame: Frame) -> Any:
+    """The value of a name where it is read; `MISSING` where nothing defines it."""
+    scope: Scope | None = frame.scope
+    while scope is not None:
+        value = scope.names.get(name, MISSING)
+        if value is not MISSING:
+            return value
+        scope = scope.parent
+    value = frame.namespace.scope.names.get(name, MISSING)
+    if value is not MISSING:
+        return value
+    return MISSING
+
+
+def _name(machine: Machine, node: ast.Name, frame: Frame) -> Any:
+    value = frame.scope.names.get(node.id, MISSING)
+    if value is MISSING:
+        value = lookup(machine, node.id, frame)
+    if value is not MISSING:
+        return value
+    if node.id == "__name__":
+        return Const(frame.namespace.name)
+    if node.id == "__file__":
+        return Const(frame.namespace.path)
+    found = _builtin(node.id)
+    return Unknown(node.id) if found is None else found
+
+
+@lru_cache(maxsize=1024)
+def _builtin(name: str) -> External | None:
+    """The builtin of a name, if it is one that means something here."""
+    builtin = "builtins." + name
+    known = registry.function(builtin) is not None or builtin in intrinsics.INTRINSICS
+    if known or name in attributes.BUILTIN_CLASSES or name == "super":
+        return External(builtin)
+    return None
+
+
+def _constant(machine: Machine, node: ast.Constant, frame: Frame) -> Any:
+    value = Const(node.value)
+    if type(node.value) is str and node.value[:2] in ("cu", "mp", "xp"):
+        reports.literal(machine, node, value, frame)
+    return value
+
+
+def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> Any:
+    receiver = machine.evaluate(node.value, frame)
+    return attributes.read(machine, receiver, node.attr, node, frame)
+
+
+def _tuple(machine: Machine, node: ast.Tuple, frame: Frame) -> Any:
+    items, rest = sequence_items(machine, node.elts, frame)
+    if rest is not None:
+        return ListObject(items, rest, "tuple", node)
+    return TupleValue(items)
+
+
+def _list(machine: Machine, node: ast.List, frame: Frame) -> Any:
+    items, rest = sequence_items(machine, node.elts, frame)
+    return ListObject(items, rest, "list", node)
+
+
+def _set(machine: Machine, node: ast.Set, frame: Frame) -> Any:
+    items, rest = sequence_items(machine, node.elts, frame)
+    return ListObject(items, rest, "set", node)
+
+
+def sequence_items(
+    machine: Machine, nodes: list[ast.expr], frame: Frame
+) -> tuple[tuple[Any, ...], Any]:
+    """Values of literal items or positional arguments, stars unpacked."""
+    items: list[Any] = []
+    rest: Any = None
+    if len(nodes) > MAX_ITEMS and all(isinstance(n, ast.Constant) for n in nodes):
+        return (), Unknown()
+    if len(nodes) > MAX_LITERAL:
+        machine.budget.note("very long literals were not looked at")
+        return (), Unknown()
+    for node in nodes:
+        if isinstance(node, ast.Starred):
+            known, more = machine.iterate(machine.evaluate(node.value, frame))
+            if rest is None:
+                items.extend(known)
+            for value in () if rest is None else known:
+                rest = join_blind(rest, value)
+            if more is not None:
+                rest = more if rest is None else join_blind(rest, more)
+        else:
+            value = machine.evaluate(node, frame)
+            if rest is None:
+                items.append(value)
+            else:
+                rest = join_blind(rest, value)
+    return tuple(items), rest
+
+
+def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Any:
+    found = DictObject(site=node)
+    if len(node.keys) > 4 * MAX_ITEMS:
+        found.fields["rest"] = Unknown()
+        return found
+    for key_node, value_node in zip(node.keys, node.values, strict=True):
+        value = machine.evaluate(value_node, frame)
+        if key_node is None:
+            merge_mapping(machine, found, value)
+            continue
+        put(machine, found, machine.evaluate(key_node, frame), value)
+    return found
+
+
+def merge_mapping(machine: Machine, target: DictObject, value: Any) -> None:
+    """`{**value}` and `target.update(value)`."""
+    if type(value) is DictObject:
+        for key, item in value.entries.items():
+            machine.journal.write(target.entries, key, item)
+        more = value.rest
+    else:
+        more = Unknown() if value != NONE else None
+    if more is not None:
+        _overwrite(machine, target, more)
+        rest = target.rest
+        machine.journal.write(
+            target.fields, "rest", more if rest is None else join_blind(rest, more)
+        )
+
+
+def put(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
+    """`target[key] = value`: a strong update for a constant key, else one of the rest."""
+    name = key_of(key)
+    if name is not MISSING:
+        machine.journal.write(target.entries, name, value)
+        return
+    rest = target.rest
+    if type(key) in (Unknown, Guarded, External):
+        _overwrite(machine, target, value)
+    machine.journal.write(target.fields, "rest", value if rest is None else join_blind(rest, value))
+    machine.journal.write(target.fields, "rest_key", key)
+
+
+def _overwrite(machine: Machine, target: DictObject, value: Any) -> None:
+    """The key may be any that is there already."""
+    for name, old in list(target.entries.items()):
+        machine.journal.write(target.entries, name, join_blind(old, value))
+
+
+def key_of(key: Any) -> Any:
+    """The Python key behind a value, `MISSING` where it is not a constant."""
+    if type(key) is Const:
+        try:
+            hash(key.value)
+        except TypeError:
+            return MISSING
+        return key.value
+    if type(key) is TupleValue:
+        parts = tuple(key_of(item) for item in key.items)
+        return MISSING if any(part is MISSING for part in parts) else parts
+    if is_member(key) or (type(key) is External and names_code(key)):
+        return key
+    return MISSING
+
+
+def names_code(value: External) -> bool:
+    """Whether a library's name is that of a class or function, not of a value such as
+    `sys.argv`."""
+    name = value.name
+    if name.rpartition(".")[2][:1].isupper() or name.startswith(("builtins.", "typing.")):
+        return True
+    return registry.function(name) is not None or registry.module(name) is not None
+
+
+def _if_expression(machine: Machine, node: ast.IfExp, frame: Frame) -> Any:
+    test = machine.evaluate(node.test, frame)
+    reports.tested(machine, node.test, test, frame)
+    condition = truth(test, text_of(node.test))
+
+    def side(expression: ast.expr, positive: bool) -> Any:
+        narrow(machine, node.test, frame, positive)
+        return machine.evaluate(expression, frame)
+
+    return machine.choose(
+        condition, frame, lambda: side(node.body, True), lambda: side(node.orelse, False)
+    )
+
+
+def text_of(node: ast.expr) -> str:
+    """A short text of a condition, for a reader; longer ones have none."""
+    if isinstance(node, ast.Name | ast.Attribute | ast.Constant):
+        return ast.unparse(node)
+    return ""
+
+
+def _call(machine: Machine, node: ast.Call, frame: Frame) -> Any:
+    return calls.evaluate_call(machine, node, frame)
+
+
+def _lambda(machine: Machine, node: ast.Lambda, frame: Frame) -> Any:
+    function = Function(node, frame.chunk, frame.namespace, frame.scope, "<lambda>")
+    function.kind = "lambda"
+    function.defaults = tuple(machine.evaluate(d, frame) for d in node.args.defaults)
+    function.kw_defaults = tuple(
+        MISSING if d is None else machine.evaluate(d, frame) for d in node.args.kw_defaults
+    )
+    return function
+
+
+def _named(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Any:
+    value = machine.evaluate(node.value, frame)
+    assign(machine, node.target, value, frame, node.value)
+    return value
+
+
+def _joined_string(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Any:
+    parts: list[str] | None = []
+    for value in node.values:
+        if isinstance(value, ast.Constant):
+            found: Any = Const(value.value)
+        elif isinstance(value, ast.FormattedValue):
+            found = machine.evaluate(value.value, frame)
+            reports.formatted(machine, value, found, frame)
+            if value.format_spec is not None or value.conversion != -1:
+                found = Unknown()
+        else:
+            found = Unknown()
+        if parts is not None:
+            parts = [*parts, str(found.value)] if type(found) is Const else None
+    if parts is not None:
+        return Const("".join(parts))
+    reports.string_made(machine, node, frame)
+    return text(_device_like(node))
+
+
+def _device_like(node: ast.JoinedStr) -> str:
+    first = node.values[0] if node.values else None
+    if isinstance(first, ast.Constant) and str(first.value).startswith("cuda:"):
+        return "cuda:?"
+    return ""
+
+
+def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Any:
+    parts = [
+        NONE if part is None else machine.evaluate(part, frame)
+        for part in (node.lower, node.upper, node.step)
+    ]
+    return SliceValue(*parts)
+
+
+def _await(machine: Machine, node: ast.Await, frame: Frame) -> Any:
+    return machine.evaluate(node.value, frame)
+
+
+def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Any:
+    value = NONE if node.value is None else machine.evaluate(node.value, frame)
+    if frame.yields is not None:
+        frame.yields.append((value, bool(frame.loops)))
+    return Unknown("the value sent")
+
+
+def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Any:
+    items, rest = machine.iterate(machine.evaluate(node.value, frame))
+    if frame.yields is not None:
+        frame.yields.extend((item, bool(frame.loops)) for item in items)
+        if rest is not None:
+            frame.yields.append((rest, True))
+    return Unknown()
+
+
+def _starred(machine: Machine, node: ast.Starred, frame: Frame) -> Any:
+    return machine.evaluate(node.value, frame)
+
+
+EVALUATORS.update(
+    {
+        ast.Name: _name,
+        ast.Constant: _constant,
+        ast.Attribute: _attribute,
+        ast.Tuple: _tuple,
+        ast.List: _list,
+        ast.Set: _set,
+        ast.Dict: _dict,
+        ast.IfExp: _if_expression,
+        ast.Call: _call,
+        ast.Lambda: _lambda,
+        ast.NamedExpr: _named,
+        ast.JoinedStr: _joined_string,
+        ast.Slice: _slice,
+        ast.Await: _await,
+        ast.Yield: _yield,
+        ast.YieldFrom: _yield_from,
+        ast.Starred: _starred,
+    }
+)

@@ -1,0 +1,75 @@
+"""One activation of a function (or module body), and the loops that run in it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.code import ClassValue, Function, Namespace, Scope
+from device_lens.domain.heap import Delta
+
+Exit = tuple[Any, Any, Delta | None]
+"""How a path left: its condition, its value, what it had changed (None: the present state)."""
+
+
+class LoopRecord:
+    """A loop that is being run. `breaks` and `continues` are the paths that left its body."""
+
+    __slots__ = ("breaks", "chunk", "continues", "hot", "mark", "node", "trip_count")
+
+    def __init__(self, node: Any, chunk: Any, trip_count: int | None, hot: bool) -> None:
+        self.node = node
+        self.chunk = chunk
+        self.trip_count = trip_count
+        self.hot = hot
+        self.mark = 0
+        self.breaks: list[Exit] = []
+        self.continues: list[Exit] = []
+
+
+class Frame:
+    """An activation. `self_value` and `owner` serve `super()`; `branch_depth` counts undecided
+    branches around the present statement; `statement` is the one being run."""
+
+    __slots__ = (
+        "branch_depth",
+        "call_site",
+        "chunk",
+        "entry_mark",
+        "exits",
+        "function",
+        "loops",
+        "namespace",
+        "owner",
+        "parent",
+        "raised",
+        "scope",
+        "self_value",
+        "statement",
+        "try_depth",
+        "yields",
+    )
+
+    def __init__(
+        self,
+        namespace: Namespace,
+        scope: Scope,
+        chunk: Any,
+        function: Function | None = None,
+        parent: Frame | None = None,
+    ) -> None:
+        self.namespace = namespace
+        self.scope = scope
+        self.chunk = chunk
+        self.function = function
+        self.parent = parent
+        self.owner: ClassValue | None = function.owner if function else None
+        self.self_value: Any = None
+        self.exits: list[Exit] = []
+        self.loops: list[LoopRecord] = []
+        self.branch_depth = 0
+        self.try_depth = 0
+        self.entry_mark = 0
+        self.raised = False
+        self.statement: Any = None
+        self.yields: list[Any] | None = None
+        self.call_site: Any = None

@@ -1,0 +1,208 @@
+"""Running a function of the program with abstract arguments."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from device_lens.domain.code import Function, Scope
+from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
+from device_lens.domain.join import join_blind
+from device_lens.domain.path import Path
+from device_lens.domain.values import NONE, Const, TupleValue, Unknown
+from device_lens.interpreter import scan
+from device_lens.interpreter.budget import Exhausted
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import Machine, fold
+from device_lens.interpreter.memory import rough_key
+
+
+def invoke(
+    machine: Machine,
+    function: Function,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    caller: Frame | None,
+    complete: bool = True,
+) -> Any:
+    """Calls `function`; past the bounds of depth and recursion the answer is unknown."""
+    if not _may_enter(machine, function):
+        return Unknown(f"{function.name}(…)")
+    key = machine.memory.key(machine, function, args, kwargs) if complete else None
+    if key is not None:
+        known = machine.memory.answers.get(key)
+        if known is not None:
+            return known[0]
+    counted = counted_as(function, args)
+    number = machine.activations[counted] = machine.activations[counted] + 1
+    rough = rough_key(machine, function, args, kwargs) if machine.standalone else None
+    if number > machine.most_activations():
+        machine.budget.note("functions called very often were not followed each time")
+        answer = machine.memory.rough.get(rough)
+        return Unknown(f"{function.name}(…)") if answer is None else answer
+    journal, path = machine.journal, machine.path
+    outside, mark = journal.outside, journal.mark()
+    value = _enter(machine, function, args, kwargs, node, caller, complete)
+    if journal.outside == outside:
+        if machine.path is path:
+            if key is not None:
+                machine.memory.keep(key, value, (args, kwargs))
+            if rough is not None:
+                machine.memory.keep_rough(rough, value)
+    elif journal.mark() == mark:
+        journal.outside = outside  # all that it wrote is in objects that it made
+    return value
+
+
+def counted_as(function: Function, args: tuple[Any, ...]) -> Any:
+    """What the activations of a function are counted by: a method's for each class apart."""
+    if function.owner is not None and args and isinstance(args[0], Instance):
+        return function.node, args[0].cls
+    return function.node
+
+
+def _enter(
+    machine: Machine,
+    function: Function,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    caller: Frame | None,
+    complete: bool,
+) -> Any:
+    scope = Scope(function.scope, function.namespace.scope.names)
+    frame = Frame(function.namespace, scope, function.chunk, function, caller)
+    frame.call_site = node
+    bind(machine, function, args, kwargs, frame, complete)
+    mark = machine.journal.mark()
+    value = run(machine, function, frame)
+    machine.journal.settle(mark, scope.born)
+    return value
+
+
+def _may_enter(machine: Machine, function: Function) -> bool:
+    stack = machine.stack
+    options = machine.options
+    if len(stack) >= (options.library_depth if machine.standalone else options.max_depth):
+        machine.budget.note("calls nested too deep were not followed")
+        return False
+    same = sum(1 for frame in stack if frame.function and frame.function.node is function.node)
+    return same < options.max_same_function
+
+
+def run(machine: Machine, function: Function, frame: Frame) -> Any:
+    """Runs the body in a frame whose parameters are bound."""
+    machine.activated.add(function.node)
+    path = machine.path
+    frame.entry_mark = machine.journal.mark()
+    machine.stack.append(frame)
+    grad = machine.globals["grad"]
+    try:
+        if isinstance(function.node, ast.Lambda):
+            return machine.evaluate(function.node.body, frame)
+        info = scan.function_info(function.node, function.chunk.text)
+        frame.scope.outer = info.outer
+        if info.generates:
+            frame.yields = []
+        if info.no_grad:
+            machine.journal.write(machine.globals, "grad", False)
+        try:
+            alive = not machine.execute(function.node.body, frame)
+        except Exhausted:
+            machine.budget.note(f"`{function.name}` was not run to its end: too many steps")
+            return Unknown(f"{function.name}(…)")
+        return _result(machine, frame, alive, path)
+    finally:
+        machine.stack.pop()
+        if machine.globals["grad"] is not grad:
+            machine.journal.write(machine.globals, "grad", grad)
+
+
+def _result(machine: Machine, frame: Frame, alive: bool, base: Path) -> Any:
+    """Merges the ways out of a body."""
+    exits = frame.exits
+    present = exits.pop() if exits and exits[-1][2] is None else None
+    if present is not None:
+        machine.path = present[0]
+    paths = [(path[0], path[1]) for path in exits]
+    if present is not None or alive:
+        paths.append((machine.path, present[1] if present else NONE))
+    if exits:
+        machine.meet(exits, present is not None or alive, frame.entry_mark)
+    if not frame.raised:
+        machine.path = base
+    if frame.yields is not None:
+        return _generator(frame)
+    if not paths:
+        return Unknown()
+    return fold([path[1] for path in paths], [path[0] for path in paths], base)
+
+
+def _generator(frame: Frame) -> ListObject:
+    """What a generator yields: one by one where no loop is around, else any number of times."""
+    items: list[Any] = []
+    rest: Any = None
+    for value, repeated in frame.yields or ():
+        if repeated or rest is not None:
+            rest = value if rest is None else join_blind(rest, value)
+        else:
+            items.append(value)
+    node = frame.function.node if frame.function else None
+    return ListObject(tuple(items), rest, "generator", node)
+
+
+def bind(
+    machine: Machine,
+    function: Function,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: Frame,
+    complete: bool,
+) -> None:
+    """Binds arguments to parameters and records what the parameters are."""
+    parameters = function.node.args
+    names = frame.scope.names
+    positional = [*parameters.posonlyargs, *parameters.args]
+    left = dict(kwargs)
+    defaults = function.defaults
+    first_default = len(positional) - len(defaults)
+    for index, parameter in enumerate(positional):
+        if index < len(args):
+            value = args[index]
+        elif parameter.arg in left:
+            value = left.pop(parameter.arg)
+        elif not complete:
+            value = Unknown(parameter.arg)
+        elif index >= first_default:
+            value = defaults[index - first_default]
+        else:
+            value = Unknown(parameter.arg)
+        names[parameter.arg] = value
+    if parameters.vararg is not None:
+        more = tuple(args[len(positional) :])
+        names[parameters.vararg.arg] = (
+            TupleValue(more) if complete else ListObject(more, Unknown(), "tuple", parameters)
+        )
+    for parameter, default in zip(parameters.kwonlyargs, function.kw_defaults, strict=False):
+        value = left.pop(parameter.arg, MISSING)
+        if value is MISSING:
+            value = default if default is not MISSING and complete else Unknown(parameter.arg)
+        names[parameter.arg] = value
+    if parameters.kwarg is not None:
+        rest = None if complete else Unknown()
+        names[parameters.kwarg.arg] = DictObject(dict(left), rest, parameters)
+    record_parameters(machine, function, frame)
+    if positional and function.owner is not None:
+        frame.self_value = names[positional[0].arg]
+
+
+def record_parameters(machine: Machine, function: Function, frame: Frame) -> None:
+    parameters = function.node.args
+    names = frame.scope.names
+    see = machine.recorder.see
+    condition = machine.path.named
+    for parameter in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs):
+        value = names[parameter.arg]
+        if type(value) is not Const:
+            see(parameter, value, frame, condition)

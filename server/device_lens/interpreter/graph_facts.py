@@ -1,0 +1,254 @@
+"""Facts about graphs that are kept alive over the iterations of a loop."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from device_lens.domain.heap import ModuleObject
+from device_lens.domain.values import Tensor
+from device_lens.interpreter.facts import Kind, RetainedGraph
+from device_lens.interpreter.graph_flow import Fate, fate
+from device_lens.models.call import tensor_of
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+    from device_lens.interpreter.watched import LibraryCall
+
+_MAX_CHAINS = 8
+
+
+class Level(NamedTuple):
+    """A function that runs, and the call in it that leads to the next inner one."""
+
+    body: list[ast.stmt]
+    call: Any
+
+
+class Kept:
+    """A sum or list that keeps graphs, with the ways by which the program got there. `spent`:
+    each iteration runs the backward pass of what it adds, which frees the graph."""
+
+    __slots__ = ("chains", "fact", "spent")
+
+    def __init__(self, fact: RetainedGraph) -> None:
+        self.fact = fact
+        self.spent = False
+        self.chains: list[tuple[Level, ...]] = []
+
+
+def chain_of(frame: Frame) -> tuple[Level, ...]:
+    """The functions that run, innermost first."""
+    found: list[Level] = []
+    call: Any = None
+    inner: Frame | None = frame
+    while inner is not None:
+        function = inner.function
+        body: Any
+        if function is not None:
+            body = function.node.body
+        else:
+            body = [statement for chunk in inner.namespace.file.chunks for statement in chunk.body]
+        if not isinstance(body, list):
+            body = [ast.Expr(body)]
+        found.append(Level(body, call))
+        call, inner = inner.call_site, inner.parent
+    return tuple(found)
+
+
+def has_graph(value: Any) -> bool:
+    tensor = tensor_of(value)
+    return (
+        tensor is not None
+        and type(tensor) is Tensor
+        and tensor.requires_grad is True
+        and tensor.leaf is False
+    )
+
+
+def summed(machine: Machine, node: ast.AugAssign, right: Any, frame: Frame) -> None:
+    """`total += loss`."""
+    if isinstance(node.op, ast.Add) and has_graph(right):
+        _keep(machine, node, ast.unparse(node.target), node.value, "sum", frame)
+
+
+def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
+    """`total = total + loss`, `outputs = torch.cat([outputs, out])`."""
+    form, parts = _joined(node.value)
+    if not parts:
+        return
+    text = ast.unparse(node.targets[0])
+    if not any(ast.unparse(part) == text for part in parts):
+        return
+    for other in parts:
+        if ast.unparse(other) != text and _was_graph(machine, other):
+            _keep(machine, node, text, other, form, frame)
+            return
+
+
+def _joined(value: ast.expr) -> tuple[str, list[ast.expr]]:
+    """What an expression adds up or puts together."""
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        return "sum", [value.left, value.right]
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.args:
+        first = value.args[0]
+        puts = value.func.attr in ("cat", "concat", "concatenate", "hstack", "vstack")
+        if puts and isinstance(first, ast.List | ast.Tuple):
+            return "collect", first.elts
+    return "", []
+
+
+def _was_graph(machine: Machine, node: ast.expr) -> bool:
+    return any(has_graph(entry.value) for entry in machine.recorder.seen.get(node, ()))
+
+
+def appended(machine: Machine, seen: LibraryCall) -> None:
+    """`outputs.append(out)`."""
+    node = seen.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    if len(node.args) == 1 and seen.args and has_graph(seen.args[0]):
+        text = ast.unparse(node.func.value)
+        _keep(machine, node, text, node.args[0], "collect", seen.frame)
+
+
+def comprehended(machine: Machine, node: ast.ListComp, element: Any, frame: Frame) -> None:
+    """`[net(x) for x in loader]`: a list that keeps the graph of every batch. Over anything but
+    a data loader there is no telling how many there are."""
+    seen = machine.recorder.seen.get(node.generators[0].iter, ())
+    if not any(entry.kind is Kind.DATALOADER for entry in seen):
+        return
+    if not has_graph(element) or _in_module(machine):
+        return
+    statement = frame.statement
+    text = ast.unparse(node.elt)
+    if isinstance(statement, ast.Assign) and statement.value is node:
+        text = ast.unparse(statement.targets[0])
+    kept = machine.watched.kept_graphs.get(node)
+    if kept is None:
+        site = machine.site(node, frame)
+        fact = RetainedGraph(site, text, machine.site(node.elt, frame), "collect")
+        kept = machine.watched.kept_graphs[node] = Kept(fact)
+    if len(kept.chains) < _MAX_CHAINS:
+        kept.chains.append(chain_of(frame))
+
+
+def _in_module(machine: Machine) -> bool:
+    """Whether a module's own method runs: what it collects is part of one output."""
+    return any(isinstance(frame.self_value, ModuleObject) for frame in machine.stack)
+
+
+def _keep(
+    machine: Machine, node: Any, text: str, subject: ast.expr, form: str, frame: Frame
+) -> None:
+    found = _loop_around(frame, subject)
+    if found is None:
+        return
+    loop, names = found
+    kept = machine.watched.kept_graphs.get(node)
+    if kept is None:
+        fact = RetainedGraph(machine.site(node, frame), text, machine.site(subject, frame), form)
+        kept = machine.watched.kept_graphs[node] = Kept(fact)
+    kept.spent = kept.spent or _is_spent(loop, names)
+    if len(kept.chains) < _MAX_CHAINS:
+        local = bool(frame.loops) and not _in_module(machine)
+        kept.chains.append(chain_of(frame) if local else ())
+
+
+def _loop_around(frame: Frame, subject: ast.expr) -> tuple[Any, set[str]] | None:
+    """The hot loop that runs the place, in this function or the nearest caller that has one, and
+    the names that hold there what is kept."""
+    names = _operands(subject)
+    inner: Frame | None = frame
+    while inner is not None:
+        loop = next((record for record in reversed(inner.loops) if record.hot), None)
+        if loop is not None:
+            return loop.node, names
+        call, inner = inner.call_site, inner.parent
+        arguments = [*call.args, *(k.value for k in call.keywords)] if _is_call(call) else []
+        names = {name for argument in arguments for name in _operands(argument)}
+    return None
+
+
+def _is_call(node: Any) -> bool:
+    return isinstance(node, ast.Call)
+
+
+def conclude(machine: Machine) -> None:
+    """Tells of those from which no backward pass starts."""
+    for kept in machine.watched.kept_graphs.values():
+        if kept.spent or _is_never_used(kept):
+            machine.findings.add(kept.fact)
+
+
+def _is_spent(loop: Any, names: set[str]) -> bool:
+    """Whether the loop runs the backward pass of what these names hold."""
+    for node in ast.walk(loop):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        if node.func.attr != "backward" or any(k.arg == "retain_graph" for k in node.keywords):
+            continue
+        if names & _started_from(node):
+            return True
+    return False
+
+
+def _operands(node: Any) -> set[str]:
+    """The names whose values an expression adds or scales, those in calls left out."""
+    if isinstance(node, ast.Name):
+        return {node.id}
+    if isinstance(node, ast.BinOp):
+        return _operands(node.left) | _operands(node.right)
+    return set()
+
+
+def _started_from(node: ast.Call) -> set[str]:
+    """The names of `loss.backward()`, `scaler.scale(loss).backward()`, `engine.backward(loss)`."""
+    assert isinstance(node.func, ast.Attribute)
+    value = node.func.value
+    if node.args:
+        return _operands(node.args[0])
+    if isinstance(value, ast.Call) and value.args:
+        return _operands(value.args[0])
+    return _operands(value)
+
+
+def _is_never_used(kept: Kept) -> bool:
+    node = kept.fact.site.node
+    if isinstance(node, ast.ListComp):
+        names: set[str] = set()
+        nodes: frozenset[Any] = frozenset({node})
+    else:
+        base = _base(kept.fact.accumulator)
+        if base is None:
+            return False
+        names, nodes = {base}, frozenset()
+    return bool(kept.chains) and all(
+        chain and reaches(chain, names, nodes) is Fate.NOTHING for chain in kept.chains
+    )
+
+
+def _base(text: str) -> str | None:
+    """The local name that holds the sum or list; None for an attribute, which outlives it."""
+    node: ast.AST = ast.parse(text, mode="eval").body
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
+def reaches(chain: tuple[Level, ...], names: set[str], nodes: frozenset[Any]) -> Fate:
+    """What becomes of the values of names and nodes of the innermost function, followed out
+    through its callers. Returned to callers that are not seen, they escape."""
+    for index, level in enumerate(chain):
+        found = fate(level.body, names, nodes)
+        if found & (Fate.BACKWARD | Fate.ESCAPED) or not found & Fate.RETURNED:
+            return found & (Fate.BACKWARD | Fate.ESCAPED)
+        if index + 1 == len(chain):
+            return Fate.ESCAPED
+        call = chain[index + 1].call
+        names, nodes = set(), frozenset() if call is None else frozenset({call})
+    return Fate.ESCAPED
+
+
+WATCHERS = {"list.append": appended}

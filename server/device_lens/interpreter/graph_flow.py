@@ -1,0 +1,148 @@
+"""Where values with an autograd graph go, as the text of a function says.
+
+The answer errs on the side of "it is used": what is not understood lets a value escape.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from enum import Flag, auto
+from typing import Any
+
+
+class Fate(Flag):
+    """What becomes of a value."""
+
+    NOTHING = 0
+    BACKWARD = auto()
+    """A backward pass, or a gradient, starts from it."""
+    RETURNED = auto()
+    ESCAPED = auto()
+    """It is kept or used where the text does not show it."""
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_DROP = frozenset("item detach tolist numpy numpy_ backward data_ptr size dim numel".split())
+_DROP_ATTRIBUTES = frozenset("data shape device dtype requires_grad grad ndim is_cuda".split())
+_NUMBERS = frozenset("float int bool len str repr print isinstance round range id format".split())
+_PASSING = frozenset("sum max min list tuple zip enumerate sorted reversed abs dict set".split())
+_STORES = frozenset("append extend add insert appendleft".split())
+_LOGS = ("log", "info", "debug", "warn", "add_", "set_postfix", "set_desc", "write", "print")
+_LIBRARIES = frozenset(
+    "torch F np numpy nn math plt wandb logging logger json os sys tqdm pd random time".split()
+)
+
+
+def fate(body: Iterable[ast.stmt], names: set[str], nodes: frozenset[ast.AST]) -> Fate:
+    """What becomes of the values of `names` and `nodes` in a body."""
+    flow = _Flow(set(names), nodes)
+    statements = list(body)
+    for _ in range(6):
+        known = len(flow.names)
+        for statement in statements:
+            flow.visit(statement)
+        if len(flow.names) == known:
+            break
+    return flow.found
+
+
+class _Flow:
+    """The names that may hold such a value, and what has been seen of them."""
+
+    def __init__(self, names: set[str], nodes: frozenset[ast.AST]) -> None:
+        self.names = names
+        self.nodes = nodes
+        self.found = Fate.NOTHING
+
+    def visit(self, node: ast.AST) -> None:
+        if isinstance(node, _FUNCTIONS):
+            if any(isinstance(n, ast.Name) and n.id in self.names for n in ast.walk(node)):
+                self.found |= Fate.ESCAPED
+            return
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
+            if node.value is not None and self.carries(node.value):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                self._bind(targets)
+        elif isinstance(node, ast.For | ast.AsyncFor):
+            if self.carries(node.iter):
+                self._bind([node.target])
+        elif isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
+            if node.value is not None and self.carries(node.value):
+                self.found |= Fate.RETURNED
+        elif isinstance(node, ast.Call):
+            self._call(node)
+        for child in ast.iter_child_nodes(node):
+            self.visit(child)
+
+    def _bind(self, targets: Iterable[ast.expr]) -> None:
+        for target in targets:
+            for part in ast.walk(target):
+                if isinstance(part, ast.Name):
+                    self.names.add(part.id)
+                elif isinstance(part, ast.Attribute):
+                    self.found |= Fate.ESCAPED
+
+    def _call(self, node: ast.Call) -> None:
+        given = any(self.carries(value) for value in _arguments(node))
+        func = node.func
+        name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
+        of_value = isinstance(func, ast.Attribute) and self.carries(func.value)
+        if "backward" in name or name in ("grad", "jacobian", "hessian"):
+            if given or of_value:
+                self.found |= Fate.BACKWARD
+        elif given and isinstance(func, ast.Attribute) and name in _STORES:
+            self._bind([func.value])
+        elif given and not of_value and not _is_known(func, name):
+            self.found |= Fate.ESCAPED
+
+    def carries(self, node: ast.AST) -> bool:
+        """Whether the expression's value may hold the graph."""
+        if node in self.nodes:
+            return True
+        if isinstance(node, ast.Name):
+            return node.id in self.names
+        if isinstance(node, ast.Attribute):
+            return node.attr not in _DROP_ATTRIBUTES and self.carries(node.value)
+        if isinstance(node, ast.Call):
+            return self._call_carries(node)
+        if isinstance(node, ast.JoinedStr | ast.Compare | ast.Constant | ast.Lambda):
+            return False
+        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
+            return self._comprehension(node)
+        if isinstance(node, ast.Subscript):
+            return self.carries(node.value)
+        return any(self.carries(child) for child in ast.iter_child_nodes(node))
+
+    def _call_carries(self, node: ast.Call) -> bool:
+        func = node.func
+        if isinstance(func, ast.Name) and func.id in _NUMBERS:
+            return False
+        if isinstance(func, ast.Attribute):
+            if func.attr in _DROP:
+                return False
+            if self.carries(func.value):
+                return True
+        return any(self.carries(value) for value in _arguments(node))
+
+    def _comprehension(self, node: Any) -> bool:
+        inner = _Flow(set(self.names), self.nodes)
+        for generator in node.generators:
+            if inner.carries(generator.iter):
+                inner._bind([generator.target])
+        parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
+        return any(inner.carries(part) for part in parts)
+
+
+def _arguments(node: ast.Call) -> list[ast.expr]:
+    return [*node.args, *(keyword.value for keyword in node.keywords)]
+
+
+def _is_known(func: ast.expr, name: str) -> bool:
+    """A call that neither keeps its arguments nor starts a backward pass from them."""
+    if name in _NUMBERS or name in _PASSING or name.startswith(_LOGS):
+        return True
+    root = func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    return isinstance(root, ast.Name) and root.id in _LIBRARIES and root is not func

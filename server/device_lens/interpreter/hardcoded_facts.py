@@ -1,0 +1,110 @@
+"""Facts about accelerators that the code names without asking whether they exist.
+
+A string such as `"cuda"` is followed from where it is written to where it is used as a device: one
+that no tensor meets is no device.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from device_lens.domain.device import is_accelerator, parse_device
+from device_lens.domain.guard import Guarded, atoms
+from device_lens.domain.trail import Site
+from device_lens.domain.values import Const
+from device_lens.interpreter.facts import HardcodedDevice
+from device_lens.models.call import constant
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+    from device_lens.interpreter.watched import LibraryCall
+
+_ASKS = re.compile(r"cuda|gpu|mps|xpu|device|accel", re.IGNORECASE)
+_DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)\d*$", re.IGNORECASE)
+TAKES_DEVICE_FIRST = (".to", ".set_default_device", ".to_empty")
+_METHODS = ("torch.Tensor.cuda", "torch.nn.Module.cuda")
+
+
+class Literal(NamedTuple):
+    """A device string: where it stands, what it says, whether something asks for the device."""
+
+    site: Site
+    text: str
+    form: str
+    guarded: bool
+
+
+def literal(machine: Machine, node: ast.Constant, value: Const, frame: Frame) -> None:
+    """A string literal has been read."""
+    device = parse_device(str(value.value))
+    if device is None or not is_accelerator(device):
+        return
+    site = machine.site(node, frame)
+    note = Literal(site, str(value.value), _form(frame, node), _guarded(machine))
+    machine.watched.literals.put(value, note)
+
+
+def _form(frame: Frame, node: ast.Constant) -> str:
+    statement = frame.statement
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+        return "default"
+    if isinstance(statement, ast.Assign | ast.AnnAssign) and statement.value is node:
+        return "assignment"
+    return "argument"
+
+
+def _guarded(machine: Machine) -> bool:
+    """Whether the present path has asked for an accelerator, a flag or the like."""
+    path = machine.path
+    if type(path.named) is Guarded and atoms(path.named):
+        return True
+    return any(atom.named or _ASKS.search(atom.text) for atom, _ in path.literals)
+
+
+def device_made(machine: Machine, seen: LibraryCall) -> None:
+    """`torch.device("cuda")` is the literal again: what meets it tells."""
+    literals = machine.watched.literals
+    note = literals.get(seen.get(0, "type") or seen.kwargs.get("device"))
+    if note is not None:
+        literals.put(seen.value, note._replace(form="argument"))
+
+
+def called(machine: Machine, seen: LibraryCall) -> None:
+    """A call that may be given a device."""
+    literals = machine.watched.literals
+    given = [seen.kwargs.get("device"), seen.kwargs.get("map_location")]
+    if seen.name.endswith(TAKES_DEVICE_FIRST) and seen.args:
+        given.append(seen.args[0])
+    for value in given:
+        note = literals.get(value) if value is not None else None
+        if note is not None:
+            _report(machine, note)
+
+
+def _report(machine: Machine, note: Literal) -> None:
+    if not note.guarded and not _guarded(machine):
+        machine.findings.add(HardcodedDevice(note.site, note.text, note.form))
+
+
+def method(machine: Machine, seen: LibraryCall) -> None:
+    """`x.cuda()`, `x.cuda(0)`."""
+    if not isinstance(seen.node, ast.Call) or _guarded(machine):
+        return
+    index = seen.get(0, "device")
+    if index is not None and type(constant(index)) is not int:
+        called(machine, seen)
+        return
+    machine.findings.add(HardcodedDevice(machine.site(seen.node, seen.frame), "cuda", "method"))
+
+
+def default_kept(machine: Machine, parameter: str, default: Any) -> None:
+    """A parameter that no caller gives keeps its default."""
+    note = machine.watched.literals.get(default)
+    if note is not None and _DEVICE_NAME.search(parameter):
+        _report(machine, note)
+
+
+WATCHERS = {**dict.fromkeys(_METHODS, method), "torch.device": device_made}

@@ -1,0 +1,180 @@
+"""Facts about the host: places that wait for the device, tensors read as host memory."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.device import CPU, Device, is_accelerator
+from device_lens.domain.guard import Guarded, assume_all, leaves, primary
+from device_lens.domain.values import Tensor, TupleValue, Unknown
+from device_lens.interpreter import async_facts, places
+from device_lens.interpreter.facts import HostRead, Synchronization, Transfer
+from device_lens.models.call import tensor_of
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+    from device_lens.interpreter.watched import LibraryCall
+
+
+def synchronization(machine: Machine, what: str, subject: Any, position: int | str) -> None:
+    tensor = tensor_of(subject)
+    if tensor is None:
+        return
+    if what.endswith(".synchronize()"):
+        async_facts.waited(machine)
+        return
+    node, frame = machine.active_place()
+    _wait(machine, node, frame, what, tensor, machine.argument_site(position))
+
+
+def formatted(machine: Machine, node: ast.FormattedValue, value: Any, frame: Frame) -> None:
+    """`f"{loss:.4f}"` asks for the tensor's value."""
+    tensor = tensor_of(value)
+    if tensor is not None and type(value) is not Unknown:
+        _wait(machine, node.value, frame, 'f"{…}"', tensor, machine.site(node.value, frame))
+
+
+def percent_formatted(machine: Machine, node: Any, value: Any, frame: Frame) -> None:
+    """`"%.3f" % loss`, with one value or a tuple of them."""
+    for item in value.items if type(value) is TupleValue else (value,):
+        tensor = tensor_of(item)
+        if tensor is not None and type(item) is not Unknown:
+            where = node.right if isinstance(node, ast.BinOp) else node
+            _wait(machine, node, frame, '"…" %', tensor, machine.site(where, frame))
+
+
+def string_formatted(machine: Machine, seen: LibraryCall) -> None:
+    """`"{:.4f}".format(loss)`, `str(loss)`."""
+    what = f"{seen.name.rpartition('.')[2]}()"
+    for index, value in enumerate(seen.args):
+        tensor = tensor_of(value)
+        if tensor is not None and type(value) is not Unknown:
+            given = seen.node.args[index] if isinstance(seen.node, ast.Call) else seen.node
+            site = machine.site(given, seen.frame)
+            _wait(machine, seen.node, seen.frame, what, tensor, site)
+
+
+def transferred(machine: Machine, fact: Transfer, tensor: Tensor, frame: Frame) -> None:
+    """A copy to the host that blocks."""
+    down = all(leaf is CPU for leaf in leaves(primary(fact.target)))
+    if fact.moves and down and not fact.non_blocking:
+        _wait(machine, fact.site.node, frame, f".{fact.method}()", tensor, fact.subject)
+
+
+def tested(machine: Machine, node: ast.expr, value: Any, frame: Frame) -> None:
+    """`if t:` on a tensor asks for its value."""
+    if type(value) in (Tensor, Guarded):
+        tensor = tensor_of(value)
+        if tensor is not None:
+            _wait(machine, node, frame, "bool()", tensor, machine.site(node, frame))
+
+
+def _wait(
+    machine: Machine, node: Any, frame: Frame, what: str, tensor: Tensor, subject: Any
+) -> None:
+    if not _may_wait(machine, tensor.device):
+        return
+    async_facts.waited(machine)
+    if node in machine.findings.synchronizations:
+        return
+    machine.findings.synchronizations[node] = Synchronization(
+        machine.site(node, frame),
+        what,
+        subject,
+        tensor.device,
+        places.loops_around(frame),
+        _interval_guarded(node, frame),
+        places.condition_text(machine),
+    )
+
+
+def _may_wait(machine: Machine, tree: Any) -> bool:
+    """Whether the tensor is on an accelerator in some case, or its device is not known."""
+    for leaf in leaves(assume_all(tree, machine.path.literals)):
+        if not isinstance(leaf, Device) or is_accelerator(leaf):
+            return True
+    return False
+
+
+def _interval_guarded(node: Any, frame: Frame) -> bool:
+    """Whether the place is reached only now and then: under an `if` that tests a remainder
+    (`step % 100 == 0`) or for one iteration (`step == 0`), or once in an epoch."""
+    if not frame.loops:
+        return False
+    loop = frame.loops[-1].node
+    if _runs_by_epoch(loop):
+        return True
+    counters = _names(getattr(loop, "target", None))
+    for outer in ast.walk(loop):
+        if not isinstance(outer, ast.If) or not _tests_step(outer.test, counters):
+            continue
+        if any(inner is node for part in outer.body for inner in ast.walk(part)):
+            return True
+    return False
+
+
+def _runs_by_epoch(loop: Any) -> bool:
+    """A loop over epochs, as its variable says, whose steps are those of another loop."""
+    if not any("epoch" in name.lower() for name in _names(getattr(loop, "target", None))):
+        return False
+    inner = list(_inside(loop))
+    return any(isinstance(n, ast.For | ast.While) for n in inner) or not any(
+        isinstance(n, ast.Attribute) and n.attr == "backward" for n in inner
+    )
+
+
+def _inside(loop: Any) -> Iterator[ast.AST]:
+    for statement in loop.body:
+        yield from ast.walk(statement)
+
+
+def _names(target: Any) -> set[str]:
+    return set() if target is None else {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+
+
+def _tests_step(test: ast.expr, counters: set[str]) -> bool:
+    return _tests_remainder(test) or any(
+        isinstance(node, ast.Compare)
+        and isinstance(node.ops[0], ast.Eq)
+        and isinstance(node.left, ast.Name)
+        and node.left.id in counters
+        for node in ast.walk(test)
+    )
+
+
+def _tests_remainder(test: ast.expr) -> bool:
+    return any(
+        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test)
+    )
+
+
+def host_read(machine: Machine, what: str, value: Any, position: int | str) -> None:
+    """A tensor handed to code that needs host memory."""
+    tensor = tensor_of(value)
+    if tensor is None:
+        return
+    node, frame = machine.active_place()
+    site = machine.argument_site(position) or machine.site(node, frame)
+    literals, device = places.accelerator_case(machine, tensor.device) or ((), None)
+    known = machine.findings.others.get((HostRead, node, None))
+    if known is not None and known.on_accelerator:
+        return
+    fact = HostRead(
+        machine.site(node, frame),
+        what,
+        site,
+        ast.unparse(site.node) if isinstance(site.node, ast.expr) else what,
+        device if device is not None else tensor.device,
+        device is not None,
+        tensor.requires_grad is True,
+        tensor.trail,
+        places.condition_text(machine, literals),
+        places.loops_around(frame),
+    )
+    machine.findings.others[HostRead, node, None] = fact
+
+
+WATCHERS = dict.fromkeys(("str.format", "builtins.str", "builtins.repr"), string_formatted)

@@ -1,0 +1,164 @@
+"""Imports: modules of the workspace are run once, others are names of library symbols."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from device_lens.domain.code import Namespace
+from device_lens.domain.heap import MISSING
+from device_lens.domain.path import ALWAYS
+from device_lens.domain.values import External, Unknown
+from device_lens.interpreter.assignment import assign_name
+from device_lens.interpreter.budget import Exhausted
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import Machine
+from device_lens.models import registry
+
+MAX_IMPORT_DEPTH = 60
+"""Modules importing modules."""
+MODULE_STEPS = 2_000
+"""Statements that the top level of an imported module may run, however short it is: it must be
+whole, since the module runs once."""
+
+
+def run_import(machine: Machine, node: ast.Import, frame: Frame) -> None:
+    for alias in node.names:
+        path = machine.workspace.resolve(alias.name, 0, frame.namespace.path)
+        if path is None:
+            top = alias.name if alias.asname else alias.name.partition(".")[0]
+            bound = alias.asname or top
+            inside = machine.workspace.resolve(top, 0, frame.namespace.path)
+            value: Any = External(registry.canonical(top))
+            if inside is not None:
+                value = load(machine, inside, top)
+            assign_name(machine, bound, value, frame)
+            continue
+        module = load(machine, path, alias.name)
+        if alias.asname or "." not in alias.name:
+            assign_name(machine, alias.asname or alias.name, module, frame)
+            continue
+        _bind_dotted(machine, alias.name, module, frame)
+
+
+def _bind_dotted(machine: Machine, name: str, module: Any, frame: Frame) -> None:
+    """`import a.b.c` binds `a`; the packages get their submodules as attributes."""
+    parts = name.split(".")
+    packages: list[Any] = []
+    for index in range(1, len(parts)):
+        path = machine.workspace.resolve(".".join(parts[:index]), 0, frame.namespace.path)
+        packages.append(load(machine, path, parts[index - 1]) if path else None)
+    packages.append(module)
+    for outer, inner, part in zip(packages, packages[1:], parts[1:], strict=False):
+        if isinstance(outer, Namespace):
+            machine.journal.write(outer.scope.names, part, inner)
+    if packages[0] is not None:
+        assign_name(machine, parts[0], packages[0], frame)
+
+
+def run_import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
+    name = node.module or ""
+    path = machine.workspace.resolve(name, node.level, frame.namespace.path)
+    if path is None:
+        _from_library(machine, node, name, frame)
+        return
+    module = load(machine, path, name)
+    for alias in node.names:
+        if alias.name == "*":
+            _star(machine, module, frame)
+            continue
+        value = member(machine, module, alias.name, name, node.level, frame)
+        assign_name(machine, alias.asname or alias.name, value, frame)
+
+
+def _from_library(machine: Machine, node: ast.ImportFrom, name: str, frame: Frame) -> None:
+    from device_lens.interpreter import attributes
+
+    for alias in node.names:
+        if alias.name == "*":
+            continue
+        value: Any
+        if node.level:
+            value = Unknown(alias.name)
+            submodule = machine.workspace.resolve(
+                f"{name}.{alias.name}" if name else alias.name, node.level, frame.namespace.path
+            )
+            if submodule is not None:
+                value = load(machine, submodule, alias.name)
+        else:
+            value = attributes.read(machine, External(name), alias.name, node, frame)
+        assign_name(machine, alias.asname or alias.name, value, frame)
+
+
+def member(
+    machine: Machine, module: Any, attribute: str, name: str, level: int, frame: Frame
+) -> Any:
+    """`from module import attribute`: a name in it, or a submodule."""
+    if not isinstance(module, Namespace):
+        return Unknown(attribute)
+    value = module.scope.names.get(attribute, MISSING)
+    if value is not MISSING:
+        return value
+    found = submodule(machine, module, attribute)
+    return found if found is not None else Unknown(attribute)
+
+
+def submodule(machine: Machine, package: Namespace, name: str) -> Any:
+    """A module inside a package, or None."""
+    if not machine.workspace.is_package(package.path):
+        return None
+    path = machine.workspace.resolve(name, 1, package.path)
+    if path is None or path == package.path:
+        return None
+    return load(machine, path, f"{package.name}.{name}")
+
+
+def _star(machine: Machine, module: Any, frame: Frame) -> None:
+    if not isinstance(module, Namespace):
+        return
+    for name, value in list(module.scope.names.items()):
+        if not name.startswith("_"):
+            assign_name(machine, name, value, frame)
+
+
+def load(machine: Machine, path: str, name: str) -> Any:
+    """The module at `path`, run once. A module that is still being run (a cycle) has the names
+    that it has so far."""
+    known = machine.modules.get(path)
+    if known is not None:
+        return known
+    file = machine.workspace.source(path)
+    if file is None or len(machine.stack) > MAX_IMPORT_DEPTH:
+        return Unknown(name)
+    namespace = Namespace(path, name, file)
+    machine.modules[path] = namespace
+    budget = machine.budget
+    granted = machine.options.steps_per_line * len(file.lines.lines)
+    left, budget.steps = budget.steps, MODULE_STEPS + granted
+    try:
+        run_module(machine, namespace)
+    finally:
+        budget.steps = left
+    budget.grant(path, granted)
+    return namespace
+
+
+def run_module(machine: Machine, namespace: Namespace) -> None:
+    """Runs the top level of a module. Its own state is not undone with the branch that imports
+    it: a module is run once, whoever comes first."""
+    frame = Frame(namespace, namespace.scope, None)
+    before, machine.path = machine.path, ALWAYS
+    written = machine.journal.set_apart()
+    machine.stack.append(frame)
+    try:
+        for chunk in namespace.file.chunks:
+            frame.chunk = chunk
+            if machine.execute(list(chunk.body), frame):
+                break
+    except Exhausted:
+        machine.budget.note(f"`{namespace.name}` was not run to its end: too many steps")
+    finally:
+        machine.stack.pop()
+        machine.journal.resume(written)
+        machine.path = before
+        namespace.complete = True

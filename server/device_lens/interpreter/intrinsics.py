@@ -1,0 +1,326 @@
+"""Built-in functions that need the interpreter itself: `super`, `isinstance`, `getattr` …"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.guard import Guarded, combine
+from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
+from device_lens.domain.join import join
+from device_lens.domain.values import (
+    NONE,
+    Const,
+    DeviceValue,
+    DtypeValue,
+    External,
+    HostArray,
+    Partial,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+from device_lens.interpreter import attributes
+from device_lens.interpreter.conditions import opaque
+from device_lens.interpreter.frames import Frame
+from device_lens.models import registry
+from device_lens.models.numbers import is_number, is_text
+from device_lens.models.python.records import maker
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
+
+Intrinsic = Callable[["Machine", tuple[Any, ...], dict[str, Any], Any, Frame], Any]
+_TENSOR_CLASSES = frozenset({"torch.Tensor", "torch.FloatTensor", "torch._C.TensorBase"})
+
+
+def super_value(machine: Machine, node: ast.Call, frame: Frame) -> Any:
+    """`super()` or `super(C, self)`."""
+    if len(node.args) == 2:
+        owner = machine.evaluate(node.args[0], frame)
+        receiver = machine.evaluate(node.args[1], frame)
+    else:
+        method = frame
+        while method.self_value is None and method.parent is not None and method.owner is None:
+            method = method.parent
+        owner, receiver = method.owner, method.self_value
+    if type(owner) is ClassValue and receiver is not None:
+        return attributes.Super(receiver, owner)
+    return Unknown("super()")
+
+
+def _isinstance(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    if len(args) != 2:
+        return Unknown()
+    condition = combine(lambda leaf: instance_condition(machine, leaf, args[1]), args[0])
+    return combine(Const, condition)
+
+
+def instance_condition(machine: Machine, value: Any, classes: Any) -> Any:
+    """The condition under which `value` is an instance of one of `classes`."""
+    if type(classes) in (TupleValue, ListObject):
+        answers = [instance_condition(machine, value, cls) for cls in classes.items]
+        if any(answer is True for answer in answers):
+            return True
+        if all(answer is False for answer in answers):
+            return False
+        if type(value) is Unknown:
+            names = tuple(class_name(cls) for cls in classes.items)
+            return opaque(value, ("isinstance", names))
+        return next(answer for answer in answers if answer is not False)
+    answer = is_instance(machine, value, classes)
+    if answer is not None:
+        return answer
+    if type(value) is Unknown:
+        return opaque(value, ("isinstance", class_name(classes)))
+    return opaque(Unknown(), "isinstance")
+
+
+def class_name(cls: Any) -> Any:
+    if type(cls) is External:
+        return cls.name
+    return id(cls)
+
+
+def is_instance(machine: Machine, value: Any, cls: Any) -> bool | None:
+    """Whether `value` is an instance of `cls`; None where that is not known."""
+    if type(cls) is ClassValue:
+        if isinstance(value, Instance):
+            return type(value.cls) is ClassValue and cls in value.cls.mro
+        if type(value) is TupleValue:
+            owner = getattr(value.names, "owner", None)
+            return owner is not None and cls in owner.mro
+        return None if type(value) is Unknown else False
+    if type(cls) is not External:
+        return None
+    return _of_library_class(machine, value, cls.name)
+
+
+_BUILTIN: dict[type, tuple[str, ...]] = {
+    Tensor: ("torch.Tensor",),
+    Parameter: ("torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter"),
+    DeviceValue: ("torch.device",),
+    DtypeValue: ("torch.dtype",),
+    HostArray: ("numpy.ndarray",),
+    Function: ("types.FunctionType", "typing.Callable", "collections.abc.Callable"),
+    BoundMethod: ("types.MethodType", "typing.Callable", "collections.abc.Callable"),
+    Partial: ("functools.partial", "typing.Callable"),
+}
+_NUMBERS = frozenset(
+    "builtins.int builtins.float builtins.bool builtins.complex numbers.Number numbers.Integral "
+    "numbers.Real".split()
+)
+_SEQUENCES = ("collections.abc.Sequence", "collections.abc.Iterable", "typing.Sequence")
+_MAPPINGS = ("collections.abc.Mapping", "typing.Mapping", "collections.abc.MutableMapping")
+
+
+def _is_tensor(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    if not args:
+        return Unknown()
+    cls = External("torch.Tensor")
+    return combine(Const, combine(lambda leaf: instance_condition(machine, leaf, cls), args[0]))
+
+
+def _of_library_class(machine: Machine, value: Any, name: str) -> bool | None:
+    kind = type(value)
+    if name == "builtins.object":
+        return True
+    if name in _TENSOR_CLASSES:
+        name = "torch.Tensor"
+    if kind in _BUILTIN:
+        return name in _BUILTIN[kind]
+    if kind is TupleValue:
+        return name in ("builtins.tuple", *_SEQUENCES, "typing.Iterable")
+    if kind is ListObject:
+        is_sequence = value.kind == "list" and name in _SEQUENCES
+        return bool(is_sequence or name == f"builtins.{value.kind}")
+    if kind is DictObject:
+        return name == "builtins.dict" or name in _MAPPINGS
+    if kind is Const:
+        return _constant_is(value.value, name)
+    if isinstance(value, Instance):
+        return _object_is(machine, value, name)
+    if is_number(value):
+        return None if name in _NUMBERS else False
+    if is_text(value):
+        return name in ("builtins.str", *_SEQUENCES)
+    return None if kind is Unknown else False
+
+
+def _constant_is(value: Any, name: str) -> bool:
+    names = {f"builtins.{cls.__name__}" for cls in type(value).__mro__}
+    if name in ("collections.abc.Sequence", "collections.abc.Iterable", "typing.Sequence"):
+        return isinstance(value, str | bytes)
+    if name.startswith("numbers."):
+        return isinstance(value, int | float)
+    return name in names
+
+
+def _object_is(machine: Machine, value: Instance, name: str) -> bool | None:
+    name = registry.canonical(name)
+    if type(value) is ModuleObject and name in ("torch.nn.Module", "torch.nn.modules.Module"):
+        return True
+    cls = value.cls
+    names = cls.foreign if type(cls) is ClassValue else (cls.name, *registry.bases(cls.name))
+    if name in names:
+        return True
+    if type(value) is ModuleObject and not value.own.get("opaque"):
+        return False
+    return False if name.startswith(("builtins.", "torch.Tensor")) else None
+
+
+def _getattr(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    if len(args) >= 2 and type(args[1]) is Guarded:
+        name = args[1]
+        yes, no = (
+            _getattr(machine, (args[0], side, *args[2:]), kwargs, node, frame)
+            for side in (name.yes, name.no)
+        )
+        return join(Guarded(name.atom, True, False), yes, no)
+    if len(args) >= 2 and type(args[1]) is Const and isinstance(args[1].value, str):
+        if len(args) == 3 and _surely_lacks(args[0], args[1].value):
+            return args[2]
+        return attributes.read(machine, args[0], args[1].value, node, frame)
+    machine.skip_at(node, frame, "the attribute's name is not known")
+    return Unknown("getattr(…)")
+
+
+def _surely_lacks(value: Any, name: str) -> bool:
+    if isinstance(value, Instance) and type(value.cls) is ClassValue:
+        if value.cls.foreign and type(value) is not ModuleObject:
+            return False
+        if name in value.fields or value.cls.lookup(name) is not None:
+            return False
+        if isinstance(value, ModuleObject):
+            registered = (value.modules, value.parameters, value.buffers, value.implicit)
+            opaque = bool(value.own.get("opaque"))
+            return not opaque and not any(name in table for table in registered)
+        return True
+    python = _python_class(value)
+    return bool(value == NONE) or (python is not None and not hasattr(python, name))
+
+
+def _python_class(value: Any) -> type | None:
+    """The built-in class of a container that surely is of that class and of no subclass."""
+    if type(value) is TupleValue:
+        return None if value.names else tuple
+    if type(value) is ListObject:
+        return {"list": list, "tuple": tuple, "set": set}.get(value.kind)
+    return dict if type(value) is DictObject and value.kind == "dict" else None
+
+
+def _setattr(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    from device_lens.interpreter.assignment import set_attribute
+
+    if len(args) == 3 and type(args[1]) is Const and isinstance(args[1].value, str):
+        source = node.args[2] if isinstance(node, ast.Call) and len(node.args) == 3 else None
+        set_attribute(machine, args[0], args[1].value, args[2], node, frame, source)
+    return NONE
+
+
+def _hasattr(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    if len(args) == 2 and type(args[1]) is Const and isinstance(args[1].value, str):
+        value, name = args[0], args[1].value
+        if _surely_lacks(value, name):
+            return Const(False)
+        if isinstance(value, Instance) and type(value.cls) is ClassValue:
+            return Const(True) if not value.cls.foreign or name in value.fields else Unknown()
+        if type(value) is TupleValue and value.names:
+            return Const(name == "_fields" or name in value.names)
+        if type(value) in (Tensor, Parameter):
+            qualified = "torch.Tensor." + name
+            known = registry.attribute(qualified) or registry.function(qualified)
+            return Const(known is not None)
+        if type(value) is Unknown:
+            return combine(Const, opaque(value, ("hasattr", name)))
+    return Unknown()
+
+
+def _type(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    if len(args) != 1:
+        return Unknown()
+    value = args[0]
+    if isinstance(value, Instance):
+        return value.cls
+    if type(value) is ListObject and value.kind in ("list", "tuple", "set"):
+        return External("builtins." + value.kind)
+    names: dict[type, str] = {
+        TupleValue: "builtins.tuple",
+        DictObject: "builtins.dict",
+        Tensor: "torch.Tensor",
+        HostArray: "numpy.ndarray",
+    }
+    if type(value) is Const:
+        return External(f"builtins.{type(value.value).__name__}")
+    if type(value) is TupleValue and value.names:
+        owner = getattr(value.names, "owner", None)
+        return maker(value.names) if owner is None else owner
+    name = names.get(type(value))
+    return External(name) if name else Unknown("type(…)")
+
+
+def _callable(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    if args and isinstance(args[0], Function | BoundMethod | ClassValue | ModuleObject | External):
+        return Const(True)
+    if args and type(args[0]) in (Const, Tensor, Parameter, TupleValue, ListObject, DictObject):
+        return Const(False)
+    return Unknown()
+
+
+def _locals(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    return DictObject(dict(frame.scope.names), None, node)
+
+
+def _globals(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    return DictObject(dict(frame.namespace.scope.names), None, node)
+
+
+def _vars(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    if args and isinstance(args[0], Instance):
+        return DictObject(args[0].fields, None, node)
+    return DictObject({}, Unknown(), node)
+
+
+def _eval(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    machine.skip_at(node, frame, "code made at run time is not followed")
+    return Unknown()
+
+
+INTRINSICS: dict[str, Intrinsic] = {
+    "builtins.isinstance": _isinstance,
+    "torch.is_tensor": _is_tensor,
+    "builtins.getattr": _getattr,
+    "builtins.setattr": _setattr,
+    "builtins.hasattr": _hasattr,
+    "builtins.type": _type,
+    "builtins.callable": _callable,
+    "builtins.locals": _locals,
+    "builtins.globals": _globals,
+    "builtins.vars": _vars,
+    "builtins.eval": _eval,
+    "builtins.exec": _eval,
+}

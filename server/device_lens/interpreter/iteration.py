@@ -1,0 +1,190 @@
+"""What iterating over a value gives."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.guard import Guarded
+from device_lens.domain.heap import (
+    DictObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+    Parameter,
+)
+from device_lens.domain.join import join, join_blind
+from device_lens.domain.values import (
+    NONE,
+    BoundExternal,
+    Const,
+    External,
+    HostArray,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+from device_lens.interpreter import enumerations
+from device_lens.models import registry
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
+
+Items = tuple[tuple[Any, ...], Any]
+MAX_STRING = 16
+MAX_KEYS = 16
+"""Keys of a dict that a loop or comprehension takes one by one."""
+
+
+def iterate(machine: Machine, value: Any) -> Items:
+    """The items that are known one by one, and what any further item is (None: no more)."""
+    kind = type(value)
+    if kind is TupleValue:
+        return value.items, None
+    if kind is ListObject:
+        return value.items, value.rest
+    if kind is DictObject:
+        return _keys(value)
+    if kind in (Tensor, Parameter):
+        return (), _row(machine, value)
+    if kind is HostArray:
+        return (), HostArray(value.dtype)
+    if kind is Const:
+        return _of_constant(value.value)
+    if kind is Guarded:
+        return _of_tree(machine, value)
+    if isinstance(value, Instance):
+        return _of_object(machine, value)
+    if kind is Unknown:
+        return (), _element(value)
+    if kind is ClassValue and enumerations.is_enumeration(value):
+        return enumerations.members(value), None
+    return (), Unknown()
+
+
+def _keys(value: DictObject) -> Items:
+    rest = None
+    if value.rest is not None:
+        rest = value.fields.get("rest_key") or Unknown("a key")
+    return tuple(_key_value(key) for key in value.entries), rest
+
+
+def _key_value(key: Any) -> Any:
+    if isinstance(key, tuple):
+        return TupleValue(tuple(_key_value(part) for part in key))
+    return key if isinstance(key, External | Instance) else Const(key)
+
+
+def _of_constant(value: Any) -> Items:
+    if isinstance(value, str):
+        if len(value) <= MAX_STRING:
+            return tuple(Const(letter) for letter in value), None
+        return (), Unknown("a character")
+    return (), Unknown()
+
+
+def _row(machine: Machine, value: Any) -> Any:
+    """Iterating over a tensor gives its rows, on the same device."""
+    from device_lens.interpreter import calls
+
+    tensor = value.tensor if type(value) is Parameter else value
+    node, frame = machine.active_place()
+    model = registry.function("torch.Tensor.__getitem__")
+    if model is None:
+        return tensor.with_(shape=None, zero_dim=None)
+    index = Unknown("an index")
+    return calls.run_model(
+        machine, model, "torch.Tensor.__getitem__", tensor, (index,), {}, node, frame
+    )
+
+
+def _element(value: Unknown) -> Unknown:
+    """An element of an unknown: the same unknown each time, wherever the whole would be."""
+    if value.fields is None:
+        value.fields = {}
+    element = value.fields.get("<element>")
+    if not isinstance(element, Unknown):
+        label = f"an element of {value.label}" if value.label else ""
+        element = value.fields["<element>"] = Unknown(label, value.device)
+    return element
+
+
+def _of_tree(machine: Machine, tree: Guarded) -> Items:
+    if NONE in (tree.yes, tree.no):
+        return iterate(machine, tree.no if tree.yes == NONE else tree.yes)
+    (yes, more_yes), (no, more_no) = iterate(machine, tree.yes), iterate(machine, tree.no)
+    condition = Guarded(tree.atom, True, False)
+    if more_yes is None and more_no is None and len(yes) == len(no):
+        return tuple(join(condition, a, b) for a, b in zip(yes, no, strict=True)), None
+    left, right = any_of(yes, more_yes), any_of(no, more_no)
+    if left is None or right is None:
+        return (), left if right is None else right
+    return (), join(condition, left, right)
+
+
+def _of_object(machine: Machine, value: Instance) -> Items:
+    """`__iter__`, or `__getitem__` with growing indices, of the program's own class or of a
+    library's."""
+    cls = value.cls
+    if type(cls) is ClassValue:
+        for name in ("__iter__", "__next__", "__getitem__"):
+            found = cls.lookup(name)
+            if isinstance(found, Function):
+                return _through_method(machine, value, name, found)
+        names: tuple[str, ...] = cls.foreign
+    else:
+        names = (cls.name, *registry.bases(cls.name))
+    if type(value) is ModuleObject and value.modules and not _iterable_model(names):
+        return tuple(value.modules.values()), None
+    model_name = _iterable_model(names)
+    if model_name is None:
+        return (), Unknown()
+    produced = machine.invoke(BoundExternal(value, model_name), (), {})
+    if produced is value or type(produced) is Unknown:
+        return (), produced if produced is not value else Unknown()
+    return iterate(machine, produced)
+
+
+def _iterable_model(names: tuple[str, ...]) -> str | None:
+    for name in names:
+        if registry.function(name + ".__iter__") is not None:
+            return name + ".__iter__"
+    return None
+
+
+def _through_method(machine: Machine, value: Instance, name: str, found: Function) -> Items:
+    arguments = (Unknown("an index"),) if name == "__getitem__" else ()
+    produced = machine.invoke(BoundMethod(value, found), arguments, {})
+    if name != "__iter__":
+        return (), produced
+    if produced is value:
+        following = value.cls.lookup("__next__")
+        if isinstance(following, Function):
+            return (), machine.invoke(BoundMethod(value, following), (), {})
+        return (), Unknown()
+    if type(produced) is Unknown:
+        return (), _element(produced)
+    return iterate(machine, produced)
+
+
+def first_of(machine: Machine, value: Any) -> Any:
+    """What `next(iter(value))` gives."""
+    items, rest = iterate(machine, value)
+    if items:
+        return items[0]
+    return rest if rest is not None else Unknown()
+
+
+def are_keys(items: tuple[Any, ...]) -> bool:
+    """Whether the items are strings, or pairs with one: what a loop does to a container under each
+    of them is kept apart."""
+    firsts = [i.items[0] if type(i) is TupleValue and i.items else i for i in items]
+    return all(type(first) is Const and isinstance(first.value, str) for first in firsts)
+
+
+def any_of(items: tuple[Any, ...], rest: Any) -> Any:
+    """One value for any item; Python's None where there is none."""
+    result = rest
+    for item in items:
+        result = item if result is None else join_blind(result, item)
+    return result

@@ -1,0 +1,181 @@
+"""Facts about `torch.load` without `map_location`."""
+
+from __future__ import annotations
+
+import ast
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from device_lens.domain.device import is_accelerator
+from device_lens.domain.guard import leaves, primary
+from device_lens.domain.heap import DictObject
+from device_lens.domain.trail import Site
+from device_lens.domain.values import DeviceValue, Unknown
+from device_lens.interpreter.facts import Load
+from device_lens.models.call import constant, is_none, tensor_of
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+    from device_lens.interpreter.watched import LibraryCall
+
+RANK = "rank"
+"""Evidence that several processes run the file."""
+ASKS = "asks for an accelerator"
+SAVES = "saves"
+_DEPTH = 3
+_STATE_OF_NUMBERS = re.compile(r"scaler|sched|sampler|generator", re.IGNORECASE)
+"""Names of objects whose state holds no tensors."""
+_RANK_VARIABLES = frozenset({"LOCAL_RANK", "RANK", "WORLD_SIZE"})
+
+
+class Loaded(NamedTuple):
+    """A call of `torch.load` and what was at hand there."""
+
+    site: Site
+    frame: Frame
+    names: frozenset[str]
+    device: str | None
+    entry: str
+    """The file that runs: the script, or the library's own."""
+
+
+class Restored(NamedTuple):
+    """A checkpoint that was loaded into a module or optimizer. `device`: an expression for its
+    device that is at hand where it was loaded. `known`: the program saved it itself."""
+
+    load: Loaded
+    device: str | None
+    known: bool
+
+
+def loaded(machine: Machine, seen: LibraryCall) -> None:
+    """`torch.load(path)`."""
+    if not is_none(seen.get(1, "map_location")) or not isinstance(seen.node, ast.Call):
+        return
+    if any(keyword.arg is None for keyword in seen.node.keywords) or _for_one_rank(machine):
+        return
+    frame = seen.frame
+    site, names = machine.site(seen.node, frame), frozenset(frame.scope.names)
+    entry = machine.stack[0].namespace.path
+    machine.watched.loads.put(seen.value, Loaded(site, frame, names, _device_name(frame), entry))
+
+
+def _for_one_rank(machine: Machine) -> bool:
+    return any("rank" in atom.text.lower() for atom, _ in machine.path.literals)
+
+
+def _device_name(frame: Frame) -> str | None:
+    """A name in scope that holds a device."""
+    for names in (frame.scope.names, frame.namespace.scope.names):
+        for name, value in names.items():
+            if isinstance(name, str) and any(type(leaf) is DeviceValue for leaf in leaves(value)):
+                return name
+    return None
+
+
+def restored(machine: Machine, node: ast.Call, args: tuple[Any, ...], frame: Frame) -> None:
+    """`module.load_state_dict(checkpoint["model"])`: what was loaded is a checkpoint."""
+    if not args or _STATE_OF_NUMBERS.search(ast.unparse(node.func)):
+        return
+    for value, note in machine.watched.loads.items():
+        if _holds(value, args[0], _DEPTH):
+            _restored(machine, value, note, node, frame)
+
+
+def _holds(whole: Any, part: Any, depth: int) -> bool:
+    if whole is part:
+        return True
+    if not depth:
+        return False
+    inner: tuple[Any, ...] = ()
+    if type(whole) is DictObject:
+        inner = (*whole.entries.values(), whole.rest)
+    elif type(whole) is Unknown and whole.fields:
+        inner = tuple(whole.fields.values())
+    return any(_holds(item, part, depth - 1) for item in inner if item is not None)
+
+
+def _restored(machine: Machine, value: Any, note: Loaded, node: ast.Call, frame: Frame) -> None:
+    device = note.device
+    func = node.func
+    if device is None and isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
+        name = func.value.id
+        if frame is note.frame and name in note.names:
+            device = f"next({name}.parameters()).device"
+    known = type(value) is not Unknown
+    if not known or _on_accelerator(value, _DEPTH):
+        machine.watched.restored.append(Restored(note, device, known))
+
+
+def conclude(machine: Machine) -> None:
+    """Tells of the checkpoints that the program shows to be loaded elsewhere."""
+    for restored in machine.watched.restored:
+        reason = _reason(machine, restored)
+        if reason is not None:
+            machine.findings.add(Load(restored.load.site, reason, restored.device))
+
+
+def _reason(machine: Machine, restored: Restored) -> str | None:
+    watched, paths = machine.watched, (restored.load.site.path, restored.load.entry)
+    if watched.shows(RANK, paths):
+        return "rank"
+    if restored.known or watched.shows(SAVES, paths):
+        return None
+    return "portable" if watched.shows(ASKS, paths) else None
+
+
+def _on_accelerator(value: Any, depth: int) -> bool:
+    tensor = tensor_of(value)
+    if tensor is not None:
+        return any(is_accelerator(leaf) for leaf in leaves(primary(tensor.device)))
+    if not depth or type(value) is not DictObject:
+        return False
+    inner = (*value.entries.values(), value.rest)
+    return any(_on_accelerator(item, depth - 1) for item in inner if item is not None)
+
+
+def several_processes(machine: Machine, seen: LibraryCall) -> None:
+    """A call that only programs of several processes make."""
+    machine.watched.note(RANK, seen.frame.namespace.path)
+
+
+def environment(machine: Machine, seen: LibraryCall) -> None:
+    """A variable of the environment that a launcher of processes sets."""
+    name = constant(seen.args[0]) if seen.args else None
+    if name in _RANK_VARIABLES:
+        several_processes(machine, seen)
+
+
+def formatted(machine: Machine, node: ast.JoinedStr, frame: Frame) -> None:
+    """`f"cuda:{rank}"`."""
+    first = node.values[0]
+    if not isinstance(first, ast.Constant) or not str(first.value).startswith("cuda:"):
+        return
+    if any("rank" in ast.unparse(value).lower() for value in node.values[1:]):
+        machine.watched.note(RANK, frame.namespace.path)
+
+
+def asks(machine: Machine, seen: LibraryCall) -> None:
+    machine.watched.note(ASKS, seen.frame.namespace.path)
+
+
+def saves(machine: Machine, seen: LibraryCall) -> None:
+    machine.watched.note(SAVES, seen.frame.namespace.path)
+
+
+_DISTRIBUTED = (
+    "torch.distributed.init_process_group",
+    "torch.distributed.get_rank",
+    "torch.multiprocessing.spawn",
+    "torch.nn.parallel.DistributedDataParallel",
+)
+WATCHERS = {
+    "torch.load": loaded,
+    "torch.save": saves,
+    "torch.cuda.is_available": asks,
+    "os.getenv": environment,
+    "os.environ.get": environment,
+    "os.environ.__getitem__": environment,
+    **dict.fromkeys(_DISTRIBUTED, several_processes),
+}

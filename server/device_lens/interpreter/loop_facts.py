@@ -1,0 +1,103 @@
+"""Facts about loops: rebound loop variables."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.heap import ListObject
+from device_lens.domain.values import TupleValue
+from device_lens.interpreter import iteration
+from device_lens.interpreter.facts import LoopVariableTransfer
+from device_lens.models.call import tensor_of
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+
+_MOVES = frozenset({"to", "cuda", "cpu"})
+
+
+def iterated(machine: Machine, node: Any, iterable: Any, frame: Frame) -> None:
+    """A `for` whose body rebinds its own variable to the moved tensor and does not use it."""
+    form, variable, container = _form(node)
+    if variable is None or container is None:
+        return
+    found = _rebinding(node, variable)
+    if found is None:
+        return
+    statement, alone = found
+    items, rest = iteration.iterate(machine, iterable)
+    elements = [_element(item, form) for item in (*items, rest) if item is not None]
+    tensors = [t for t in (tensor_of(e) for e in elements) if t is not None]
+    if not tensors:
+        return
+    fact = LoopVariableTransfer(
+        machine.site(statement, frame),
+        machine.site(node, frame),
+        variable,
+        machine.site(container, frame),
+        form,
+        machine.site(statement.value, frame),
+        alone,
+    )
+    machine.findings.add(fact)
+    for tensor in tensors:
+        if tensor.trail is not None:
+            machine.shared.setdefault(("loop-variable", id(tensor.trail)), fact.site)
+
+
+def _form(node: Any) -> tuple[str, str | None, Any]:
+    """How the loop takes its items: form, the variable that holds the tensor, the container."""
+    target, iterable = node.target, node.iter
+    method = ""
+    if isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Attribute):
+        method = iterable.func.attr
+    if isinstance(target, ast.Name):
+        if method == "values":
+            return "dict-values", target.id, iterable.func.value
+        return "values", target.id, iterable
+    if isinstance(target, ast.Tuple) and len(target.elts) == 2:
+        last = target.elts[1]
+        name = last.id if isinstance(last, ast.Name) else None
+        if method == "items":
+            return "items", name, iterable.func.value
+        if isinstance(iterable, ast.Call) and getattr(iterable.func, "id", "") == "enumerate":
+            return "enumerate", name, iterable.args[0] if iterable.args else None
+    return "", None, None
+
+
+def _element(item: Any, form: str) -> Any:
+    if form in ("items", "enumerate") and type(item) is TupleValue and len(item.items) == 2:
+        return item.items[1]
+    return item if not isinstance(item, ListObject) else None
+
+
+def _rebinding(node: Any, variable: str) -> tuple[ast.Assign, bool] | None:
+    """The statement `v = v.to(d)` of the body, if nothing after it uses `v`."""
+    for index, statement in enumerate(node.body):
+        if _is_rebinding(statement, variable):
+            rest = node.body[index + 1 :]
+            if any(_uses(later, variable) for later in rest):
+                return None
+            return statement, len(node.body) == 1
+    return None
+
+
+def _is_rebinding(statement: ast.stmt, variable: str) -> bool:
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return False
+    target, value = statement.targets[0], statement.value
+    return (
+        isinstance(target, ast.Name)
+        and target.id == variable
+        and isinstance(value, ast.Call)
+        and isinstance(value.func, ast.Attribute)
+        and value.func.attr in _MOVES
+        and isinstance(value.func.value, ast.Name)
+        and value.func.value.id == variable
+    )
+
+
+def _uses(statement: ast.stmt, variable: str) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == variable for n in ast.walk(statement))

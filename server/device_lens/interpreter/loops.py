@@ -1,0 +1,255 @@
+"""Loops, run until what they say of devices does not change any more."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import Any
+
+from device_lens.domain.heap import MISSING, Instance, ListObject
+from device_lens.domain.join import flatten, join_blind, similar
+from device_lens.domain.path import Path
+from device_lens.domain.values import Const, External, TupleValue, Unknown
+from device_lens.interpreter import reports
+from device_lens.interpreter.assignment import assign
+from device_lens.interpreter.conditions import truth
+from device_lens.interpreter.frames import Frame, LoopRecord
+from device_lens.interpreter.iteration import MAX_KEYS, any_of, are_keys, iterate
+from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
+from device_lens.models.python.iterators import ITERATORS
+from device_lens.models.torch.copying import fresh
+
+MAX_PASSES = 4
+"""Passes over a body before what still changes is given up."""
+MAX_UNROLLED = 6
+"""Items of a literal for which the body is run one by one."""
+
+
+def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
+    iterable = machine.evaluate(node.iter, frame)
+    _use_up(machine, node, iterable)
+    items, rest = iterate(machine, iterable)
+    reports.iterated(machine, node, iterable, frame)
+    record = LoopRecord(
+        node, frame.chunk, _trip_count(items, rest, iterable), _is_hot(node.iter, iterable, rest)
+    )
+    if not items and rest is None:
+        return machine.execute(node.orelse, frame)
+
+    def bind(value: Any) -> Callable[[], None]:
+        return lambda: assign(machine, node.target, fresh(value), frame, node.iter)
+
+    if rest is None and len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED):
+        flow = _unrolled(machine, record, node.body, frame, [bind(item) for item in items])
+    else:
+        first = bind(items[0]) if items else bind(rest)
+        more = bind(any_of(items[1:], rest))
+        surely_runs = _runs(iterable, items)
+        flow = _repeat(machine, record, node.body, frame, first, more, surely_runs, not items)
+    if flow:
+        return DEAD
+    return machine.execute(node.orelse, frame) if not record.breaks else NEXT
+
+
+def _use_up(machine: Machine, node: ast.For | ast.AsyncFor, iterable: Any) -> None:
+    """An iterator with a name may be read in the loop's body too: which of its items come is then
+    not known."""
+    named = isinstance(node.iter, ast.Name) and type(iterable) is ListObject
+    if named and iterable.kind in ITERATORS and len(iterable.items) > 1:
+        machine.journal.write(iterable.fields, "rest", any_of(iterable.items, iterable.rest))
+        machine.journal.write(iterable.fields, "items", ())
+
+
+def _while(machine: Machine, node: ast.While, frame: Frame) -> int:
+    value = machine.evaluate(node.test, frame)
+    reports.tested(machine, node.test, value, frame)
+    condition = machine.decide(truth(value))
+    if condition is False:
+        return machine.execute(node.orelse, frame)
+    record = LoopRecord(node, frame.chunk, None, True)
+
+    def test() -> None:
+        machine.evaluate(node.test, frame)
+
+    return _repeat(machine, record, node.body, frame, lambda: None, test, True, True)
+
+
+def _unrolled(
+    machine: Machine,
+    record: LoopRecord,
+    body: list[ast.stmt],
+    frame: Frame,
+    binders: list[Callable[[], None]],
+) -> int:
+    path = machine.path
+    for bind in binders:
+        if _pass(machine, record, body, frame, bind, path):
+            return _after(machine, record, False)
+    return _after(machine, record, True)
+
+
+def _repeat(
+    machine: Machine,
+    record: LoopRecord,
+    body: list[ast.stmt],
+    frame: Frame,
+    first: Callable[[], None],
+    more: Callable[[], None],
+    surely_runs: bool,
+    steady: bool,
+) -> int:
+    """Passes over the body, each from the state that the one before left, until one changes
+    nothing: every state that a real run has at the loop's head is one of these. `steady` tells
+    that all passes get alike values, so that even the first may be the last: that of a loop which
+    runs again in a loop around it."""
+    start = machine.journal.mark()
+    path = machine.path
+    alive = True
+    bind = first
+    for number in range(MAX_PASSES):
+        before = machine.journal.mark()
+        if _pass(machine, record, body, frame, bind, path):
+            alive = False
+            break
+        if not number:
+            if steady and _settled(machine, before):
+                break
+            _let_grow(machine, before)
+            _stop_counting(machine, before)
+        elif _settled(machine, before):
+            break
+        if number == MAX_PASSES - 2:
+            _give_up(machine, before)
+        bind = more
+    if not surely_runs and alive:
+        _maybe_never(machine, start)
+    return _after(machine, record, alive)
+
+
+def _pass(
+    machine: Machine,
+    record: LoopRecord,
+    body: list[ast.stmt],
+    frame: Frame,
+    bind: Callable[[], None],
+    path: Path,
+) -> int:
+    machine.budget.checkpoint()
+    record.mark = machine.journal.mark()
+    record.continues = []
+    known_breaks = len(record.breaks)
+    frame.loops.append(record)
+    try:
+        bind()
+        flow = machine.execute(body, frame)
+    finally:
+        frame.loops.pop()
+    if record.continues:
+        machine.meet(record.continues, not flow, record.mark)
+        flow = NEXT
+    if flow and len(record.breaks) > known_breaks:
+        return DEAD
+    if not flow:
+        machine.path = path
+    return flow
+
+
+def _after(machine: Machine, record: LoopRecord, alive: bool) -> int:
+    """The state after a loop: the ways out by `break` and the natural end."""
+    if record.breaks:
+        last = record.breaks[-1:]
+        machine.meet(last, alive, record.mark, blind=True)
+        return NEXT
+    return NEXT if alive else DEAD
+
+
+def _settled(machine: Machine, mark: int) -> bool:
+    """Whether a pass left everything as it found it, as far as devices go."""
+    for table, key, old in machine.journal.value_at(mark).values():
+        new = table.get(key, MISSING)
+        if not _alike(old, new):
+            return False
+    return True
+
+
+def _alike(old: Any, new: Any) -> bool:
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        return _alike_items(old, new)
+    return similar(flatten(old), flatten(new))
+
+
+def _alike_items(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
+    """A list that grew by items like those that it has says nothing new."""
+    known = old[-1:] or new[:1]
+    return all(similar(flatten(item), flatten(known[0])) for item in new[len(old) :])
+
+
+def _let_grow(machine: Machine, mark: int) -> None:
+    """Lists that a pass made longer are longer still after the next: how long is not known."""
+    for table, key, old in list(machine.journal.value_at(mark).values()):
+        new = table.get(key, MISSING)
+        if key != "items" or type(old) is not tuple or type(new) is not tuple:
+            continue
+        if len(new) > len(old):
+            rest = table.get("rest")
+            joined = any_of(new[len(old) :], rest)
+            machine.journal.write(table, key, new[: len(old)])
+            machine.journal.write(table, "rest", joined)
+
+
+def _stop_counting(machine: Machine, mark: int) -> None:
+    """A number that a pass changed is another one after the next: which is not known."""
+    for table, key, old in list(machine.journal.value_at(mark).values()):
+        new = table.get(key, MISSING)
+        if type(old) is not Const or type(new) is not Const or old == new:
+            continue
+        if type(old.value) in (int, float) and type(new.value) in (int, float):
+            machine.journal.write(table, key, Unknown())
+
+
+def _give_up(machine: Machine, mark: int) -> None:
+    """Forgets what still changes: the next pass shows the body with unknowns in these places."""
+    for table, key, old in list(machine.journal.value_at(mark).values()):
+        new = table.get(key, MISSING)
+        if old is MISSING or new is MISSING or isinstance(new, tuple) or _alike(old, new):
+            continue
+        machine.journal.write(table, key, join_blind(old, new))
+
+
+def _maybe_never(machine: Machine, start: int) -> None:
+    """Joins the state before a loop whose body may not run at all."""
+    for table, key, old in list(machine.journal.value_at(start).values()):
+        new = table.get(key, MISSING)
+        if old is MISSING or new is MISSING or isinstance(new, tuple) or new is old:
+            continue
+        machine.journal.write(table, key, join_blind(new, old))
+
+
+def _runs(iterable: Any, items: tuple[Any, ...]) -> bool:
+    """Whether a loop over it runs at least once: known items, a data loader, a range."""
+    if items:
+        return True
+    if isinstance(iterable, Instance):
+        return type(iterable.cls) is External
+    return bool(getattr(iterable, "kind", "") in ("range", "enumerate", "zip", "loader"))
+
+
+def _trip_count(items: tuple[Any, ...], rest: Any, iterable: Any) -> int | None:
+    if rest is None:
+        return len(items)
+    fields = getattr(iterable, "fields", None)
+    count = fields.get("length") if isinstance(fields, dict) else None
+    return count if isinstance(count, int) else None
+
+
+def _is_hot(node: ast.expr, iterable: Any, rest: Any) -> bool:
+    """Whether a loop runs per batch or per step: over data, or over a range that is computed."""
+    if rest is None:
+        computed = isinstance(node, ast.Call) and not all(
+            isinstance(argument, ast.Constant) for argument in node.args
+        )
+        return computed and getattr(iterable, "kind", "") == "range"
+    return not isinstance(iterable, TupleValue | Const)
+
+
+EXECUTORS.update({ast.For: _for, ast.AsyncFor: _for, ast.While: _while})

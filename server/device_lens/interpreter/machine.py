@@ -1,0 +1,280 @@
+"""The state of an analysis, and how paths part and meet.
+
+`Machine` holds the journal, the path condition and the observations. What to do with a node is
+found in two tables, `EVALUATORS` and `EXECUTORS`, that the other modules of this package fill.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from device_lens.domain.code import Namespace
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device
+from device_lens.domain.guard import Guarded, assume_all, negation
+from device_lens.domain.heap import MISSING, Delta, Journal, moment
+from device_lens.domain.join import join, join_blind
+from device_lens.domain.path import ALWAYS, Path
+from device_lens.domain.trail import Site
+from device_lens.domain.values import (
+    BoundExternal,
+    Const,
+    External,
+    HostArray,
+    SliceValue,
+    Unknown,
+)
+from device_lens.interpreter.budget import Budget, Cancelled, Exhausted, Options
+from device_lens.interpreter.findings import Findings
+from device_lens.interpreter.frames import Exit, Frame
+from device_lens.interpreter.memory import Memory
+from device_lens.interpreter.protocol import Workspace
+from device_lens.interpreter.recording import Recorder
+from device_lens.interpreter.services import ModelServices
+from device_lens.interpreter.watched import Watched
+
+NEXT = 0
+"""The path goes on with the next statement."""
+DEAD = 1
+"""The path has left: by return, break, continue or an exception."""
+
+_NOT_SHOWN = frozenset({Const, External, BoundExternal, SliceValue, HostArray})
+"""Values that are on no device."""
+
+Evaluator = Callable[["Machine", Any, Frame], Any]
+Executor = Callable[["Machine", Any, Frame], int]
+EVALUATORS: dict[type, Evaluator] = {}
+EXECUTORS: dict[type, Executor] = {}
+
+
+class Machine(ModelServices):
+    """One run over a program. Not reusable after `Cancelled`."""
+
+    def __init__(self, workspace: Workspace, options: Options, budget: Budget) -> None:
+        self.workspace = workspace
+        self.options = options
+        self.budget = budget
+        self.journal = Journal()
+        self.path = ALWAYS
+        self.modules: dict[str, Namespace] = {}
+        self.recorder = Recorder()
+        self.stack: list[Frame] = []
+        self.globals: dict[str, Any] = {
+            "default_device": CPU,
+            "default_set": False,
+            "current_cuda": Device("cuda"),
+            "grad": True,
+        }
+        self.shared: dict[Any, Any] = {}
+        self.activated: set[Any] = set()
+        self.defined: dict[Any, Any] = {}
+        self.classes: dict[Any, Any] = {}
+        self.standalone = False
+        self.memory = Memory()
+        self.activations: Counter[Any] = Counter()
+        self.current_call: Any = None
+        self.active: tuple[Any, Frame] | None = None
+        self.findings = Findings()
+        self.watched = Watched()
+        self.errors: list[Exception] = []
+
+    def most_activations(self) -> int:
+        options = self.options
+        return options.library_activations if self.standalone else options.max_activations
+
+    def prepare(self) -> None:
+        """Connects what needs the models."""
+        from device_lens.models.torch.parts import device_remembered
+
+        journal = self.journal
+        self.recorder.module_device = lambda module: device_remembered(module, journal.moves)
+
+    def conclude(self) -> None:
+        """What can be said only at the end of a run."""
+        from device_lens.interpreter import reports
+
+        reports.concluded(self)
+
+    def evaluate(self, node: ast.expr, frame: Frame) -> Any:
+        """The value of an expression; what devices it shows is recorded."""
+        evaluator = EVALUATORS.get(type(node))
+        if evaluator is None:
+            return Unknown()
+        value = evaluator(self, node, frame)
+        kind = type(value)
+        if kind in _NOT_SHOWN or (kind is Unknown and value.device is UNKNOWN_DEVICE):
+            return value
+        path = self.path
+        if kind is Guarded and path.literals:
+            value = assume_all(value, path.literals)
+        self.recorder.see(node, value, frame, path.named)
+        return value
+
+    def execute(self, body: list[ast.stmt], frame: Frame) -> int:
+        """Runs statements until one ends the path."""
+        budget = self.budget
+        for statement in body:
+            frame.statement = statement
+            budget.spend()
+            executor = EXECUTORS.get(type(statement))
+            if executor is None:
+                continue
+            try:
+                if executor(self, statement, frame):
+                    return DEAD
+            except (Cancelled, Exhausted):
+                raise
+            except Exception as error:
+                self.fail(statement, frame, error)
+        return NEXT
+
+    def fail(self, statement: ast.stmt, frame: Frame, error: Exception) -> None:
+        """A fault of ours at one statement loses that statement, not the file: it is said, and
+        `errors` keeps it for those who can mend it."""
+        self.errors.append(error)
+        name = type(error).__name__
+        self.budget.note(f"{name} at line {getattr(statement, 'lineno', 0)}: not understood")
+
+    def site(self, node: Any, frame: Frame) -> Site:
+        return Site(frame.namespace.path, frame.chunk, node)
+
+    def decide(self, condition: Any) -> Any:
+        """A condition as the present path knows it: True, False or what remains open."""
+        return self.path.decide(condition)
+
+    def fork(
+        self,
+        condition: Any,
+        frame: Frame,
+        yes: Callable[[], int],
+        no: Callable[[], int],
+    ) -> int:
+        """Runs both sides of an undecided condition from the same state and merges them."""
+        base = self.path
+        journal = self.journal
+        mark = journal.mark()
+        frame.branch_depth += 1
+        start = moment()
+        yes_start = self.path = base.assume(condition)
+        yes_flow = yes()
+        yes_end = self.path
+        changed = journal.rollback(mark, start)
+        start = moment()
+        no_start = self.path = base.assume(negation(condition))
+        no_flow = no()
+        no_end = self.path
+        frame.branch_depth -= 1
+        if yes_flow and no_flow:
+            return DEAD
+        if yes_flow:
+            return NEXT
+        if no_flow:
+            journal.rollback(mark, start)
+            self.apply(changed)
+            self.path = yes_end
+            return NEXT
+        self._merge(condition, changed, journal.rollback(mark, start))
+        whole = yes_end is yes_start and no_end is no_start
+        self.path = base if whole else yes_end.meet(no_end)
+        return NEXT
+
+    def choose(
+        self, condition: Any, frame: Frame, yes: Callable[[], Any], no: Callable[[], Any]
+    ) -> Any:
+        """Like `fork` for expressions: the value of one side or the other."""
+        condition = self.decide(condition)
+        if condition is True:
+            return yes()
+        if condition is False:
+            return no()
+        found: list[Any] = [MISSING, MISSING]
+
+        def run(index: int, side: Callable[[], Any]) -> int:
+            found[index] = side()
+            return NEXT
+
+        self.fork(condition, frame, lambda: run(0, yes), lambda: run(1, no))
+        return join(condition, found[0], found[1])
+
+    def apply(self, changed: Delta) -> None:
+        write, delete = self.journal.write, self.journal.delete
+        for table, key, value in changed.values():
+            if value is MISSING:
+                delete(table, key)
+            else:
+                write(table, key, value)
+
+    def _merge(self, condition: Any, yes: Delta, no: Delta) -> None:
+        for place, (table, key, value) in yes.items():
+            other = no.get(place)
+            right = other[2] if other is not None else table.get(key, MISSING)
+            self._write_joined(table, key, join(condition, value, right))
+        for place, (table, key, value) in no.items():
+            if place not in yes:
+                left = table.get(key, MISSING)
+                self._write_joined(table, key, join(condition, left, value))
+
+    def _write_joined(self, table: dict[Any, Any], key: Any, value: Any) -> None:
+        if value is MISSING:
+            self.journal.delete(table, key)
+        else:
+            self.journal.write(table, key, value)
+
+    def leave(self, frame: Frame, value: Any, exits: list[Exit], mark: int) -> int:
+        """Ends the path with `value`, keeping what it changed since `mark`."""
+        exits.append((self.path, value, self.journal.changes(mark)))
+        return DEAD
+
+    def meet(self, exits: list[Exit], alive: bool, mark: int, blind: bool = False) -> None:
+        """Merges paths that left since `mark` with the present one (if it is `alive`)."""
+        if not exits:
+            return
+        paths = list(exits)
+        if alive:
+            paths.append((self.path, None, self.journal.changes(mark)))
+        if len(paths) == 1:
+            self.journal.undo(mark)
+            self.apply(paths[0][2] or {})
+            self.path = paths[0][0]
+            return
+        self.journal.undo(mark)
+        places: Delta = {}
+        for _, _, changed in paths:
+            places.update(changed or {})
+        for place, (table, key, _) in places.items():
+            old = table.get(key, MISSING)
+            found = [(changed or {}).get(place, (0, 0, old))[2] for _, _, changed in paths]
+            joined = fold(found, [path[0] for path in paths], None if blind else ALWAYS)
+            self._write_joined(table, key, joined)
+        met = paths[0][0]
+        for path in paths[1:]:
+            met = met.meet(path[0])
+        self.path = met
+
+
+def fold(values: list[Any], paths: list[Path], base: Path | None) -> Any:
+    """One value for several paths: told apart by their conditions where these exclude one another
+    (`base` is what they share, None: they do not tell)."""
+    result = values[-1]
+    told = base is not None and exclusive(paths)
+    for value, path in zip(reversed(values[:-1]), reversed(paths[:-1]), strict=True):
+        if value is result:
+            continue
+        if value is MISSING or result is MISSING:
+            result = result if value is MISSING else value
+        elif told and base is not None:
+            result = join(path.condition(base), value, result)
+        else:
+            result = join_blind(value, result)
+    return result
+
+
+def exclusive(paths: list[Path]) -> bool:
+    """Whether no two of the paths can be the same run."""
+    if len(paths) > 6:
+        return False
+    return all(
+        path.excludes(other) for index, path in enumerate(paths) for other in paths[index + 1 :]
+    )

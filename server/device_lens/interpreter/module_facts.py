@@ -1,0 +1,258 @@
+"""Facts about what is put into modules: plain tensors, plain lists of layers, late parts."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.code import ClassValue
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, is_accelerator
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter
+from device_lens.domain.trail import Site, Trail
+from device_lens.domain.values import Tensor
+from device_lens.interpreter.facts import LatePart, PlainAttribute
+from device_lens.models.torch.parts import all_parts, walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+    from device_lens.interpreter.watched import LibraryCall
+
+
+def assigned(
+    machine: Machine,
+    module: ModuleObject,
+    name: str,
+    value: Any,
+    node: Any,
+    frame: Frame,
+    source: Any,
+) -> Any:
+    """`module.name = value`. Returns the value to keep: a plain tensor's history says that it is
+    an attribute which moves miss."""
+    if type(value) is Tensor and name not in module.buffers:
+        _plain(machine, module, name, "tensor", value.device, node, frame, source, value)
+        text = f"is kept as the plain attribute `self.{name}`"
+        step = Trail("attribute", text, machine.site(node, frame), value.trail)
+        return value.with_(trail=step)
+    holds = _holds(value)
+    if holds is not None:
+        _plain(machine, module, name, holds, UNKNOWN_DEVICE, node, frame, source, None)
+        machine.watched.lists.append((node, module, value))
+    if type(value) in (ModuleObject, Parameter):
+        _late(machine, module, name, value, node, frame, source)
+    return value
+
+
+def _holds(value: Any) -> str | None:
+    items = _items(value)
+    prefix = "dict-of-" if type(value) is DictObject else ""
+    if items and all(type(item) is ModuleObject for item in items):
+        return prefix + "modules"
+    if items and all(type(item) is Parameter for item in items):
+        return prefix + "parameters"
+    return None
+
+
+def _items(value: Any) -> list[Any]:
+    """What a list or dict holds."""
+    if type(value) is ListObject and value.kind == "list":
+        return [item for item in (*value.items, value.rest) if item is not None]
+    if type(value) is DictObject:
+        return [item for item in (*value.entries.values(), value.rest) if item is not None]
+    return []
+
+
+def _is_registered_too(module: ModuleObject, value: Any) -> bool:
+    """Whether the module has all that the list or dict holds as parts as well."""
+    parts = {id(part) for _, part in walk(module)}
+    parts |= {id(part.value) for part in all_parts(module)}
+    return all(id(item) in parts for item in _items(value))
+
+
+def _plain(
+    machine: Machine,
+    module: ModuleObject,
+    name: str,
+    holds: str,
+    device: Any,
+    node: Any,
+    frame: Frame,
+    source: Any,
+    tensor: Tensor | None,
+) -> None:
+    if type(module.cls) is not ClassValue or source is None:
+        return
+    in_class = frame.self_value is module and frame.function is not None
+    if not in_class:
+        return
+    reads = usage_of(module.cls, name)
+    fact = PlainAttribute(
+        machine.site(node, frame),
+        name,
+        module.cls.name,
+        holds,
+        machine.site(source, frame),
+        reads.in_forward,
+        reads.moved,
+        None,
+        reads.assigned_outside_init,
+        device,
+        requires_grad=bool(tensor and tensor.requires_grad),
+    )
+    machine.watched.plain.setdefault(
+        fact.site.node, (module.cls, None if reads.kept else reads.copied)
+    )
+    machine.findings.add(fact)
+
+
+def moved(machine: Machine, seen: LibraryCall) -> None:
+    """A move of a module: all its parts move along."""
+    if isinstance(seen.receiver, ModuleObject):
+        for _, part in walk(seen.receiver):
+            machine.watched.moved_classes.add(part.cls)
+        if machine.watched.late:
+            _late_no_more(machine, seen.receiver)
+
+
+def _late_no_more(machine: Machine, module: ModuleObject) -> None:
+    """Parts that came after a move have moved along with another one."""
+    parts = [part for _, part in walk(module)]
+    for part in (*parts, *(each.value for each in all_parts(module))):
+        key = machine.watched.late.get(part)
+        if key is not None:
+            machine.findings.others.pop(key, None)
+
+
+def escaped(machine: Machine, values: tuple[Any, ...]) -> None:
+    """Modules given to code that is not seen may be moved there."""
+    for value in values:
+        if isinstance(value, ModuleObject):
+            for _, part in walk(value):
+                machine.watched.escaped_classes.add(part.cls)
+
+
+def conclude(machine: Machine) -> None:
+    """Completes what was said of plain attributes with what the program does to their modules.
+    Only a script tells that a module never moves: who uses a library may move it."""
+    watched = machine.watched
+    for node, module, value in watched.lists:
+        if _is_registered_too(module, value):
+            machine.findings.others.pop((PlainAttribute, node, None), None)
+    for node, (cls, copied) in watched.plain.items():
+        fact = machine.findings.others.get((PlainAttribute, node, None))
+        if fact is None:
+            continue
+        if cls in watched.moved_classes:
+            fact.module_moves = True
+        elif not machine.standalone and fact.module_moves is None:
+            fact.module_moves = None if cls in watched.escaped_classes else False
+        if fact.holds == "tensor" and copied is not None and fact.module_moves:
+            fact.copied_at = _copied_at(machine, fact, copied)
+
+
+def _copied_at(machine: Machine, fact: PlainAttribute, copied: ast.AST) -> Site | None:
+    """The use that moves a copy to an accelerator and keeps none."""
+    transfer = machine.findings.transfers.get(copied)
+    if transfer is None or not any(map(is_accelerator, leaves(transfer.target))):
+        return fact.copied_at
+    return transfer.site
+
+
+class Usage:
+    """How a class's own methods treat one attribute."""
+
+    __slots__ = ("assigned_outside_init", "copied", "in_forward", "kept", "moved")
+
+    def __init__(self) -> None:
+        self.in_forward = False
+        self.moved = False
+        self.assigned_outside_init = False
+        self.kept = False
+        self.copied: ast.AST | None = None
+
+
+def usage_of(cls: ClassValue, name: str) -> Usage:
+    """Reads, moves and assignments of `self.name` in the methods of a class and its bases."""
+    usage = Usage()
+    for base in cls.mro:
+        for method in base.node.body:
+            if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
+                _in_method(method, name, usage)
+    return usage
+
+
+def _in_method(method: Any, name: str, usage: Usage) -> None:
+    for node in ast.walk(method):
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            if any(_is_own(target, name) for target in targets):
+                if method.name != "__init__":
+                    usage.assigned_outside_init = True
+                if node.value is not None and _moves(node.value):
+                    usage.moved = usage.kept = True
+        elif isinstance(node, ast.Attribute) and _is_own(node, name):
+            if isinstance(node.ctx, ast.Load) and method.name != "__init__":
+                usage.in_forward = True
+        elif _is_move_of(node, name):
+            usage.moved = True
+            usage.copied = node
+
+
+def _is_move_of(node: Any, name: str) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("to", "cuda", "type_as")
+        and _is_own(node.func.value, name)
+    )
+
+
+def _is_own(node: Any, name: str) -> bool:
+    return (
+        isinstance(node, ast.Attribute)
+        and node.attr == name
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    )
+
+
+def _moves(node: ast.expr) -> bool:
+    return any(
+        isinstance(n, ast.Call)
+        and isinstance(n.func, ast.Attribute)
+        and n.func.attr in ("to", "cuda")
+        for n in ast.walk(node)
+    )
+
+
+def _late(
+    machine: Machine,
+    module: ModuleObject,
+    name: str,
+    value: Any,
+    node: Any,
+    frame: Frame,
+    source: Any,
+) -> None:
+    """A new part for a module that has already moved to an accelerator."""
+    moved = module.own.get("moved")
+    if moved is None or source is None:
+        return
+    whole = machine.recorder.module_device(module)
+    part = (
+        value.tensor.device if type(value) is Parameter else machine.recorder.module_device(value)
+    )
+    if whole is None or part is None:
+        return
+    if not any(is_accelerator(leaf) for leaf in leaves(whole)) or part is not CPU:
+        return
+    text = ast.unparse(node.value) if isinstance(node, ast.Attribute) else "self"
+    site, origin = machine.site(node, frame), machine.site(source, frame)
+    machine.watched.late.put(value, (LatePart, node, None))
+    machine.findings.add(LatePart(site, name, text, origin, part, whole, moved, False))
+
+
+_MOVES = ("to", "cuda", "cpu", "xpu", "to_empty")
+WATCHERS = {f"torch.nn.Module.{name}": moved for name in _MOVES}

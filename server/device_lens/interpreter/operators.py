@@ -1,0 +1,271 @@
+"""Operators: arithmetic, comparisons, boolean logic."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from typing import Any
+
+from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.guard import Guarded, combine, negation
+from device_lens.domain.heap import (
+    DictObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+    Parameter,
+)
+from device_lens.domain.join import join_blind
+from device_lens.domain.values import (
+    NONE,
+    Const,
+    HostArray,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+from device_lens.interpreter import calls, reports
+from device_lens.interpreter.conditions import narrow, truth
+from device_lens.interpreter.expressions import merge_mapping, text_of
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import EVALUATORS, Machine
+from device_lens.models.call import constant, tensor_of
+from device_lens.models.numbers import is_number, number, text
+
+_BINARY: dict[type, tuple[str, Any]] = {
+    ast.Add: ("add", operator.add),
+    ast.Sub: ("sub", operator.sub),
+    ast.Mult: ("mul", operator.mul),
+    ast.Div: ("truediv", operator.truediv),
+    ast.FloorDiv: ("floordiv", operator.floordiv),
+    ast.Mod: ("mod", operator.mod),
+    ast.Pow: ("pow", operator.pow),
+    ast.MatMult: ("matmul", None),
+    ast.BitAnd: ("and", operator.and_),
+    ast.BitOr: ("or", operator.or_),
+    ast.BitXor: ("xor", operator.xor),
+    ast.LShift: ("lshift", operator.lshift),
+    ast.RShift: ("rshift", operator.rshift),
+}
+_UNARY: dict[type, tuple[str, Any]] = {
+    ast.USub: ("neg", operator.neg),
+    ast.UAdd: ("pos", operator.pos),
+    ast.Invert: ("invert", operator.invert),
+}
+_TENSORS = (Tensor, Parameter, Guarded)
+MAX_TEXT = 4096
+"""Characters of a constant string that is computed."""
+MAX_ITEMS = 512
+"""Items of a sequence that is computed and known one by one."""
+_WIDTH = re.compile(r"[0-9]{4}|\*")
+"""A conversion of `%` that may make a long string of a short one."""
+"""Longest string or number of digits that constant folding makes."""
+
+
+def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Any:
+    left = machine.evaluate(node.left, frame)
+    right = machine.evaluate(node.right, frame)
+    return operate(machine, node, type(node.op), left, right, frame)
+
+
+def operate(
+    machine: Machine,
+    node: Any,
+    op: type,
+    left: Any,
+    right: Any,
+    frame: Frame,
+    in_place: bool = False,
+) -> Any:
+    """`left op right`, as an expression or (`in_place`) as an augmented assignment."""
+    name, fold = _BINARY[op]
+    kinds = (type(left), type(right))
+    if kinds == (Const, Const):
+        return _fold(fold, left.value, right.value)
+    if op is ast.Mod and type(left) is Const and isinstance(left.value, str):
+        reports.percent_formatted(machine, node, right, frame)
+        return text("a string")
+    if isinstance(left, Instance) or isinstance(right, Instance):
+        found = _own_operator(machine, node, name, left, right, frame, in_place)
+        if found is not None:
+            return found
+    if is_tensor(left) or is_tensor(right):
+        method = f"__{'i' if in_place and is_tensor(left) else ''}{name}__"
+        return calls.call_operator(machine, node, method, left, right, frame)
+    if op is ast.Add and _is_sequence(left) and _is_sequence(right):
+        return _concatenate(machine, node, left, right, in_place)
+    if op is ast.Mult and _is_sequence(left):
+        return _repeat(machine, node, left, right)
+    if op is ast.BitOr and kinds == (DictObject, DictObject):
+        merged = left if in_place else DictObject(dict(left.entries), left.rest, node)
+        merge_mapping(machine, merged, right)
+        return merged
+    if HostArray in kinds:
+        return HostArray()
+    if is_number(left) and is_number(right):
+        return number()
+    return _unknown_operand(left, right)
+
+
+def _own_operator(
+    machine: Machine, node: Any, name: str, left: Any, right: Any, frame: Frame, in_place: bool
+) -> Any:
+    """What an operator of the program's own class gives; None where there is none."""
+    ways = [(left, f"__{name}__", right), (right, f"__r{name}__", left)]
+    if in_place:
+        ways.insert(0, (left, f"__i{name}__", right))
+    for value, method, other in ways:
+        if type(value) is Instance or type(value) is ModuleObject:
+            found = calls.call_special(machine, value, method, (other,), node, frame)
+            if found is not None:
+                return found
+    return None
+
+
+def _unknown_operand(left: Any, right: Any) -> Any:
+    """Arithmetic on an unknown: wherever it is if it is a tensor."""
+    for value in (left, right):
+        if type(value) is Unknown and value.device is not UNKNOWN_DEVICE:
+            other = right if value is left else left
+            if type(other) is Unknown and other.device != value.device:
+                return Unknown()
+            return Unknown("", value.device)
+    return Unknown()
+
+
+def is_tensor(value: Any) -> bool:
+    kind = type(value)
+    if kind is Tensor or kind is Parameter:
+        return True
+    if kind is Guarded:
+        return tensor_of(value) is not None
+    return kind is Unknown and value.tensor_evidence
+
+
+def _is_sequence(value: Any) -> bool:
+    return type(value) in (ListObject, TupleValue)
+
+
+def _fold(fold: Any, left: Any, right: Any) -> Any:
+    if fold is None or _too_big(fold, left, right):
+        return Unknown()
+    try:
+        return Const(fold(left, right))
+    except Exception:
+        return Unknown()
+
+
+def _too_big(fold: Any, left: Any, right: Any) -> bool:
+    if fold in (operator.pow, operator.lshift):
+        numbers = isinstance(left, int | float) and isinstance(right, int | float)
+        return not numbers or abs(left) > 1e6 or abs(right) > 64
+    if fold is operator.mod and isinstance(left, str | bytes):
+        text = left if isinstance(left, str) else left.decode("latin-1")
+        return len(text) > MAX_TEXT or _WIDTH.search(text) is not None
+    for value, other in ((left, right), (right, left)):
+        if isinstance(value, str | bytes):
+            size = len(value) * other if isinstance(other, int) else len(value)
+            if size > MAX_TEXT:
+                return True
+    return isinstance(left, int) and isinstance(right, int) and max(abs(left), abs(right)) > 1e30
+
+
+def parts(value: Any) -> tuple[tuple[Any, ...], Any]:
+    if type(value) is TupleValue:
+        return value.items, None
+    return value.items, value.rest
+
+
+def _concatenate(machine: Machine, node: Any, left: Any, right: Any, in_place: bool) -> Any:
+    (items, rest), (more, more_rest) = parts(left), parts(right)
+    short = len(items) + len(more) <= MAX_ITEMS
+    if type(left) is TupleValue and type(right) is TupleValue and short:
+        return TupleValue(items + more)
+    if rest is None and short:
+        items, rest = items + more, more_rest
+    else:
+        for value in (*more, more_rest):
+            rest = rest if value is None else join_blind(rest, value)
+    if in_place and type(left) is ListObject:
+        machine.journal.write(left.fields, "items", items)
+        machine.journal.write(left.fields, "rest", rest)
+        return left
+    kind = "tuple" if type(left) is TupleValue and type(right) is TupleValue else "list"
+    return ListObject(items, rest, kind, node)
+
+
+def _repeat(machine: Machine, node: Any, left: Any, right: Any) -> Any:
+    items, rest = parts(left)
+    times = constant(right)
+    if isinstance(times, int) and rest is None and len(items) * times <= 64:
+        if type(left) is TupleValue:
+            return TupleValue(items * times)
+        return ListObject(items * times, None, "list", node)
+    for value in items:
+        rest = value if rest is None else join_blind(rest, value)
+    return ListObject((), rest, "list", node)
+
+
+def _boolean(machine: Machine, node: ast.BoolOp, frame: Frame) -> Any:
+    """`a and b`: the value of b where a holds, else a."""
+    return _boolean_rest(machine, node, node.values, frame)
+
+
+def _boolean_rest(machine: Machine, node: ast.BoolOp, values: list[ast.expr], frame: Frame) -> Any:
+    first = machine.evaluate(values[0], frame)
+    if len(values) == 1:
+        return first
+    reports.tested(machine, values[0], first, frame)
+    condition = truth(first, text_of(values[0]))
+    positive = isinstance(node.op, ast.And)
+
+    def rest() -> Any:
+        narrow(machine, values[0], frame, positive)
+        return _boolean_rest(machine, node, values[1:], frame)
+
+    def short() -> Any:
+        if type(first) in (Unknown, Tensor, HostArray) and positive:
+            return Const(False)
+        return first
+
+    if positive:
+        return machine.choose(condition, frame, rest, short)
+    return machine.choose(condition, frame, lambda: _true_of(first), rest)
+
+
+def _true_of(value: Any) -> Any:
+    """What `value or …` gives where value is true: None and False leaves are gone."""
+    if type(value) is Guarded:
+        return combine(lambda leaf: NONE if truth(leaf) is False else leaf, value)
+    return value
+
+
+def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Any:
+    value = machine.evaluate(node.operand, frame)
+    if isinstance(node.op, ast.Not):
+        reports.tested(machine, node.operand, value, frame)
+        condition = negation(truth(value, text_of(node.operand)))
+        return combine(Const, condition)
+    name, fold = _UNARY[type(node.op)]
+    if type(value) is Const:
+        try:
+            return Const(fold(value.value))
+        except Exception:
+            return Unknown()
+    if is_tensor(value):
+        return calls.call_operator(machine, node, f"__{name}__", value, None, frame)
+    if is_number(value):
+        return number()
+    if type(value) is Unknown:
+        return Unknown("", value.device)
+    return HostArray() if type(value) is HostArray else Unknown()
+
+
+EVALUATORS.update(
+    {
+        ast.BinOp: _binary,
+        ast.BoolOp: _boolean,
+        ast.UnaryOp: _unary,
+    }
+)

@@ -1,0 +1,20 @@
+"""Facts about optimizers whose state or parameters a later line leaves behind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from device_lens.domain.trail import Site
+from device_lens.interpreter import places
+from device_lens.interpreter.facts import OptimizerConflict
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
+
+
+def conflict(machine: Machine, form: str, optimizer: Site | None, move: Site | None) -> None:
+    """A step that runs after the conflict. It is told once, where the optimizer is made."""
+    if optimizer is None or move is None:
+        return
+    condition = places.condition_text(machine)
+    machine.findings.add(OptimizerConflict(optimizer, form, optimizer, move, condition))

@@ -1,0 +1,113 @@
+"""Facts about page-locked memory: one half of the idiom without the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from device_lens.domain.device import CPU, is_accelerator
+from device_lens.domain.guard import leaves, primary
+from device_lens.domain.heap import DictObject, Instance, ListObject
+from device_lens.domain.trail import Site
+from device_lens.domain.values import NONE, Tensor, TupleValue
+from device_lens.interpreter import places
+from device_lens.interpreter.facts import PinnedHalf, Transfer
+from device_lens.models.call import is_none, tensor_of
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
+    from device_lens.interpreter.watched import LibraryCall
+
+_DEPTH = 3
+
+
+class Batch(NamedTuple):
+    """The loader that a batch comes from. `pins`: True, False, None where it is not known."""
+
+    loader: Site
+    pins: bool | None
+
+
+def batches(machine: Machine, seen: LibraryCall) -> None:
+    """A data loader is iterated over."""
+    loader = seen.receiver
+    if not isinstance(loader, Instance) or loader.site is None:
+        return
+    path = seen.frame.namespace.path
+    made = loader.fields.get("<site>")
+    site = made if isinstance(made, Site) else Site(path, seen.frame.chunk, loader.site)
+    note = Batch(site, _pins(machine, loader))
+    for tensor in _tensors(seen.value, _DEPTH):
+        if note.pins is True:
+            _pinned_elsewhere(machine, tensor, site)
+        machine.watched.batches.put(tensor, note)
+
+
+def made(machine: Machine, seen: LibraryCall) -> None:
+    """`DataLoader(…)`: remembers where."""
+    if isinstance(seen.value, Instance):
+        seen.value.fields["<site>"] = machine.site(seen.node, seen.frame)
+
+
+def _pins(machine: Machine, loader: Instance) -> bool | None:
+    """Whether batches are pinned where there is an accelerator."""
+    asked = loader.fields.get("pin_memory", NONE)
+    if asked is None or is_none(asked):
+        return False
+    condition = primary(machine.truth(asked))
+    return condition if isinstance(condition, bool) else None
+
+
+def _tensors(value: Any, depth: int) -> list[Tensor]:
+    if type(value) is Tensor:
+        return [value]
+    if not depth:
+        return []
+    items: tuple[Any, ...] = ()
+    if type(value) is TupleValue:
+        items = value.items
+    elif type(value) is ListObject:
+        items = (*value.items, value.rest)
+    elif type(value) is DictObject:
+        items = (*value.entries.values(), value.rest)
+    return [tensor for item in items for tensor in _tensors(item, depth - 1)]
+
+
+def _pinned_elsewhere(machine: Machine, tensor: Tensor, site: Site) -> None:
+    """A tensor on an accelerator that is asked to be pinned."""
+    case = places.accelerator_case(machine, tensor.device)
+    if case is not None:
+        condition = places.condition_text(machine, case[0])
+        machine.findings.add(PinnedHalf(site, "pin-accelerator", condition=condition))
+
+
+def pinned(machine: Machine, seen: LibraryCall) -> None:
+    """`x.pin_memory()`."""
+    tensor = tensor_of(seen.receiver)
+    if tensor is not None:
+        _pinned_elsewhere(machine, tensor, machine.site(seen.node, seen.frame))
+
+
+def transferred(machine: Machine, fact: Transfer, tensor: Tensor, receiver: Any) -> None:
+    """A move of a tensor from the host, in a loop."""
+    if not fact.moves or not fact.loops or any(leaf is not CPU for leaf in leaves(fact.source)):
+        return
+    if not any(is_accelerator(leaf) for leaf in leaves(fact.target)):
+        return
+    batch = machine.watched.batches.get(receiver)
+    if batch is None:
+        return
+    form = None
+    if fact.non_blocking and batch.pins is False:
+        form = "pageable-non-blocking"
+    elif not fact.non_blocking and batch.pins is True and tensor.pinned:
+        form = "blocking-pinned"
+    if form is not None:
+        machine.findings.add(PinnedHalf(fact.site, form, batch.loader, fact.condition))
+
+
+LOADER = "torch.utils.data.DataLoader"
+WATCHERS = {
+    LOADER: made,
+    f"{LOADER}.__iter__": batches,
+    "torch.Tensor.pin_memory": pinned,
+}

@@ -1,0 +1,126 @@
+"""Facts about places that several kinds of facts share: loops around, conditions, invariance."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.device import is_accelerator
+from device_lens.domain.guard import Literals, assume_all, cases, describe
+from device_lens.domain.trail import Site
+from device_lens.interpreter import scan
+from device_lens.interpreter.facts import Loop
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+
+
+def loops_around(frame: Frame) -> tuple[Loop, ...]:
+    """The loops of the function around the present statement, outermost first."""
+    path = frame.namespace.path
+    return tuple(
+        Loop(Site(path, record.chunk, record.node), record.trip_count, record.hot)
+        for record in frame.loops
+    )
+
+
+def invariant_loops(frame: Frame, expression: ast.expr) -> tuple[Site, ...]:
+    """The loops through which `expression` gives the same value, innermost first, without a gap."""
+    found: list[Site] = []
+    for record in reversed(frame.loops):
+        if isinstance(record.node, ast.comprehension) or not is_invariant(expression, record.node):
+            break
+        found.append(Site(frame.namespace.path, record.chunk, record.node))
+    return tuple(found)
+
+
+def is_invariant(expression: ast.expr, loop: Any, rebound: frozenset[str] = frozenset()) -> bool:
+    """Whether nothing that `expression` reads is changed in the loop's body. `rebound` are names
+    whose only assignment in the loop is the expression's own result."""
+    info = scan.loop_info(loop)
+    for node in ast.walk(expression):
+        if isinstance(node, ast.Name):
+            if node.id in info.names - rebound or node.id in info.mutated:
+                return False
+        elif isinstance(node, ast.Attribute):
+            text = ast.unparse(node)
+            if text in info.places or text in info.mutated:
+                return False
+        elif isinstance(node, _UNREPEATABLE) or _is_impure_call(node):
+            return False
+    return True
+
+
+_PURE_METHODS = frozenset(
+    "to cuda cpu float half double bfloat16 long int bool contiguous view reshape "
+    "unsqueeze squeeze detach clone device type_as flatten transpose permute expand size "
+    "dim".split()
+)
+
+
+_UNREPEATABLE = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+
+
+def _is_impure_call(node: ast.AST) -> bool:
+    """Calls that may give another tensor each time: all but moves, views, `torch.device(...)`. A
+    factory makes a fresh tensor, a random one another each time."""
+    if not isinstance(node, ast.Call):
+        return False
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr not in _PURE_METHODS
+    pure = ("str", "int", "float", "device")
+    return not (isinstance(node.func, ast.Name) and node.func.id in pure)
+
+
+def condition_text(machine: Machine, literals: Literals = ()) -> str | None:
+    """The named part of the present path condition and of `literals`, in the program's words.
+    Accelerators being there and flags having their defaults is what a reader takes for granted
+    only where the program asks for it, so these are named too."""
+    path = machine.path.literals
+    merged: dict[Any, bool] = {}
+    for atom, value in (*path, *literals):
+        if atom.named:
+            merged[atom] = value
+    return describe(tuple(merged.items()))
+
+
+def without_accelerator(literals: Literals) -> bool:
+    """Whether a case lies where there is no accelerator: nothing of ours to report there."""
+    return any(atom.kind == "accelerator" and not value for atom, value in literals)
+
+
+def primary_first(tree: Any) -> list[tuple[Literals, Any]]:
+    """The cases of a tree, those first in which every atom has its default."""
+    return sorted(
+        cases(tree),
+        key=lambda case: sum(atom.default is not None and atom.default != v for atom, v in case[0]),
+    )
+
+
+def named_case(
+    machine: Machine, tree: Any, wanted: Callable[[Any], bool]
+) -> tuple[Literals, Any] | None:
+    """The first case of a device tree on the present path that has words, needs no machine
+    without an accelerator, and whose leaf is `wanted`."""
+    for literals, leaf in primary_first(assume_all(tree, machine.path.literals)):
+        named = all(atom.named for atom, _ in literals)
+        if wanted(leaf) and named and not without_accelerator(literals):
+            return literals, leaf
+    return None
+
+
+def accelerator_case(machine: Machine, tree: Any) -> tuple[Literals, Any] | None:
+    """The first such case in which a value is on an accelerator."""
+    return named_case(machine, tree, is_accelerator)
+
+
+def in_hot_loop(machine: Machine) -> bool:
+    """Whether a hot loop runs in this function or in one that calls it."""
+    return any(record.hot for frame in machine.stack for record in frame.loops)
+
+
+def undecided(machine: Machine) -> bool:
+    """Whether the present statement is under a condition that the analysis cannot decide."""
+    return any(frame.branch_depth for frame in machine.stack)

@@ -1,0 +1,318 @@
+"""Remembers what each expression was seen to be, and turns that into `Expression` facts."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection
+from typing import Any
+
+from device_lens.domain.device import (
+    UNKNOWN_DEVICE,
+    DeviceTree,
+    SymbolicDevice,
+    same_everywhere,
+)
+from device_lens.domain.guard import MAX_DEPTH, Guarded, choose, combine, depth, leaves
+from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
+from device_lens.domain.trail import Site, Trail
+from device_lens.domain.values import (
+    DeviceValue,
+    External,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+from device_lens.interpreter.facts import Expression, Kind
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.scan import bare_name
+
+Sizes = Callable[[ModuleObject], tuple[int | None, int | None]]
+"""Bytes of a module's parameters and buffers, and how many parameters it has."""
+MAX_SEEN = 12
+"""Observations kept of one expression; more of them make its device unknown."""
+
+
+class Seen:
+    """One observation: the kind and device of a value under a path condition."""
+
+    __slots__ = ("condition", "device", "kind", "value")
+
+    def __init__(self, kind: Kind, device: Any, value: Any, condition: Any) -> None:
+        self.kind = kind
+        self.device = device
+        self.value = value
+        self.condition = condition
+
+
+class Recorder:
+    """Observations by node; those of a parameter by its `ast.arg`. `sites` keeps where a node
+    stands. `settled` are functions that scripts have run: what symbols would show there is less
+    than what is known."""
+
+    def __init__(self) -> None:
+        self.settled: frozenset[Any] = frozenset()
+        self.seen: dict[Any, list[Seen]] = {}
+        self.sites: dict[Any, Site] = {}
+        self.module_device: Callable[[ModuleObject], Any] = lambda module: None
+
+    def see(self, node: Any, value: Any, frame: Frame, condition: Any) -> None:
+        describe = _DESCRIBE.get(type(value))
+        if describe is None:
+            return
+        if self.settled and frame.function is not None and frame.function.node in self.settled:
+            return
+        known = self.seen.get(node)
+        if known is not None and type(value) is Tensor:
+            last = known[-1]
+            if last.value is value and last.condition is condition:
+                return
+        found = describe(self, value)
+        if found is None:
+            return
+        what, device = found
+        if known is None:
+            self.seen[node] = [Seen(what, device, value, condition)]
+            shown = bare_name(node) if type(node) is ast.arg else node
+            self.sites[node] = Site(frame.namespace.path, frame.chunk, shown)
+            return
+        for entry in known:
+            if (
+                entry.kind is what
+                and (entry.device is device or entry.device == device)
+                and (entry.condition is condition or entry.condition == condition)
+            ):
+                return
+        if len(known) < MAX_SEEN:
+            known.append(Seen(what, device, value, condition))
+        else:
+            known[-1] = Seen(what, UNKNOWN_DEVICE, value, True)
+
+    def expressions(self, paths: Collection[str], sizes: Sizes | None) -> dict[str, Any]:
+        """The facts of the files `paths`. `sizes` tells how large a module is (None: not asked,
+        since it walks over every part)."""
+        found: dict[str, list[Expression]] = {}
+        for node, entries in self.seen.items():
+            site = self.sites[node]
+            if site.path not in paths or not hasattr(site.node, "lineno"):
+                continue
+            found.setdefault(site.path, []).append(_expression(site, entries, sizes))
+        return found
+
+
+def _tensor(_: Recorder, value: Tensor) -> tuple[Kind, Any]:
+    return Kind.TENSOR, value.device
+
+
+def _parameter(_: Recorder, value: Parameter) -> tuple[Kind, Any]:
+    return Kind.TENSOR, value.tensor.device
+
+
+def _module(recorder: Recorder, value: ModuleObject) -> tuple[Kind, Any]:
+    return Kind.MODULE, recorder.module_device(value)
+
+
+def _device(_: Recorder, value: DeviceValue) -> tuple[Kind, Any]:
+    return Kind.DEVICE, value.device
+
+
+def _unknown(_: Recorder, value: Unknown) -> tuple[Kind, Any] | None:
+    if value.device is UNKNOWN_DEVICE:
+        return None
+    if isinstance(value.device, SymbolicDevice) and not value.tensor_evidence:
+        return None
+    return Kind.TENSOR, value.device
+
+
+def _tuple(recorder: Recorder, value: TupleValue) -> tuple[Kind, Any] | None:
+    return _items(recorder, value.items)
+
+
+def _list(recorder: Recorder, value: ListObject) -> tuple[Kind, Any] | None:
+    rest = () if value.rest is None else (value.rest,)
+    return _items(recorder, (*value.items[:8], *rest))
+
+
+def _dict(recorder: Recorder, value: DictObject) -> tuple[Kind, Any] | None:
+    rest = () if value.rest is None else (value.rest,)
+    return _items(recorder, (*list(value.entries.values())[:8], *rest))
+
+
+def _items(recorder: Recorder, items: tuple[Any, ...]) -> tuple[Kind, Any] | None:
+    device: Any = None
+    for item in items:
+        if type(item) in (ListObject, DictObject, TupleValue, Instance):
+            return Kind.CONTAINER, UNKNOWN_DEVICE
+        describe = _DESCRIBE.get(type(item))
+        found = describe(recorder, item) if describe else None
+        if found is None or found[0] not in (Kind.TENSOR, Kind.MODULE):
+            continue
+        if device is not None and not same_everywhere(device, found[1] or UNKNOWN_DEVICE):
+            return Kind.CONTAINER, UNKNOWN_DEVICE
+        device = found[1] or UNKNOWN_DEVICE
+    return None if device is None else (Kind.CONTAINER, device)
+
+
+def _instance(_: Recorder, value: Instance) -> tuple[Kind, Any] | None:
+    if type(value.cls) is not External:
+        return None
+    name = value.cls.name
+    if name.startswith("torch.optim."):
+        return Kind.OPTIMIZER, UNKNOWN_DEVICE
+    if name == "torch.utils.data.DataLoader":
+        return Kind.DATALOADER, UNKNOWN_DEVICE
+    return None
+
+
+def _may_show(value: Any) -> bool:
+    """Whether a leaf may be on a device."""
+    if type(value) is Guarded:
+        return _may_show(value.yes) or _may_show(value.no)
+    if type(value) is Unknown:
+        return value.device is not UNKNOWN_DEVICE
+    return type(value) in _DESCRIBE
+
+
+def _guarded(recorder: Recorder, value: Guarded) -> tuple[Kind, Any] | None:
+    if not _may_show(value):
+        return None
+    kind: Kind | None = None
+
+    def device(leaf: Any) -> Any:
+        nonlocal kind
+        describe = _DESCRIBE.get(type(leaf))
+        found = describe(recorder, leaf) if describe else None
+        if found is None:
+            return UNKNOWN_DEVICE if type(leaf) is Unknown else None
+        kind = found[0] if kind in (None, found[0]) else Kind.CONTAINER
+        return found[1]
+
+    tree = combine(device, value)
+    if kind is None:
+        return None
+    return kind, _without(tree, None)
+
+
+_DESCRIBE: dict[type, Callable[[Recorder, Any], tuple[Kind, Any] | None]] = {
+    Tensor: _tensor,
+    Parameter: _parameter,
+    ModuleObject: _module,
+    DeviceValue: _device,
+    Unknown: _unknown,
+    TupleValue: _tuple,
+    ListObject: _list,
+    DictObject: _dict,
+    Instance: _instance,
+    Guarded: _guarded,
+}
+
+
+class _Bottom:
+    __slots__ = ()
+
+
+_BOTTOM = _Bottom()
+
+
+def _expression(site: Site, entries: list[Seen], sizes: Sizes | None) -> Expression:
+    kinds = {entry.kind for entry in entries}
+    kind = entries[0].kind if len(kinds) == 1 else Kind.CONTAINER
+    tensor = _one_tensor(entries)
+    trail: Trail | None = tensor.trail if tensor is not None else _module_trail(entries)
+    found = Expression(
+        site,
+        kind,
+        _over_all(entries),
+        shape=tensor.shape if tensor is not None else None,
+        dtype=tensor.dtype if tensor is not None else None,
+        trail=trail,
+        requires_grad=tensor.requires_grad if tensor is not None else None,
+        pinned=tensor.pinned if tensor is not None else False,
+    )
+    if kind is Kind.MODULE:
+        found.same_as = _moved_receiver(site.node)
+        module = entries[-1].value
+        if sizes is not None and type(module) is ModuleObject:
+            found.bytes, found.parameter_count = sizes(module)
+    return found
+
+
+def _moved_receiver(node: Any) -> str | None:
+    """For `model.to(d)`: the text of the module that moves and comes back as itself."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    return ast.unparse(node.func.value) if node.func.attr in _GIVE_THEMSELVES else None
+
+
+_GIVE_THEMSELVES = frozenset("to cuda cpu xpu half float double bfloat16 train eval".split())
+
+
+def _over_all(entries: list[Seen]) -> DeviceTree:
+    """One tree for all observations: each counts where its condition holds, and where several
+    do they must agree. A module that has no parts (yet) is nowhere and disagrees with none."""
+    tree: Any = _BOTTOM
+    placed = [entry for entry in entries if entry.device is not None]
+    for entry in placed or entries:
+        device = entry.device if entry.device is not None else UNKNOWN_DEVICE
+        here = device if entry.condition is True else choose(entry.condition, device, _BOTTOM)
+        tree = here if tree is _BOTTOM else combine(_both, tree, here)
+        if depth(tree) > MAX_DEPTH + 4:
+            return UNKNOWN_DEVICE
+    result: DeviceTree = combine(lambda leaf: UNKNOWN_DEVICE if leaf is _BOTTOM else leaf, tree)
+    return _without(tree, _BOTTOM) if type(tree) is Guarded else result
+
+
+def _without(tree: Any, nothing: Any) -> Any:
+    """The tree with the sides left out that say `nothing` of where a tensor is: it is no tensor
+    there (None, a number), or the expression is never evaluated."""
+    if type(tree) is not Guarded:
+        return tree
+    yes, no = _without(tree.yes, nothing), _without(tree.no, nothing)
+    if yes is nothing:
+        return no
+    if no is nothing:
+        return yes
+    return yes if yes == no else Guarded(tree.atom, yes, no)
+
+
+def _both(left: Any, right: Any) -> Any:
+    if left is _BOTTOM:
+        return right
+    if right is _BOTTOM or left is right:
+        return left
+    return left if same_everywhere(left, right) else UNKNOWN_DEVICE
+
+
+def _one_tensor(entries: list[Seen]) -> Tensor | None:
+    """A tensor that stands for all observations, with what they share."""
+    found: Tensor | None = None
+    for entry in entries:
+        value = entry.value
+        tensor = value.tensor if type(value) is Parameter else value
+        if type(tensor) is Guarded:
+            tensors = [leaf for leaf in leaves(tensor) if type(leaf) is Tensor]
+            tensor = tensors[0] if tensors else None
+        if type(tensor) is not Tensor:
+            continue
+        if found is None:
+            found = tensor
+        elif found.shape != tensor.shape or found.dtype != tensor.dtype:
+            same = found.shape is not None and tensor.shape is not None
+            shape = _common_shape(found.shape, tensor.shape) if same else None
+            dtype = found.dtype if found.dtype == tensor.dtype else None
+            found = found.with_(shape=shape, dtype=dtype)
+    return found
+
+
+def _common_shape(left: Any, right: Any) -> Any:
+    if len(left) != len(right):
+        return None
+    return tuple(a if a == b else None for a, b in zip(left, right, strict=True))
+
+
+def _module_trail(entries: list[Seen]) -> Trail | None:
+    for entry in reversed(entries):
+        if type(entry.value) is ModuleObject:
+            return entry.value.trail
+        if type(entry.value) is Unknown:
+            return None
+    return None

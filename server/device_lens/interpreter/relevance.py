@@ -1,0 +1,185 @@
+"""What no tensor can reach, told from names alone, so that it need not be run.
+
+A file matters where it, or a file that it imports, imports a library of tensors, and where such a
+file imports it. A function matters where its text has a name that may stand for a tensor, a module
+or a device, or that makes or moves one. Both err on the side of running.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from device_lens.domain.code import ClassValue, Function, Namespace
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
+from device_lens.domain.values import DeviceValue, DtypeValue, External, Tensor, TupleValue
+from device_lens.interpreter.protocol import Workspace
+from device_lens.syntax.statements import child_statements
+
+TENSOR_LIBRARIES = frozenset(
+    "torch torchvision torchaudio torchtext lightning pytorch_lightning accelerate transformers "
+    "diffusers peft timm torch_geometric deepspeed fairscale kornia monai fastai ignite".split()
+)
+"""What a program must import somewhere for its values to be tensors."""
+
+_TRIGGER = re.compile(
+    r"\.(?:to|cuda|cpu|numpy|item|tolist|half|float|double|bfloat16|long|int|type|backward|detach"
+    r"|pin_memory|requires_grad_?|synchronize)\b|\b(?:device|cuda|[tT]ensors?|modules?)\b|CUDA_"
+)
+"""What treats a value as a tensor or module, whatever it is."""
+_PLAIN_USE = re.compile(r"\.(?:cuda|cpu)\(|CUDA_VISIBLE_DEVICES")
+"""What tells that a file uses tensors although it imports no library of theirs."""
+_NAME = re.compile(r"[A-Za-z_]\w*")
+_MATTERING = (Tensor, Parameter, ModuleObject, DeviceValue, DtypeValue)
+
+
+class Relevance:
+    """Answers for one analysis; what is asked again is remembered."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._uses: dict[str, bool] = {}
+        self._above: dict[str, bool] = {}
+        self._imported: dict[str, tuple[str, ...]] = {}
+        self._vocabularies: dict[str, frozenset[str]] = {}
+
+    def files(self, paths: Sequence[str]) -> frozenset[str]:
+        """Those of some files that matter when they are analysed together."""
+        found = {path for path in paths if self._reaches(path)}
+        if len(found) < len(paths):
+            found |= self._below(found).intersection(paths)
+        return frozenset(found)
+
+    def function(self, function: Function) -> bool:
+        """Whether a function may handle a tensor, module or device."""
+        owner = function.owner
+        if owner is not None and owner.is_module:
+            return True
+        text = _text(function.chunk, owner.node if owner is not None else function.node)
+        return self._matters(text, self._vocabulary(function.namespace))
+
+    def _matters(self, text: str, vocabulary: frozenset[str]) -> bool:
+        if _TRIGGER.search(text) is not None:
+            return True
+        return not vocabulary.isdisjoint(_NAME.findall(text))
+
+    def _vocabulary(self, namespace: Namespace) -> frozenset[str]:
+        """Names of a module that may stand for something that matters."""
+        known = self._vocabularies.get(namespace.path)
+        if known is not None:
+            return known
+        found: set[str] = set()
+        own: dict[str, str] = {}
+        for name, value in namespace.scope.names.items():
+            if isinstance(value, Function | ClassValue) and value.namespace is namespace:
+                own[name] = _text(value.chunk, value.node)
+            elif any(self._is_mattering(leaf) for leaf in leaves(value)):
+                found.add(name)
+        grown = True
+        while grown:
+            words = frozenset(found)
+            found.update(name for name, text in own.items() if self._matters(text, words))
+            grown = len(found) > len(words)
+        self._vocabularies[namespace.path] = frozenset(found)
+        return self._vocabularies[namespace.path]
+
+    def _is_mattering(self, value: Any, depth: int = 2) -> bool:
+        kind = type(value)
+        if kind is External:
+            return value.name.partition(".")[0] in TENSOR_LIBRARIES
+        if kind is Namespace:
+            return self._reaches(value.path)
+        if kind is Function or kind is ClassValue:
+            return self._reaches(value.namespace.path)
+        if kind is Instance:
+            return self._is_mattering(value.cls)
+        if depth and kind in (ListObject, DictObject, TupleValue):
+            items = value.entries.values() if kind is DictObject else value.items
+            return any(self._is_mattering(item, depth - 1) for item in items)
+        return kind in _MATTERING
+
+    def _reaches(self, path: str) -> bool:
+        """Whether a file, or one that it imports, directly or not, uses tensors."""
+        known = self._above.get(path)
+        if known is None:
+            known = any(map(self._uses_tensors, self._reachable([path])))
+            self._above[path] = known
+        return known
+
+    def _below(self, paths: Iterable[str]) -> frozenset[str]:
+        return frozenset(self._reachable(paths))
+
+    def _reachable(self, paths: Iterable[str]) -> Iterator[str]:
+        """Some files and what they import, directly or not."""
+        pending = list(paths)
+        seen = set(pending)
+        while pending:
+            path = pending.pop()
+            yield path
+            for other in self._imports(path):
+                if other not in seen:
+                    seen.add(other)
+                    pending.append(other)
+
+    def _uses_tensors(self, path: str) -> bool:
+        known = self._uses.get(path)
+        if known is None:
+            file = self._workspace.source(path)
+            known = file is not None and any(
+                not level and module.partition(".")[0] in TENSOR_LIBRARIES
+                for module, level, _ in _import_statements(file)
+            )
+            self._uses[path] = known or bool(file and _PLAIN_USE.search(file.text))
+        return self._uses[path]
+
+    def _imports(self, path: str) -> tuple[str, ...]:
+        """The workspace's files that a file imports itself."""
+        known = self._imported.get(path)
+        if known is None:
+            file = self._workspace.source(path)
+            found: dict[str, None] = {}
+            for module, level, names in () if file is None else _import_statements(file):
+                found.update(dict.fromkeys(self._resolved(module, level, names, path)))
+            known = self._imported[path] = tuple(found)
+        return known
+
+    def _resolved(
+        self, module: str, level: int, names: tuple[str, ...], importer: str
+    ) -> Iterator[str]:
+        resolve = self._workspace.resolve
+        package = resolve(module, level, importer)
+        if package is not None:
+            yield package
+            if not self._workspace.is_package(package):
+                return
+        for name in names if package is not None or level else ():
+            inner = resolve(f"{module}.{name}" if module else name, level, importer)
+            if inner is not None:
+                yield inner
+
+
+def _text(chunk: Any, node: Any) -> str:
+    """The lines of a definition of a chunk."""
+    if len(chunk.body) == 1 and chunk.body[0] is node:
+        found: str = chunk.text
+        return found
+    first: int = node.lineno - chunk.first_line
+    return "\n".join(chunk.text.split("\n")[first : node.end_lineno - chunk.first_line + 1])
+
+
+def _import_statements(file: Any) -> Iterator[tuple[str, int, tuple[str, ...]]]:
+    """Every import of a file: the module, its level, the names taken from it."""
+    for chunk in file.chunks:
+        pending: list[ast.stmt] = list(chunk.body) if "import" in chunk.text else []
+        while pending:
+            statement = pending.pop()
+            if isinstance(statement, ast.Import):
+                yield from ((alias.name, 0, ()) for alias in statement.names)
+            elif isinstance(statement, ast.ImportFrom):
+                names = tuple(alias.name for alias in statement.names)
+                yield statement.module or "", statement.level, names
+            else:
+                pending.extend(child_statements(statement))

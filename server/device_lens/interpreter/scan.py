@@ -1,0 +1,126 @@
+"""What the text of a function or loop says without running it. Answers are kept per node."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+_NO_GRAD = frozenset({"no_grad", "inference_mode"})
+_WORDS = ("yield", "global", "nonlocal")
+_NO_NAMES: frozenset[str] = frozenset()
+_INFO = "_function_info"
+"""The entry of a function's node under which its answer is kept, for as long as the node lives."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionInfo:
+    """`outer`: names declared global or nonlocal. `no_grad`: a decorator turns autograd off."""
+
+    generates: bool
+    outer: frozenset[str]
+    no_grad: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LoopInfo:
+    """What a loop's body may change: names assigned (with the loop's own target), texts of
+    attributes and subscripts assigned (`self.x`), names on which an in-place method is called or
+    an item is stored."""
+
+    names: frozenset[str]
+    places: frozenset[str]
+    mutated: frozenset[str]
+
+
+def function_info(node: Any, text: str) -> FunctionInfo:
+    """What is to be known before a function runs; `text` is that of the statement around it,
+    which tells at once that most functions have nothing of the kind."""
+    known: FunctionInfo | None = node.__dict__.get(_INFO)
+    if known is None:
+        found = _read(node) if any(word in text for word in _WORDS) else (False, _NO_NAMES)
+        known = FunctionInfo(*found, _turns_grad_off(node))
+        node.__dict__[_INFO] = known
+    return known
+
+
+def _read(node: Any) -> tuple[bool, frozenset[str]]:
+    generates = False
+    outer: set[str] = set()
+    for inner in _own_nodes(node.body):
+        if isinstance(inner, ast.Yield | ast.YieldFrom):
+            generates = True
+        elif isinstance(inner, ast.Global | ast.Nonlocal):
+            outer.update(inner.names)
+    return generates, frozenset(outer)
+
+
+def _turns_grad_off(node: Any) -> bool:
+    for decorator in node.decorator_list:
+        target = decorator.func if isinstance(decorator, ast.Call) else decorator
+        name = target.attr if isinstance(target, ast.Attribute) else getattr(target, "id", "")
+        if name in _NO_GRAD:
+            return True
+    return False
+
+
+def _own_nodes(body: list[Any]) -> Iterator[Any]:
+    """Every node of a body, nested functions and classes left out."""
+    pending: list[Any] = list(body)
+    while pending:
+        node = pending.pop()
+        yield node
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+            continue
+        pending.extend(ast.iter_child_nodes(node))
+
+
+@lru_cache(maxsize=8192)
+def loop_info(node: Any) -> LoopInfo:
+    names: set[str] = set()
+    places: set[str] = set()
+    mutated: set[str] = set()
+    roots = [node] if isinstance(node, ast.While) else [node.target, *node.body]
+    for inner in _own_nodes(roots):
+        if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store | ast.Del):
+            names.add(inner.id)
+        elif isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store | ast.Del):
+            places.add(ast.unparse(inner))
+        elif isinstance(inner, ast.Subscript) and isinstance(inner.ctx, ast.Store | ast.Del):
+            mutated.add(ast.unparse(inner.value))
+        elif isinstance(inner, ast.AugAssign):
+            mutated.add(ast.unparse(inner.target))
+        elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+            method = inner.func.attr
+            if _mutates(method):
+                mutated.add(ast.unparse(inner.func.value))
+    return LoopInfo(frozenset(names), frozenset(places), frozenset(mutated))
+
+
+_MUTATORS = frozenset(
+    "append extend insert pop remove clear update setdefault sort reverse add discard "
+    "step load_state_dict".split()
+)
+
+
+def _mutates(method: str) -> bool:
+    return method in _MUTATORS or (method.endswith("_") and not method.endswith("__"))
+
+
+def bare_name(parameter: ast.arg) -> ast.Name:
+    """A parameter's name without its annotation, as an expression at the same place."""
+    name = ast.copy_location(ast.Name(parameter.arg, ast.Store()), parameter)
+    name.end_lineno = parameter.lineno
+    name.end_col_offset = parameter.col_offset + len(parameter.arg.encode())
+    return name
+
+
+def names_read(node: ast.AST) -> set[str]:
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def has_call(node: ast.AST) -> bool:
+    return any(isinstance(n, ast.Call | ast.Await | ast.Yield) for n in ast.walk(node))

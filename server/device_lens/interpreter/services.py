@@ -1,0 +1,167 @@
+"""What models may ask of the interpreter: the `Services` protocol over a `Machine`'s state."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree
+from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.heap import ModuleObject
+from device_lens.domain.join import join_all
+from device_lens.domain.trail import Site
+from device_lens.domain.values import NONE, TupleValue, Unknown
+from device_lens.interpreter import conditions, reports
+from device_lens.interpreter.facts import Skipped
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+
+MOVERS = ("prepare", "setup", "initialize", "wrap", "dispatch", "parallel", "shard", "to_device")
+"""Parts of names of library functions that are known to move the modules they are given."""
+
+
+class ModelServices:
+    """Mixed into `Machine`, whose state it reads; `active` is the call (node and frame) whose
+    model runs."""
+
+    active: tuple[Any, Frame] | None
+
+    def condition(self: Any) -> Any:
+        return self.path.named
+
+    def default_device(self: Any) -> DeviceTree:
+        found: DeviceTree = self.globals["default_device"]
+        return found
+
+    def current_cuda(self: Any) -> DeviceTree:
+        found = self.globals["current_cuda"]
+        return found if found is not None else Device("cuda")
+
+    def invoke(self: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        from device_lens.interpreter import calls
+
+        node, frame = self.active_place()
+        return calls.call(self, function, args, kwargs, node, frame)
+
+    def attribute(self: Any, value: Any, name: str) -> Any:
+        from device_lens.interpreter import attributes
+
+        node, frame = self.active_place()
+        return attributes.read(self, value, name, node, frame)
+
+    def truth(self: Any, value: Any) -> Any:
+        return self.decide(conditions.truth(value))
+
+    def iterate(self: Any, value: Any) -> tuple[tuple[Any, ...], Any]:
+        """The items known one by one, and what any further item is."""
+        from device_lens.interpreter import iteration
+
+        return iteration.iterate(self, value)
+
+    def merge_items(self: Any, value: Guarded, count: int) -> Any:
+        """A tree of sequences as one tuple of `count` joined items, where all have that many."""
+        sides = [self.iterate(leaf) for leaf in leaves(value) if leaf != NONE]
+        items = []
+        for index in range(count):
+            found = [s[0][index] if index < len(s[0]) else s[1] for s in sides]
+            known = [item for item in found if item is not None]
+            items.append(join_all(known) if known else Unknown())
+        return TupleValue(tuple(items))
+
+    def active_place(self: Any) -> tuple[Any, Frame]:
+        if self.active is not None:
+            found: tuple[Any, Frame] = self.active
+            return found
+        frame = self.stack[-1]
+        return frame.statement, frame
+
+    def argument_site(self: Any, position: int | str) -> Site | None:
+        node, frame = self.active_place()
+        stored = isinstance(node, ast.Subscript) and position == 1
+        found = getattr(frame.statement, "value", None) if stored else argument_node(node, position)
+        return None if found is None else self.site(found, frame)
+
+    def conflict(
+        self: Any,
+        operation: str,
+        left: tuple[Any, int | str],
+        right: tuple[Any, int | str],
+        literals: Any,
+        wants_cpu: bool = False,
+    ) -> None:
+        reports.conflict(self, operation, left, right, literals, wants_cpu)
+
+    def synchronize(self: Any, what: str, subject: Any, position: int | str) -> None:
+        reports.synchronization(self, what, subject, position)
+
+    def host_read(self: Any, what: str, value: Any, position: int | str) -> None:
+        """Reports that a tensor is read as host memory: `.numpy()`, `np.asarray(t)`, a plot."""
+        reports.host_read(self, what, value, position)
+
+    def optimizer_conflict(self: Any, form: str, optimizer: Site | None, move: Site | None) -> None:
+        reports.optimizer_conflict(self, form, optimizer, move)
+
+    def generator_conflict(
+        self: Any, consumer: str, generator: Any, position: int | str, needed: DeviceTree
+    ) -> None:
+        reports.generator_conflict(self, consumer, generator, position, needed)
+
+    def report(self: Any, fact: Any) -> None:
+        self.findings.add(fact)
+
+    def skip(self: Any, reason: str) -> None:
+        node, frame = self.active_place()
+        self.skip_at(node, frame, reason)
+
+    def skip_at(self: Any, node: Any, frame: Frame, reason: str) -> None:
+        self.findings.skip(Skipped(self.site(node, frame), reason))
+
+    def inference_mode(self: Any) -> bool | None:
+        grad = self.globals["grad"]
+        return None if grad is None else not grad
+
+    def set_global(self: Any, name: str, value: Any) -> None:
+        self.journal.write(self.globals, name, value)
+
+    def escape(self: Any, values: tuple[Any, ...], name: str) -> None:
+        """Values are given to code that is not seen. Modules keep their device unless the code is
+        known for moving them; what is known of lists and dicts stays."""
+        reports.escaped(self, values)
+        short = name.rpartition(".")[2].lower()
+        if not any(part in short for part in MOVERS):
+            return
+        for value in values:
+            if type(value) is ModuleObject:
+                from device_lens.models.torch import module as torch_module
+
+                torch_module.move(self, value, UNKNOWN_DEVICE, None, None)
+
+
+def argument_node(node: Any, position: int | str) -> Any:
+    """The node of an argument; position -1 is the receiver or left operand."""
+    if isinstance(node, ast.Call):
+        if isinstance(position, str):
+            return next((k.value for k in node.keywords if k.arg == position), None)
+        if position == -1:
+            return node.func.value if isinstance(node.func, ast.Attribute) else None
+        if position < len(node.args):
+            return node.args[position]
+        return None
+    if isinstance(node, ast.BinOp):
+        return _operand(node.left, node.right, position)
+    if isinstance(node, ast.AugAssign):
+        return _operand(node.target, node.value, position)
+    if isinstance(node, ast.Compare):
+        return _operand(node.left, node.comparators[0], position)
+    if isinstance(node, ast.Subscript):
+        return node.value if position == -1 else node.slice
+    if isinstance(node, ast.UnaryOp):
+        return node.operand
+    if isinstance(node, ast.Attribute):
+        return node.value
+    return None
+
+
+def _operand(left: Any, right: Any, position: int | str) -> Any:
+    return left if position == -1 else right

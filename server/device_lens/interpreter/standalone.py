@@ -1,0 +1,198 @@
+"""Functions that no one calls: run once with symbols for their parameters."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.code import ClassValue, Function, Scope
+from device_lens.domain.device import SymbolicDevice
+from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject
+from device_lens.domain.path import ALWAYS
+from device_lens.domain.values import Const, Unknown
+from device_lens.interpreter import functions, reports
+from device_lens.interpreter.annotations import refine
+from device_lens.interpreter.budget import Exhausted
+from device_lens.interpreter.frames import Frame
+from device_lens.models.torch import module as torch_module
+from device_lens.models.torch.copying import deep_copy
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
+
+FORWARD = frozenset({"forward", "__call__"})
+_FRAMEWORK_STEPS = frozenset(
+    {"training_step", "validation_step", "test_step", "predict_step", "shared_step"}
+)
+
+
+def run_function(machine: Machine, function: Function) -> None:
+    """Runs one function with symbols, leaving no trace in the heap."""
+    mark = machine.journal.mark()
+    before = machine.path
+    steps = machine.budget.steps
+    machine.budget.steps = machine.options.max_standalone_steps
+    machine.path = ALWAYS
+    depth = len(machine.stack)
+    try:
+        scope = Scope(function.scope, function.namespace.scope.names)
+        frame = Frame(function.namespace, scope, function.chunk, function)
+        receiver = _receiver(machine, function)
+        _bind(machine, function, frame, receiver, _home(machine, receiver, function))
+        functions.record_parameters(machine, function, frame)
+        functions.run(machine, function, frame)
+    except Exhausted:
+        machine.budget.note(f"`{function.name}` was not run to its end: too many steps")
+    finally:
+        del machine.stack[depth:]
+        machine.path = before
+        machine.journal.undo(mark)
+        machine.budget.steps = steps
+
+
+def _bind(machine: Machine, function: Function, frame: Frame, receiver: Any, home: Any) -> None:
+    """Binds symbols to the parameters; the first is `receiver` where there is one."""
+    parameters = function.node.args
+    names = frame.scope.names
+    positional = [*parameters.posonlyargs, *parameters.args]
+    defaults = [None] * (len(positional) - len(function.defaults)) + list(function.defaults)
+    for parameter, default in (
+        *zip(positional, defaults, strict=True),
+        *zip(parameters.kwonlyargs, function.kw_defaults, strict=True),
+    ):
+        if type(default) is Const:
+            reports.default_kept(machine, parameter.arg, default)
+    for index, (parameter, default) in enumerate(zip(positional, defaults, strict=True)):
+        if index == 0 and receiver is not None:
+            names[parameter.arg] = receiver
+            frame.self_value = receiver
+        else:
+            names[parameter.arg] = symbol(machine, parameter, default, home, frame)
+    for parameter, value in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True):
+        default = None if value is None else Unknown()
+        names[parameter.arg] = symbol(machine, parameter, default, home, frame)
+    if parameters.vararg is not None:
+        names[parameters.vararg.arg] = ListObject((), Unknown(), "tuple", parameters)
+    if parameters.kwarg is not None:
+        names[parameters.kwarg.arg] = DictObject({}, Unknown(), parameters)
+
+
+def symbol(machine: Machine, parameter: ast.arg, default: Any, home: Any, frame: Frame) -> Any:
+    """What a parameter is when no caller says: as annotated, an input of a module's forward on the
+    module's own device, otherwise an unknown of its own. One with a constant default is no more
+    than that type of thing."""
+    name = parameter.arg
+    value = Unknown(name, home if home is not None else SymbolicDevice(name))
+    if parameter.annotation is not None:
+        refined = refine(machine, value, parameter.annotation, frame)
+        if refined is not value or _is_host(parameter.annotation):
+            return refined if refined is not value else Unknown(name)
+    if type(default) is Const and default.value is not None:
+        return Unknown(name)
+    if home is not None and default is None and parameter.annotation is None:
+        value.tensor_evidence = True
+    return value
+
+
+def _is_host(annotation: ast.expr) -> bool:
+    return isinstance(annotation, ast.Name) and annotation.id in ("int", "float", "str", "bool")
+
+
+def _receiver(machine: Machine, function: Function) -> Any:
+    """`self` or `cls` of a method, None for a plain function."""
+    if function.owner is None or function.kind == "static":
+        return None
+    if function.kind == "class":
+        return function.owner
+    if function.name in ("__init__", "__new__", "__init_subclass__"):
+        return new_instance(machine, function.owner)
+    found = instance_of(machine, function.owner)
+    return found if found is not None else Unknown("self")
+
+
+def _home(machine: Machine, receiver: Any, function: Function) -> Any:
+    """The symbol that a module's inputs share with its parameters."""
+    if type(receiver) is not ModuleObject:
+        return None
+    if function.name in FORWARD or function.name in _FRAMEWORK_STEPS:
+        return machine.shared.get(("home", receiver.cls))
+    return None
+
+
+def new_instance(machine: Machine, cls: ClassValue) -> Instance:
+    return ModuleObject(cls, cls.node) if cls.is_module else Instance(cls, cls.node)
+
+
+def instance_of(machine: Machine, cls: ClassValue) -> Instance | None:
+    """An instance made with symbols. A module lives wherever its caller put it: its parts are on
+    one symbolic device, save for what its moves miss. None while it is being made (a class that
+    needs itself)."""
+    key = ("instance", cls)
+    if key in machine.shared:
+        found: Instance | None = machine.shared[key]
+        return found
+    machine.shared[key] = None
+    instance = new_instance(machine, cls)
+    written = machine.journal.set_apart()
+    try:
+        _initialise(machine, cls, instance)
+        if isinstance(instance, ModuleObject):
+            _put_elsewhere(machine, cls, instance)
+    finally:
+        machine.journal.resume(written)
+    machine.shared[key] = instance
+    return instance
+
+
+def copy_of(machine: Machine, cls: ClassValue, site: Any) -> ModuleObject | None:
+    """A new instance like the one made with symbols, on the default device; None where there is no
+    such instance yet."""
+    made = machine.shared.get(("instance", cls))
+    if type(made) is not ModuleObject:
+        return None
+    journal = machine.journal
+    moves, written = journal.moves, journal.set_apart()
+    try:
+        copied = deep_copy(made, {})
+        copied.site = site
+        torch_module.move(machine, copied, machine.default_device(), None, None)
+    finally:
+        journal.resume(written)
+        journal.moves = moves  # nobody has asked yet where the copy is
+    found: ModuleObject = copied
+    return found
+
+
+def _initialise(machine: Machine, cls: ClassValue, instance: Instance) -> None:
+    from device_lens.interpreter import classes
+
+    creator = cls.lookup("__init__")
+    before = machine.path
+    machine.path = ALWAYS
+    depth = len(machine.stack)
+    active = machine.active
+    try:
+        if isinstance(creator, Function):
+            scope = Scope(creator.scope, creator.namespace.scope.names)
+            frame = Frame(creator.namespace, scope, creator.chunk, creator)
+            _bind(machine, creator, frame, instance, None)
+            functions.record_parameters(machine, creator, frame)
+            functions.run(machine, creator, frame)
+        else:
+            frame = Frame(cls.namespace, cls.namespace.scope, cls.chunk)
+            frame.statement = cls.node
+            machine.stack.append(frame)
+            classes.initialise(machine, instance, (), {}, cls.node, frame, False)
+    except Exhausted:
+        machine.budget.note(f"`{cls.name}` was not made to its end: too many steps")
+    finally:
+        del machine.stack[depth:]
+        machine.active = active
+        machine.path = before
+
+
+def _put_elsewhere(machine: Machine, cls: ClassValue, instance: ModuleObject) -> None:
+    home = SymbolicDevice("self", of_module_input=True)
+    machine.shared["home", cls] = home
+    torch_module.move(machine, instance, home, None, None)
+    machine.journal.write(instance.own, "device", home)

@@ -1,0 +1,173 @@
+"""Statements without control flow of their own, and those that end a path."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from device_lens.domain.values import NONE, Tensor, Unknown
+from device_lens.interpreter import assignment, classes, imports, operators, reports
+from device_lens.interpreter.annotations import refine
+from device_lens.interpreter.conditions import narrow, truth
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import DEAD, EVALUATORS, EXECUTORS, NEXT, Machine
+
+
+def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> int:
+    if isinstance(node.value, ast.Constant):
+        return NEXT
+    machine.evaluate(node.value, frame)
+    reports.discarded(machine, node, frame)
+    if _never_returns(node.value):
+        frame.raised = True
+        return DEAD
+    return NEXT
+
+
+def _never_returns(node: ast.expr) -> bool:
+    """`sys.exit()`, `exit()`, `quit()`."""
+    if not isinstance(node, ast.Call):
+        return False
+    func = node.func
+    if isinstance(func, ast.Attribute):
+        return func.attr in ("exit", "_exit") and isinstance(func.value, ast.Name)
+    return isinstance(func, ast.Name) and func.id in ("exit", "quit")
+
+
+def _assign(machine: Machine, node: ast.Assign, frame: Frame) -> int:
+    value = machine.evaluate(node.value, frame)
+    if isinstance(node.value, ast.Constant) and node.value.value is Ellipsis:
+        value = Unknown()
+    reports.assigned(machine, node, frame)
+    for target in node.targets:
+        assignment.assign(machine, target, value, frame, node.value)
+    return NEXT
+
+
+def _annotated(machine: Machine, node: ast.AnnAssign, frame: Frame) -> int:
+    if node.value is not None:
+        value = machine.evaluate(node.value, frame)
+        if type(value) is Unknown:
+            value = refine(machine, value, node.annotation, frame)
+        assignment.assign(machine, node.target, value, frame, node.value)
+    return NEXT
+
+
+def _augmented(machine: Machine, node: ast.AugAssign, frame: Frame) -> int:
+    target: Any = node.target
+    load = _as_load(target)
+    left = EVALUATORS[type(load)](machine, load, frame)
+    right = machine.evaluate(node.value, frame)
+    value = operators.operate(machine, node, type(node.op), left, right, frame, in_place=True)
+    reports.accumulated(machine, node, left, right, value, frame)
+    if type(left) is Tensor and type(value) is Tensor and left.device == value.device:
+        value = value.with_(trail=left.trail)
+    assignment.assign(machine, target, value, frame, node.value)
+    return NEXT
+
+
+def _as_load(target: Any) -> ast.expr:
+    """The target read: an equal expression, which is not shown since the target is."""
+    if isinstance(target, ast.Name):
+        found: ast.expr = ast.Name(target.id, ast.Load())
+    elif isinstance(target, ast.Attribute):
+        found = ast.Attribute(target.value, target.attr, ast.Load())
+    else:
+        found = ast.Subscript(target.value, target.slice, ast.Load())
+    return ast.copy_location(found, target)
+
+
+def _return(machine: Machine, node: ast.Return, frame: Frame) -> int:
+    value = NONE if node.value is None else machine.evaluate(node.value, frame)
+    if node.value is not None:
+        reports.returned(machine, node, value, frame)
+    if not frame.branch_depth and not frame.loops and not frame.try_depth:
+        frame.exits.append((machine.path, value, None))
+        return DEAD
+    return machine.leave(frame, value, frame.exits, frame.entry_mark)
+
+
+def _raise(machine: Machine, node: ast.Raise, frame: Frame) -> int:
+    if node.exc is not None:
+        machine.evaluate(node.exc, frame)
+    frame.raised = True
+    return DEAD
+
+
+def _assert(machine: Machine, node: ast.Assert, frame: Frame) -> int:
+    value = machine.evaluate(node.test, frame)
+    reports.tested(machine, node.test, value, frame)
+    condition = machine.decide(truth(value))
+    if condition is not False:
+        machine.path = machine.path.assume(condition)
+        frame.raised = True
+        narrow(machine, node.test, frame, True)
+    return NEXT
+
+
+def _break(machine: Machine, node: ast.Break, frame: Frame) -> int:
+    if not frame.loops:
+        return DEAD
+    loop = frame.loops[-1]
+    return machine.leave(frame, None, loop.breaks, loop.mark)
+
+
+def _continue(machine: Machine, node: ast.Continue, frame: Frame) -> int:
+    if not frame.loops:
+        return DEAD
+    loop = frame.loops[-1]
+    return machine.leave(frame, None, loop.continues, loop.mark)
+
+
+def _delete(machine: Machine, node: ast.Delete, frame: Frame) -> int:
+    for target in node.targets:
+        assignment.delete(machine, target, frame)
+    return NEXT
+
+
+def _function(machine: Machine, node: ast.FunctionDef, frame: Frame) -> int:
+    classes.define_function(machine, node, frame)
+    return NEXT
+
+
+def _class(machine: Machine, node: ast.ClassDef, frame: Frame) -> int:
+    classes.define_class(machine, node, frame)
+    return NEXT
+
+
+def _import(machine: Machine, node: ast.Import, frame: Frame) -> int:
+    imports.run_import(machine, node, frame)
+    return NEXT
+
+
+def _import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> int:
+    imports.run_import_from(machine, node, frame)
+    return NEXT
+
+
+def _global(machine: Machine, node: ast.Global | ast.Nonlocal, frame: Frame) -> int:
+    frame.scope.outer = frame.scope.outer | frozenset(node.names)
+    return NEXT
+
+
+EXECUTORS.update(
+    {
+        ast.Expr: _expression,
+        ast.Assign: _assign,
+        ast.AnnAssign: _annotated,
+        ast.AugAssign: _augmented,
+        ast.Return: _return,
+        ast.Raise: _raise,
+        ast.Assert: _assert,
+        ast.Break: _break,
+        ast.Continue: _continue,
+        ast.Delete: _delete,
+        ast.FunctionDef: _function,
+        ast.AsyncFunctionDef: _function,
+        ast.ClassDef: _class,
+        ast.Import: _import,
+        ast.ImportFrom: _import_from,
+        ast.Global: _global,
+        ast.Nonlocal: _global,
+    }
+)

@@ -1,0 +1,323 @@
+"""Subscripts: reading, storing and deleting items."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.guard import Guarded
+from device_lens.domain.heap import (
+    MISSING,
+    DictObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+    Parameter,
+)
+from device_lens.domain.join import join, join_blind
+from device_lens.domain.values import (
+    NONE,
+    BoundExternal,
+    Const,
+    External,
+    HostArray,
+    SliceValue,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+from device_lens.interpreter import attributes, calls
+from device_lens.interpreter.expressions import key_of, names_code, put
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.iteration import any_of
+from device_lens.interpreter.machine import EVALUATORS, NEXT, Machine
+from device_lens.models import registry
+from device_lens.models.call import constant
+
+
+def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Any:
+    receiver = machine.evaluate(node.value, frame)
+    index = machine.evaluate(node.slice, frame)
+    return item(machine, receiver, index, node, frame)
+
+
+def item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -> Any:
+    """`receiver[index]`."""
+    kind = type(receiver)
+    if kind is Tensor or kind is Parameter:
+        return _library(machine, "torch.Tensor", receiver, index, node, frame)
+    if type(index) is Guarded and kind in _CONTAINERS:
+        return _of_any_index(machine, receiver, index, node, frame)
+    if kind is DictObject:
+        return _of_dict(machine, receiver, index)
+    if kind is TupleValue:
+        return _of_sequence(receiver.items, None, index, "tuple", node)
+    if kind is ListObject:
+        return _of_sequence(receiver.items, receiver.rest, index, receiver.kind, node)
+    if kind is Guarded:
+        return _of_tree(machine, receiver, index, node, frame)
+    if isinstance(receiver, Instance):
+        return _of_object(machine, receiver, index, node, frame)
+    if kind is HostArray:
+        return _of_array(machine, receiver, index, node, frame)
+    if kind is Const:
+        return _of_constant(receiver.value, index)
+    if kind is Unknown:
+        return _of_unknown(machine, receiver, index, node, frame)
+    if kind is ClassValue or (kind is External and names_code(receiver)):
+        return receiver
+    return Unknown()
+
+
+def _library(
+    machine: Machine, prefix: str, receiver: Any, index: Any, node: Any, frame: Frame
+) -> Any:
+    name = prefix + ".__getitem__"
+    model = registry.function(name)
+    if model is None:
+        return Unknown()
+    return calls.run_model(machine, model, name, receiver, (index,), {}, node, frame)
+
+
+def _of_tree(machine: Machine, tree: Guarded, index: Any, node: Any, frame: Frame) -> Any:
+    if NONE in (tree.yes, tree.no):
+        return item(machine, tree.no if tree.yes == NONE else tree.yes, index, node, frame)
+    return machine.choose(
+        Guarded(tree.atom, True, False),
+        frame,
+        lambda: item(machine, tree.yes, index, node, frame),
+        lambda: item(machine, tree.no, index, node, frame),
+    )
+
+
+_CONTAINERS = (DictObject, TupleValue, ListObject)
+
+
+def _of_any_index(machine: Machine, receiver: Any, index: Guarded, node: Any, frame: Frame) -> Any:
+    """An index that hangs on conditions: the item of each case."""
+    condition = Guarded(index.atom, True, False)
+    yes = item(machine, receiver, index.yes, node, frame)
+    return join(condition, yes, item(machine, receiver, index.no, node, frame))
+
+
+def _of_dict(machine: Machine, receiver: DictObject, index: Any) -> Any:
+    key = key_of(index)
+    if key is not MISSING:
+        found = receiver.entries.get(key, MISSING)
+        if found is not MISSING:
+            return found
+        if receiver.rest is not None:
+            return receiver.rest
+        return _made_on_demand(machine, receiver, index)
+    found = any_of(tuple(receiver.entries.values()), receiver.rest)
+    return found if found is not None else _made_on_demand(machine, receiver, index)
+
+
+def _made_on_demand(machine: Machine, receiver: DictObject, index: Any) -> Any:
+    """The new item of a `defaultdict`."""
+    factory = receiver.fields.get("default")
+    if factory is None:
+        return Unknown()
+    made = machine.invoke(factory, (), {})
+    put(machine, receiver, index, made)
+    return made
+
+
+def _of_sequence(items: tuple[Any, ...], rest: Any, index: Any, kind: str, node: Any) -> Any:
+    if type(index) is SliceValue:
+        return _slice(items, rest, index, kind, node)
+    position = constant(index)
+    if isinstance(position, int):
+        if 0 <= position < len(items):
+            return items[position]
+        if position < 0 and rest is None and -position <= len(items):
+            return items[position]
+        if rest is not None and position >= 0:
+            return rest
+    found = any_of(items, rest)
+    return found if found is not None else Unknown()
+
+
+def _slice(items: tuple[Any, ...], rest: Any, index: SliceValue, kind: str, node: Any) -> Any:
+    bounds = [constant(part, MISSING) for part in (index.start, index.stop, index.step)]
+    if rest is None and all(b is None or isinstance(b, int) for b in bounds):
+        kept = items[slice(*bounds)] if bounds[2] != 0 else ()
+        if kind == "tuple":
+            return TupleValue(kept)
+        return ListObject(kept, None, kind, node)
+    return ListObject((), any_of(items, rest), "list" if kind != "tuple" else kind, node)
+
+
+def _of_object(machine: Machine, receiver: Instance, index: Any, node: Any, frame: Frame) -> Any:
+    cls = receiver.cls
+    if type(cls) is ClassValue:
+        found = cls.lookup("__getitem__")
+        if isinstance(found, Function):
+            return calls.call(machine, BoundMethod(receiver, found), (index,), {}, node, frame)
+    for prefix in _library_classes(receiver):
+        if registry.function(prefix + ".__getitem__") is not None:
+            return _library(machine, prefix, receiver, index, node, frame)
+    key = key_of(index)
+    if key is not MISSING and ("[]", key) in receiver.fields:
+        return receiver.fields["[]", key]
+    unknown = Unknown()
+    if key is not MISSING:
+        machine.journal.write(receiver.fields, ("[]", key), unknown)
+    return unknown
+
+
+def _library_classes(receiver: Instance) -> tuple[str, ...]:
+    if type(receiver) is ModuleObject:
+        return attributes.module_classes(receiver)
+    cls = receiver.cls
+    if type(cls) is ClassValue:
+        return cls.foreign
+    return (cls.name, *registry.bases(cls.name))
+
+
+def _of_array(machine: Machine, receiver: HostArray, index: Any, node: Any, frame: Frame) -> Any:
+    if registry.function("numpy.ndarray.__getitem__") is not None:
+        return _library(machine, "numpy.ndarray", receiver, index, node, frame)
+    return HostArray(receiver.dtype)
+
+
+def _of_constant(value: Any, index: Any) -> Any:
+    position = constant(index)
+    if (
+        isinstance(value, str)
+        and isinstance(position, int)
+        and -len(value) <= position < len(value)
+    ):
+        return Const(value[position])
+    if isinstance(value, str) and type(index) is SliceValue:
+        bounds = [constant(part, MISSING) for part in (index.start, index.stop, index.step)]
+        if all(b is None or isinstance(b, int) for b in bounds) and bounds[2] != 0:
+            return Const(value[slice(*bounds)])
+    return Unknown()
+
+
+def _of_unknown(machine: Machine, receiver: Unknown, index: Any, node: Any, frame: Frame) -> Any:
+    if receiver.tensor_evidence:
+        return _library(machine, "torch.Tensor", receiver, index, node, frame)
+    key = key_of(index)
+    if receiver.fields is None:
+        receiver.fields = {}
+    place = ("[]", None if key is MISSING else key)
+    found = receiver.fields.get(place)
+    if found is None:
+        label = _label(receiver, key)
+        found = receiver.fields[place] = Unknown(label, receiver.device)
+    return found
+
+
+def _label(receiver: Unknown, key: Any) -> str:
+    if not receiver.label or key is MISSING:
+        return ""
+    return f"{receiver.label}[{key!r}]"
+
+
+def store(machine: Machine, target: ast.Subscript, value: Any, frame: Frame) -> None:
+    """`receiver[index] = value`."""
+    receiver = machine.evaluate(target.value, frame)
+    index = machine.evaluate(target.slice, frame)
+    set_item(machine, receiver, index, value, target, frame)
+
+
+def set_item(
+    machine: Machine, receiver: Any, index: Any, value: Any, node: Any, frame: Frame
+) -> None:
+    kind = type(receiver)
+    if kind in (Tensor, Parameter) or (kind is Unknown and receiver.tensor_evidence):
+        model = registry.function("torch.Tensor.__setitem__")
+        if model is not None:
+            name = "torch.Tensor.__setitem__"
+            calls.run_model(machine, model, name, receiver, (index, value), {}, node, frame)
+    elif kind is DictObject:
+        put(machine, receiver, index, value)
+    elif kind is ListObject:
+        _store_in_list(machine, receiver, index, value)
+    elif kind is Guarded:
+        _store_in_tree(machine, receiver, index, value, node, frame)
+    elif kind is Unknown:
+        if receiver.fields is None:
+            receiver.fields = {}
+        key = key_of(index)
+        if key is not MISSING:
+            machine.journal.write(receiver.fields, ("[]", key), value)
+    elif isinstance(receiver, Instance):
+        _store_in_object(machine, receiver, index, value, node, frame)
+
+
+def _store_in_tree(
+    machine: Machine, tree: Guarded, index: Any, value: Any, node: Any, frame: Frame
+) -> None:
+    if NONE in (tree.yes, tree.no):
+        kept = tree.no if tree.yes == NONE else tree.yes
+        set_item(machine, kept, index, value, node, frame)
+        return
+
+    def side(leaf: Any) -> int:
+        set_item(machine, leaf, index, value, node, frame)
+        return NEXT
+
+    condition = Guarded(tree.atom, True, False)
+    machine.fork(condition, frame, lambda: side(tree.yes), lambda: side(tree.no))
+
+
+def _store_in_list(machine: Machine, receiver: ListObject, index: Any, value: Any) -> None:
+    write = machine.journal.write
+    items, rest = receiver.items, receiver.rest
+    position = constant(index)
+    if (
+        isinstance(position, int)
+        and -len(items) <= position < len(items)
+        and (position >= 0 or rest is None)
+    ):
+        changed = list(items)
+        changed[position] = value
+        write(receiver.fields, "items", tuple(changed))
+        return
+    if type(index) is SliceValue:
+        known, more = machine.iterate(value)
+        value = any_of(known, more)
+        if value is None:
+            return
+    write(receiver.fields, "items", tuple(join_blind(old, value) for old in items))
+    if rest is not None:
+        write(receiver.fields, "rest", join_blind(rest, value))
+
+
+def _store_in_object(
+    machine: Machine, receiver: Instance, index: Any, value: Any, node: Any, frame: Frame
+) -> None:
+    if type(receiver.cls) is ClassValue:
+        found = receiver.cls.lookup("__setitem__")
+        if isinstance(found, Function):
+            bound = BoundMethod(receiver, found)
+            calls.call(machine, bound, (index, value), {}, node, frame)
+            return
+    for prefix in _library_classes(receiver):
+        name = prefix + ".__setitem__"
+        if registry.function(name) is not None:
+            bound_external = BoundExternal(receiver, name)
+            calls.call(machine, bound_external, (index, value), {}, node, frame)
+            return
+    key = key_of(index)
+    if key is not MISSING:
+        machine.journal.write(receiver.fields, ("[]", key), value)
+
+
+def remove(machine: Machine, target: ast.Subscript, frame: Frame) -> None:
+    """`del receiver[index]`."""
+    receiver = machine.evaluate(target.value, frame)
+    key = key_of(machine.evaluate(target.slice, frame))
+    if type(receiver) is DictObject and key is not MISSING:
+        machine.journal.delete(receiver.entries, key)
+    elif type(receiver) is ListObject:
+        rest = any_of(receiver.items, receiver.rest)
+        machine.journal.write(receiver.fields, "items", ())
+        machine.journal.write(receiver.fields, "rest", rest)
+
+
+EVALUATORS[ast.Subscript] = _subscript

@@ -1,0 +1,111 @@
+"""Facts about moved tensors: leaves that stop being leaves."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.device import same_everywhere
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import DictObject, Instance, Parameter
+from device_lens.domain.values import Tensor
+from device_lens.interpreter.facts import NonLeafTransfer, Transfer
+from device_lens.models.torch.optim import CLASSES
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+    from device_lens.interpreter.watched import LibraryCall
+
+_LEAF_AGAIN = tuple(
+    f"torch.Tensor.{name}" for name in "detach detach_ requires_grad_ retain_grad data".split()
+)
+
+
+def transferred(machine: Machine, seen: Any, fact: Transfer, value: Any, frame: Frame) -> None:
+    """A leaf that requires grad, moved where it is made: what comes back is no leaf. It is
+    remembered until the run is over, since what is made of it may be a leaf again."""
+    if not fact.moves or machine.globals["grad"] is not True:
+        return
+    tensor = seen.tensor
+    if tensor.requires_grad is not True or tensor.leaf is not True:
+        return
+    if same_everywhere(fact.source, fact.target):
+        return
+    receiver = seen.node.func.value
+    if type(seen.receiver) is Parameter:
+        form = "parameter"
+    elif fact.created_here:
+        form = "factory"
+    else:
+        form = "name"
+    if form != "name" and not isinstance(receiver, ast.Call):
+        return
+    if form == "name" and not _rebound(frame.statement, receiver):
+        return
+    found = NonLeafTransfer(
+        fact.site,
+        form,
+        fact.subject,
+        device_argument=fact.device_argument,
+        condition=fact.condition,
+    )
+    machine.watched.moved_leaves.put(value, found)
+
+
+def _rebound(statement: Any, receiver: ast.expr) -> bool:
+    """Whether the statement is `x = x.to(d)`: the leaf itself is lost."""
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return False
+    return ast.unparse(statement.targets[0]) == ast.unparse(receiver)
+
+
+def leaf_again(machine: Machine, seen: LibraryCall) -> None:
+    """`.detach()` begins anew, `.requires_grad_()` and `.retain_grad()` keep the gradient."""
+    machine.watched.moved_leaves.drop(seen.receiver)
+
+
+def differentiated(machine: Machine, seen: LibraryCall) -> None:
+    """`torch.autograd.grad(loss, [x])` gives gradients of what is no leaf, too."""
+    for value in _inside(machine, seen.get(1, "inputs")):
+        machine.watched.moved_leaves.drop(value)
+
+
+def optimized(machine: Machine, seen: LibraryCall) -> None:
+    """An optimizer takes the moved tensor, and raises."""
+    if not isinstance(seen.value, Instance) or not machine.watched.moved_leaves:
+        return
+    for value in _inside(machine, seen.get(0, "params")):
+        found = machine.watched.moved_leaves.get(value)
+        if found is not None and found.given_to_optimizer is None:
+            found.given_to_optimizer = machine.site(seen.node, seen.frame)
+
+
+def _inside(machine: Machine, value: Any) -> list[Any]:
+    """The tensors that an argument is or lists, those of parameter groups included."""
+    if value is None:
+        return []
+    if type(value) in (Tensor, Parameter):
+        return [value]
+    found: list[Any] = []
+    for leaf in leaves(value):
+        if type(leaf) is DictObject:
+            found += _inside(machine, leaf.entries.get("params"))
+            continue
+        items, rest = machine.iterate(leaf)
+        for item in (*items, rest):
+            found += _inside(machine, item) if type(item) is DictObject else [item]
+    return found
+
+
+def conclude(machine: Machine) -> None:
+    """Tells of the moved tensors that stayed what they are."""
+    for _, found in machine.watched.moved_leaves.items():
+        machine.findings.add(found)
+
+
+WATCHERS = {
+    **dict.fromkeys(_LEAF_AGAIN, leaf_again),
+    **{f"torch.optim.{name}": optimized for name in CLASSES},
+    "torch.autograd.grad": differentiated,
+}

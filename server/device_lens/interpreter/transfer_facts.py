@@ -1,0 +1,270 @@
+"""Facts about transfers: `x.to(d)`, `.cuda()`, `.cpu()` and what becomes of their results."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.code import ClassValue, Function
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, same_everywhere
+from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter
+from device_lens.domain.values import (
+    BoundExternal,
+    DtypeValue,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+from device_lens.interpreter import host_facts, pinned_facts, places, tensor_facts
+from device_lens.interpreter.facts import ContainerTransfer, Kind, Transfer
+from device_lens.models.call import constant, device_of, tensor_of
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+
+MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "to_empty"})
+CONVERSIONS = frozenset(
+    {"half", "float", "double", "bfloat16", "long", "int", "short", "bool", "type", "type_as"}
+)
+FACTORY_PREFIXES = ("torch.", "np.", "numpy.")
+
+
+class Watch:
+    """A transfer that is about to run."""
+
+    __slots__ = ("device", "frame", "node", "receiver", "tensor")
+
+    def __init__(
+        self, node: ast.Call, frame: Frame, receiver: Any, tensor: Tensor | None, device: Any
+    ) -> None:
+        self.node = node
+        self.frame = frame
+        self.receiver = receiver
+        self.tensor = tensor
+        self.device = device
+
+
+def watch(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> Watch | None:
+    """Remembers where the receiver is, if the call is a transfer of a tensor or module."""
+    if not isinstance(node.func, ast.Attribute):
+        return None
+    method = node.func.attr
+    if method not in MOVES and method not in CONVERSIONS:
+        return None
+    if type(receiver) is ModuleObject:
+        machine.findings.doubtful.add(node)
+        if type(receiver.cls) is ClassValue and type(receiver.cls.lookup(method)) is Function:
+            return None
+        device = machine.recorder.module_device(receiver)
+        return Watch(node, frame, receiver, None, UNKNOWN_DEVICE if device is None else device)
+    if any(type(leaf) is Unknown and not leaf.tensor_evidence for leaf in leaves(receiver)):
+        machine.findings.doubtful.add(node)
+        return None
+    tensor = tensor_of(receiver)
+    if tensor is None:
+        machine.findings.doubtful.add(node)
+        _container(machine, node, receiver, method, frame)
+        return None
+    return Watch(node, frame, receiver, tensor, tensor.device)
+
+
+def _container(machine: Machine, node: ast.Call, receiver: Any, method: str, frame: Frame) -> None:
+    """`.to()` on a list, tuple or dict."""
+    if method not in ("to", "cuda", "cpu"):
+        return
+    kind = None
+    if type(receiver) is TupleValue and not receiver.names:
+        kind, items = "tuple", receiver.items
+    elif type(receiver) is ListObject and receiver.kind in ("list", "tuple"):
+        kind, items = receiver.kind, (*receiver.items, receiver.rest)
+    elif type(receiver) is DictObject and receiver.kind == "dict":
+        kind, items = "dict", (*receiver.entries.values(), receiver.rest)
+    if kind is None or not any(tensor_of(item) is not None for item in items):
+        return
+    assert isinstance(node.func, ast.Attribute)
+    subject = machine.site(node.func.value, frame)
+    machine.findings.add(ContainerTransfer(machine.site(node, frame), subject, kind, method))
+
+
+def finish(
+    machine: Machine, seen: Watch, args: tuple[Any, ...], kwargs: dict[str, Any], value: Any
+) -> None:
+    """Writes the fact down once the result is known."""
+    node, frame = seen.node, seen.frame
+    assert isinstance(node.func, ast.Attribute)
+    method = node.func.attr
+    moves, argument = _target(node, args, kwargs, method)
+    if seen.tensor is None:
+        target = machine.recorder.module_device(seen.receiver)
+        kind = Kind.MODULE
+    else:
+        result = tensor_of(value)
+        target = result.device if result is not None else UNKNOWN_DEVICE
+        kind = Kind.TENSOR
+    target = UNKNOWN_DEVICE if target is None else target
+    tensor = seen.tensor
+    fact = Transfer(
+        machine.site(node, frame),
+        machine.site(node.func.value, frame),
+        kind,
+        method,
+        seen.device,
+        target if moves else seen.device,
+        moves,
+        tensor.shape if tensor else None,
+        tensor.dtype if tensor else None,
+        places.loops_around(frame),
+        places.invariant_loops(frame, node) if tensor is not None else (),
+        in_place=seen.tensor is None,
+        conditional=_conditional(frame),
+        non_blocking=constant(kwargs.get("non_blocking")) is True,
+        pinned=tensor.pinned if tensor else False,
+        requires_grad=tensor.requires_grad if tensor else None,
+        trail=tensor.trail if tensor else seen.receiver.trail,
+        condition=places.condition_text(machine),
+        device_argument=None if argument is None else machine.site(argument, frame),
+        redundant=_redundant(method, args, kwargs, seen, target, moves),
+    )
+    _creation(fact, node.func.value, tensor)
+    keep(machine, fact)
+    if tensor is not None:
+        tensor_facts.transferred(machine, seen, fact, value, frame)
+        pinned_facts.transferred(machine, fact, tensor, seen.receiver)
+        host_facts.transferred(machine, fact, tensor, frame)
+
+
+def _conditional(frame: Frame) -> bool:
+    return frame.branch_depth > 0
+
+
+def _target(
+    node: ast.Call, args: tuple[Any, ...], kwargs: dict[str, Any], method: str
+) -> tuple[bool, Any]:
+    """Whether the call names a device, and the expression that does."""
+    if method in CONVERSIONS:
+        return False, None
+    if method != "to":
+        return True, node.args[0] if node.args else None
+    for index, value in enumerate(args):
+        if _names_device(value):
+            return True, node.args[index] if index < len(node.args) else None
+    for name in ("device", "other", "tensor"):
+        if name in kwargs and _names_device(kwargs[name]):
+            return True, next((k.value for k in node.keywords if k.arg == name), None)
+    return False, None
+
+
+def _names_device(value: Any) -> bool:
+    if type(value) is DtypeValue or value is None:
+        return False
+    if type(value) in (Tensor, Parameter):
+        return True
+    if type(value) is Guarded and tensor_of(value) is not None:
+        return True
+    if constant(value, ...) in (True, False):
+        return False
+    return device_of(value) is not None
+
+
+def _redundant(
+    method: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    seen: Watch,
+    target: Any,
+    moves: bool,
+) -> bool:
+    """A move to where the value already is in every case, with nothing else asked for."""
+    if not moves or method == "to_empty" or len(args) > 1:
+        return False
+    if any(name not in ("device", "non_blocking") for name in kwargs):
+        return False
+    if args and (type(args[0]) in (Tensor, Parameter) or type(args[0]) is Unknown):
+        return False
+    return same_everywhere(seen.device, target)
+
+
+def _creation(fact: Transfer, receiver: ast.expr, tensor: Tensor | None) -> None:
+    """Notes a receiver that is a factory call written right here."""
+    if tensor is None or tensor.trail is None or not isinstance(receiver, ast.Call):
+        return
+    if tensor.trail.kind == "created" and tensor.trail.site.node is receiver:
+        fact.created_here = True
+        fact.factory = ast.unparse(receiver.func)
+
+
+def keep(machine: Machine, fact: Transfer) -> None:
+    """Adds a transfer, or merges it with what was seen at that place before."""
+    known = machine.findings.transfers.get(fact.site.node)
+    if known is None:
+        machine.findings.transfers[fact.site.node] = fact
+        return
+    for name in ("source", "target"):
+        old, new = getattr(known, name), getattr(fact, name)
+        if old != new and not same_everywhere(old, new):
+            setattr(known, name, UNKNOWN_DEVICE)
+    known.redundant = known.redundant and fact.redundant
+    known.conditional = known.conditional or fact.conditional
+    known.created_here = known.created_here and fact.created_here
+    if known.shape != fact.shape:
+        known.shape = None
+    if known.dtype != fact.dtype:
+        known.dtype = None
+    if known.condition != fact.condition:
+        known.condition = None
+    if len(fact.loops) > len(known.loops):
+        known.loops, known.invariant_in = fact.loops, fact.invariant_in
+
+
+def discarded(machine: Machine, expression: ast.expr, frame: Frame) -> None:
+    """Marks the transfers whose results an expression statement throws away."""
+    for node in _thrown_away(expression):
+        fact = machine.findings.transfers.get(node)
+        if fact is None or fact.in_place:
+            continue
+        fact.discarded = True
+        if fact.trail is not None:
+            machine.shared.setdefault(("discarded", id(fact.trail)), fact.site)
+    if isinstance(expression, ast.Attribute):
+        uncalled(machine, expression, None, frame)
+
+
+def _thrown_away(expression: ast.expr) -> list[ast.expr]:
+    if isinstance(expression, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+        return [expression.elt]
+    if isinstance(expression, ast.Tuple):
+        return list(expression.elts)
+    return [expression]
+
+
+def uncalled(machine: Machine, expression: Any, value: Any, frame: Frame) -> None:
+    """`x.cuda` without the call: the bound method instead of the moved tensor."""
+    if not isinstance(expression, ast.Attribute) or expression.attr not in MOVES:
+        return
+    if value is None:
+        from device_lens.interpreter.machine import EVALUATORS
+
+        value = EVALUATORS[ast.Attribute](machine, expression, frame)
+    if type(value) is not BoundExternal or expression.attr == "to_empty":
+        return
+    tensor = tensor_of(value.receiver)
+    if tensor is None or not value.name.startswith("torch.Tensor."):
+        return
+    fact = Transfer(
+        machine.site(expression, frame),
+        machine.site(expression.value, frame),
+        Kind.TENSOR,
+        expression.attr,
+        tensor.device,
+        CPU if expression.attr == "cpu" else UNKNOWN_DEVICE,
+        True,
+        tensor.shape,
+        tensor.dtype,
+        places.loops_around(frame),
+        discarded=True,
+        called=False,
+        trail=tensor.trail,
+    )
+    machine.findings.transfers.setdefault(expression, fact)

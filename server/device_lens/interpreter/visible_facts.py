@@ -1,0 +1,157 @@
+"""Facts about `CUDA_VISIBLE_DEVICES`: set too late, or hiding a device that the program names."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from device_lens.domain.device import ANY_INDEX, Device
+from device_lens.domain.guard import leaves, primary
+from device_lens.domain.heap import ModuleObject
+from device_lens.domain.trail import Site
+from device_lens.interpreter import places
+from device_lens.interpreter.facts import VisibleDevices
+from device_lens.models.call import constant, device_of, tensor_of
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
+    from device_lens.interpreter.watched import LibraryCall
+
+VARIABLE = "CUDA_VISIBLE_DEVICES"
+_STARTERS = (
+    "init set_device current_device get_device_name get_device_properties get_device_capability "
+    "mem_get_info synchronize current_stream default_stream Stream get_rng_state"
+)
+_FACTORIES = "tensor zeros ones empty full rand randn randint arange linspace eye as_tensor"
+
+
+class Mask(NamedTuple):
+    """What the variable was set to, by which activation (None: the top level of a file)."""
+
+    visible: tuple[str, ...]
+    site: Site
+    activation: Any
+
+
+class Start(NamedTuple):
+    """The first line that surely starts CUDA."""
+
+    site: Site
+    activation: Any
+
+
+def _activation(machine: Machine) -> Any:
+    """What runs by itself: where no script calls, each function does."""
+    function = machine.stack[0].function if machine.stack else None
+    return function if machine.standalone else None
+
+
+def _holds(machine: Machine, note: Mask | Start | None, seen: LibraryCall) -> bool:
+    """Whether what was noted is part of the run that the call belongs to."""
+    if note is None or note.activation is not _activation(machine):
+        return False
+    return not machine.standalone or note.site.path == seen.frame.namespace.path
+
+
+def assigned(machine: Machine, seen: LibraryCall) -> None:
+    """`os.environ[name] = value`."""
+    if len(seen.args) != 2 or constant(seen.args[0]) != VARIABLE or places.undecided(machine):
+        return
+    watched, site = machine.watched, machine.site(seen.node, seen.frame)
+    text = constant(seen.args[1])
+    visible = tuple(part.strip() for part in text.split(",")) if isinstance(text, str) else ()
+    if _holds(machine, watched.started, seen):
+        machine.findings.add(
+            VisibleDevices(site, "too-late", site, visible, initialised_at=watched.started.site)
+        )
+        return
+    known = visible and all(part.isdigit() for part in visible)
+    watched.mask = Mask(visible, site, _activation(machine)) if known else None
+
+
+def used(machine: Machine, seen: LibraryCall) -> None:
+    """A call that creates on or moves to a device, or selects one."""
+    if not isinstance(seen.node, ast.Call):
+        return
+    device = _device(seen)
+    if device is None or device.type != "cuda":
+        return
+    _started(machine, seen)
+    mask = machine.watched.mask
+    if device.index is None or device.index == ANY_INDEX or not _holds(machine, mask, seen):
+        return
+    if device.index < len(mask.visible):
+        return
+    site = _named_at(machine, seen)
+    machine.findings.add(
+        VisibleDevices(site, "ordinal", mask.site, mask.visible, ordinal=device.index)
+    )
+
+
+def grouped(machine: Machine, seen: LibraryCall) -> None:
+    """`DataParallel(model, device_ids=[2, 3])`."""
+    mask, ids = machine.watched.mask, seen.get(1, "device_ids")
+    if ids is None or not isinstance(seen.node, ast.Call) or not _holds(machine, mask, seen):
+        return
+    items, _ = machine.iterate(ids)
+    named = next((k.value for k in seen.node.keywords if k.arg == "device_ids"), seen.node)
+    for item in items:
+        ordinal = constant(item)
+        if type(ordinal) is int and ordinal >= len(mask.visible):
+            site = machine.site(named, seen.frame)
+            machine.findings.add(
+                VisibleDevices(site, "ordinal", mask.site, mask.visible, ordinal=ordinal)
+            )
+
+
+def started(machine: Machine, seen: LibraryCall) -> None:
+    """A call that starts CUDA whatever its arguments are."""
+    _started(machine, seen)
+    if seen.args or seen.kwargs:
+        used(machine, seen)
+
+
+def _started(machine: Machine, seen: LibraryCall) -> None:
+    watched = machine.watched
+    if _holds(machine, watched.started, seen) or places.undecided(machine):
+        return
+    watched.started = Start(machine.site(seen.node, seen.frame), _activation(machine))
+
+
+def _device(seen: LibraryCall) -> Device | None:
+    """The one device that the call's result is on, or that it names, in the primary case."""
+    if isinstance(seen.value, ModuleObject):
+        tree: Any = seen.value.own.get("device")
+    else:
+        tensor = tensor_of(seen.value)
+        tree = tensor.device if tensor is not None else None
+    if tree is None and seen.name.startswith("torch.cuda."):
+        tree = device_of(seen.get(0, "device"))
+    found = list(leaves(primary(tree)))
+    return found[0] if len(found) == 1 and isinstance(found[0], Device) else None
+
+
+def _named_at(machine: Machine, seen: LibraryCall) -> Site:
+    """Where the device is written: its literal, else the argument, else the call."""
+    given = [*seen.args[:1], *(v for k, v in seen.kwargs.items() if k == "device")]
+    for value in given:
+        note = machine.watched.literals.get(value)
+        if note is not None:
+            site: Site = note.site
+            return site
+    named = next((k.value for k in seen.node.keywords if k.arg == "device"), None)
+    if named is None and seen.node.args and seen.name.rpartition(".")[2] not in _FACTORIES:
+        named = seen.node.args[0]
+    return machine.site(named if named is not None else seen.node, seen.frame)
+
+
+_MOVES = ("torch.Tensor.to", "torch.Tensor.cuda", "torch.nn.Module.to", "torch.nn.Module.cuda")
+WATCHERS = {
+    "os.environ.__setitem__": assigned,
+    **dict.fromkeys(_MOVES, used),
+    **{f"torch.{name}": used for name in _FACTORIES.split()},
+    **{f"torch.cuda.{name}": started for name in _STARTERS.split()},
+    "torch.cuda.device": used,
+    "torch.nn.DataParallel": grouped,
+    "torch.nn.parallel.DistributedDataParallel": grouped,
+}
