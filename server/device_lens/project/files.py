@@ -1,0 +1,144 @@
+"""The texts that count: what the editor holds, else what the disk holds, parsed once each."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from device_lens.project.reading import FileProblem, Stamp, read_text, stamp_of
+from device_lens.syntax.notebook import (
+    NotebookProblem,
+    NotebookSource,
+    notebook_of_texts,
+    parse_notebook,
+    read_notebook,
+)
+from device_lens.syntax.source import SourceFile, parse
+
+
+@dataclass(frozen=True, slots=True)
+class OpenDocument:
+    """A document as the editor holds it: a text, or a notebook's cells."""
+
+    version: int
+    content: str | NotebookSource
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The open documents at one moment, by path. Never changes."""
+
+    documents: Mapping[str, OpenDocument] = field(default_factory=lambda: MappingProxyType({}))
+
+    def version(self, path: str) -> int | None:
+        """The version of an open document; None for any other."""
+        document = self.documents.get(path)
+        return None if document is None else document.version
+
+
+class FileStore:
+    """The open documents. Changed on one thread; its snapshots may be read on any."""
+
+    def __init__(self) -> None:
+        self._snapshot = Snapshot()
+
+    def snapshot(self) -> Snapshot:
+        """The documents as they are now."""
+        return self._snapshot
+
+    def open(self, path: str, version: int, text: str) -> None:
+        """A document was opened."""
+        self._put(path, OpenDocument(version, text))
+
+    def change(self, path: str, version: int, text: str) -> None:
+        """A document's text changed; one that is not open is taken to be."""
+        self._put(path, OpenDocument(version, text))
+
+    def put_notebook(self, path: str, version: int, cells: Sequence[str | None]) -> None:
+        """A notebook was opened or changed; cells that are not code are None."""
+        self._put(path, OpenDocument(version, notebook_of_texts(cells)))
+
+    def close(self, path: str) -> None:
+        """A document was closed: from now on the disk counts."""
+        documents = dict(self._snapshot.documents)
+        documents.pop(path, None)
+        self._snapshot = Snapshot(MappingProxyType(documents))
+
+    def _put(self, path: str, document: OpenDocument) -> None:
+        documents = {**self._snapshot.documents, path: document}
+        self._snapshot = Snapshot(MappingProxyType(documents))
+
+
+@dataclass(slots=True)
+class _Entry:
+    """A parse and what it was made from: a file's stamp, or an open document's content."""
+
+    made_from: Stamp | str | NotebookSource | None
+    result: SourceFile | FileProblem
+
+
+class ParseCache:
+    """Parsed files, the least lately used forgotten first. For one thread at a time."""
+
+    def __init__(self, most_lines: int = 100_000) -> None:
+        self._most_lines = most_lines
+        self._lines = 0
+        self._entries: OrderedDict[str, _Entry] = OrderedDict()
+
+    def get(self, path: str, snapshot: Snapshot) -> SourceFile | FileProblem:
+        """The file as the snapshot or else the disk has it. An edit costs what it touches."""
+        document = snapshot.documents.get(path)
+        made_from = stamp_of(path) if document is None else document.content
+        known = self._entries.get(path)
+        if known is not None and known.made_from == made_from and made_from is not None:
+            self._entries.move_to_end(path)
+            return known.result
+        previous = known.result if known and isinstance(known.result, SourceFile) else None
+        content = _content(path) if document is None else document.content
+        result = _parsed(path, content, previous)
+        self._keep(path, _Entry(made_from, result))
+        return result
+
+    def forget(self, path: str) -> None:
+        """Drop a file's parse."""
+        entry = self._entries.pop(path, None)
+        if entry is not None:
+            self._lines -= _size(entry)
+
+    def _keep(self, path: str, entry: _Entry) -> None:
+        self.forget(path)
+        self._entries[path] = entry
+        self._lines += _size(entry)
+        while self._lines > self._most_lines and len(self._entries) > 1:
+            self.forget(next(iter(self._entries)))
+
+
+def _size(entry: _Entry) -> int:
+    return (
+        len(entry.result.starts) + len(entry.result.lines.lines)
+        if isinstance(entry.result, SourceFile)
+        else 1
+    )
+
+
+def _content(path: str) -> str | NotebookSource | FileProblem:
+    """What the disk holds."""
+    read = read_text(path)
+    if isinstance(read, FileProblem) or not path.endswith(".ipynb"):
+        return read if isinstance(read, FileProblem) else read.text
+    notebook = read_notebook(read.text)
+    if isinstance(notebook, NotebookProblem):
+        return FileProblem(path, notebook.message)
+    return notebook
+
+
+def _parsed(
+    path: str, content: str | NotebookSource | FileProblem, previous: SourceFile | None
+) -> SourceFile | FileProblem:
+    if isinstance(content, FileProblem):
+        return content
+    if isinstance(content, NotebookSource):
+        return parse_notebook(path, content, previous)
+    return parse(path, content, previous)

@@ -1,0 +1,47 @@
+"""The import statements of a file, read off its tree without visiting expressions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from device_lens.syntax.source import Chunk, SourceFile
+from device_lens.syntax.statements import child_statements
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """``import module`` or, with names, ``from module import names`` (``*`` included)."""
+
+    module: str
+    level: int
+    names: tuple[str, ...] = ()
+
+
+_KNOWN: WeakKeyDictionary[Chunk, tuple[Import, ...]] = WeakKeyDictionary()
+
+
+def imports_of(file: SourceFile) -> Iterator[Import]:
+    """All imports of a file, those inside functions and branches included."""
+    for chunk in file.chunks:
+        known = _KNOWN.get(chunk)
+        if known is None:
+            has_any = "import" in chunk.text
+            known = tuple(_imports(chunk.body)) if has_any else ()
+            _KNOWN[chunk] = known
+        yield from known
+
+
+def _imports(body: tuple[ast.stmt, ...]) -> Iterator[Import]:
+    stack: list[ast.stmt] = list(reversed(body))
+    while stack:
+        statement = stack.pop()
+        if isinstance(statement, ast.Import):
+            yield from (Import(alias.name, 0) for alias in statement.names)
+        elif isinstance(statement, ast.ImportFrom):
+            names = tuple(alias.name for alias in statement.names)
+            yield Import(statement.module or "", statement.level, names)
+        else:
+            stack += reversed(list(child_statements(statement)))

@@ -1,0 +1,126 @@
+"""Resolves imports to files of the workspace, as Python would when the importer is run.
+
+Nothing is imported and no search path is asked for: only the folders between the importer and the
+root count, and ``src`` below the root.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+
+_INIT = "__init__.py"
+_MOST_ANSWERS = 200_000
+
+
+class ImportResolver:
+    """Answers are remembered, negative ones too, until ``invalidate``."""
+
+    def __init__(self, root: str, foreign: frozenset[str] = frozenset()) -> None:
+        """``foreign`` are top-level names that a folder without ``__init__.py`` must not take,
+        such as ``torch`` in ``tests/torch/``; those of the standard library never do."""
+        self.root = os.path.abspath(root)
+        self._foreign = foreign | sys.stdlib_module_names
+        self._answers: dict[tuple[str, int, str], str | None] = {}
+        self._names: dict[str, frozenset[str]] = {}
+        self._unsaved: frozenset[str] = frozenset()
+
+    def invalidate(self) -> None:
+        """Forget all: files came or went."""
+        self._answers.clear()
+        self._names.clear()
+
+    def with_unsaved(self, paths: frozenset[str]) -> None:
+        """Take these files to exist, whatever the disk says."""
+        if paths != self._unsaved:
+            self._unsaved = paths
+            self.invalidate()
+
+    def resolve(self, module: str, level: int, importer: str) -> str | None:
+        """The file of ``module`` (``a.b``; may be empty with a level), imported by ``importer``.
+
+        A package's file is its ``__init__.py``; a namespace package has none, its modules do.
+        None when it is not a file of the workspace.
+        """
+        key = (module, level, os.path.dirname(importer))
+        if key not in self._answers:
+            if len(self._answers) >= _MOST_ANSWERS:
+                self._answers.clear()
+            self._answers[key] = self._find(module, level, key[2])
+        return self._answers[key]
+
+    def _find(self, module: str, level: int, folder: str) -> str | None:
+        parts = module.split(".") if module else []
+        if not all(part.isidentifier() for part in parts):
+            return None
+        if level > 0:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            return self._in_folder(folder, parts) if self._is_inside(folder) else None
+        if not parts:
+            return None
+        for base in dict.fromkeys(self._bases(folder)):
+            if parts[0] in self._foreign and not self._is_regular(base, parts[0]):
+                continue
+            found = self._in_folder(base, parts)
+            if found is not None:
+                return found
+        return None
+
+    def _bases(self, folder: str) -> Iterator[str]:
+        """The folders that may be on the search path, the likeliest first: that which holds the
+        importer's package, those above it, ``src``, and last those inside the package."""
+        outside = folder
+        inside: list[str] = []
+        while self._has(outside, _INIT) and os.path.dirname(outside) != outside:
+            inside.append(outside)
+            outside = os.path.dirname(outside)
+        while self._is_inside(outside):
+            yield outside
+            if outside == self.root or os.path.dirname(outside) == outside:
+                break
+            outside = os.path.dirname(outside)
+        yield self.root
+        yield os.path.join(self.root, "src")
+        yield from inside
+
+    def _in_folder(self, folder: str, parts: list[str]) -> str | None:
+        """The file of a dotted name below a folder."""
+        if not parts:
+            return os.path.join(folder, _INIT) if self._has(folder, _INIT) else None
+        *packages, last = parts
+        for package in packages:
+            if not self._has(folder, package):
+                return None
+            folder = os.path.join(folder, package)
+        package = os.path.join(folder, last)
+        if self._has(folder, last) and self._has(package, _INIT):
+            return os.path.join(package, _INIT)
+        return package + ".py" if self._has(folder, last + ".py") else None
+
+    def _is_regular(self, base: str, name: str) -> bool:
+        """Whether a top-level name is a module or a package with ``__init__.py`` in a folder."""
+        if self._has(base, name + ".py"):
+            return True
+        return self._has(base, name) and self._has(os.path.join(base, name), _INIT)
+
+    def _is_inside(self, folder: str) -> bool:
+        return folder == self.root or folder.startswith(self.root.rstrip(os.sep) + os.sep)
+
+    def _has(self, folder: str, name: str) -> bool:
+        """Whether a folder holds an entry; each folder is listed once."""
+        names = self._names.get(folder)
+        if names is None:
+            names = self._names[folder] = self._listed(folder)
+        return name in names
+
+    def _listed(self, folder: str) -> frozenset[str]:
+        try:
+            with os.scandir(folder) as entries:
+                names = {entry.name for entry in entries}
+        except (OSError, ValueError):
+            names = set()
+        below = folder.rstrip(os.sep) + os.sep
+        rest = (path[len(below) :] for path in self._unsaved if path.startswith(below))
+        return frozenset(names | {path.partition(os.sep)[0] for path in rest})

@@ -1,0 +1,53 @@
+"""The files around the one that is analysed, as the interpreter's protocol wants them."""
+
+from __future__ import annotations
+
+import os
+
+from device_lens.interpreter.protocol import ForeignClass
+from device_lens.project.files import ParseCache, Snapshot
+from device_lens.project.foreign import ForeignClasses
+from device_lens.project.imports import ImportResolver
+from device_lens.project.reading import FileProblem
+from device_lens.syntax.source import SourceFile
+
+
+class ProjectWorkspace:
+    """One snapshot's view of a project. For the analysis thread; makes no promises to others."""
+
+    def __init__(
+        self,
+        cache: ParseCache,
+        resolver: ImportResolver,
+        snapshot: Snapshot | None = None,
+        foreign: ForeignClasses | None = None,
+    ) -> None:
+        self._cache = cache
+        self._resolver = resolver
+        self._snapshot = snapshot or Snapshot()
+        self._foreign = foreign
+        self._seen: dict[str, SourceFile | FileProblem] = {}
+        resolver.with_unsaved(frozenset(self._snapshot.documents))
+
+    def source(self, path: str) -> SourceFile | None:
+        """The parsed file; the same object for as long as this view lives."""
+        result = self.read(path)
+        return result if isinstance(result, SourceFile) else None
+
+    def read(self, path: str) -> SourceFile | FileProblem:
+        """The parsed file, or why there is none."""
+        if path not in self._seen:
+            self._seen[path] = self._cache.get(path, self._snapshot)
+        return self._seen[path]
+
+    def resolve(self, module: str, level: int, importer: str) -> str | None:
+        """The path of a workspace module as ``importer`` would import it."""
+        return self._resolver.resolve(module, level, importer)
+
+    def is_package(self, path: str) -> bool:
+        """Whether a file is a package's ``__init__.py``."""
+        return os.path.basename(path) == "__init__.py"
+
+    def foreign_class(self, qualified_name: str) -> ForeignClass | None:
+        """What is known of a class outside; never waits."""
+        return None if self._foreign is None else self._foreign.lookup(qualified_name)
