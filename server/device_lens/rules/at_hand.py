@@ -1,0 +1,176 @@
+"""A device at hand: how code at a place can name the device that it should follow."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from device_lens.domain.device import Agreement, DeviceTree, SymbolicDevice, agree
+from device_lens.domain.guard import leaves, primary
+from device_lens.fixes.bindings import surely_bound
+from device_lens.fixes.names import is_local, of_comprehension, stores
+from device_lens.fixes.place import Place
+from device_lens.interpreter.facts import FileFacts, Kind
+from device_lens.rules.wording import leaf
+
+_SET_UP = ("__init__", "__post_init__", "setup")
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A name, or an attribute of one, with the device that it was seen to have at a place."""
+
+    text: str
+    base: str
+    """The name that the text begins with."""
+    place: Place
+    kind: Kind
+    device: DeviceTree
+
+    @property
+    def expression(self) -> str:
+        """The text that gives the device."""
+        if self.kind is Kind.MODULE:
+            return f"next({self.text}.parameters()).device"
+        return self.text if self.kind is Kind.DEVICE else f"{self.text}.device"
+
+
+class AtHand:
+    """The devices that a file's expressions hold, by where they can be used."""
+
+    def __init__(self, facts: FileFacts) -> None:
+        self._facts = facts
+        self._seen: dict[str, list[_Seen]] | None = None
+
+    def find(
+        self, device: DeviceTree, place: Place, kinds: tuple[Kind, ...] = tuple(Kind)
+    ) -> str | None:
+        """An expression that gives `device` at `place`: a device or tensor of the same function,
+        an attribute of `self`, a device of an enclosing scope, a module; of `kinds` only. None
+        where there is none."""
+        found: list[tuple[tuple[int, int], str]] = []
+        for text, seen in self._by_text().items():
+            latest = _latest(seen, place)
+            if latest is None or latest.kind not in kinds or not matches(latest.device, device):
+                continue
+            if text.startswith("self.") or surely_bound(place, latest.base):
+                found.append((_preference(latest, place), latest.expression))
+        return min(found)[1] if found else None
+
+    def visible(self, text: str, where: Place, place: Place) -> bool:
+        """Whether a name or attribute that is read at `where` has the same value at `place`."""
+        base = text.partition(".")[0]
+        if where.function is not place.function:
+            return False
+        if base != "self" and not surely_bound(place, base):
+            return False
+        function = where.function
+        if function is None:
+            return True
+        first, last = place.range.start, where.statement.range.start
+        rebound = (where.at(node).range.start for node in stores(function, base))
+        return not any(first <= start < last for start in rebound)
+
+    def _by_text(self) -> dict[str, list[_Seen]]:
+        if self._seen is None:
+            self._seen = {}
+            for each in self._sightings():
+                self._seen.setdefault(each.text, []).append(each)
+        return self._seen
+
+    def _sightings(self) -> Iterator[_Seen]:
+        for each in self._facts.expressions:
+            if each.kind in (Kind.DEVICE, Kind.TENSOR, Kind.MODULE):
+                yield from self._sighting(each.site.chunk, each.site.node, each.kind, each.device)
+        for transfer in self._facts.transfers:
+            named = transfer.device_argument
+            if named is not None:
+                yield from self._sighting(named.chunk, named.node, Kind.DEVICE, transfer.target)
+
+    def _sighting(
+        self, chunk: object, node: ast.AST, kind: Kind, device: DeviceTree
+    ) -> Iterator[_Seen]:
+        place = Place(self._facts.source, chunk, node)  # type: ignore[arg-type]
+        if isinstance(node, ast.arg):
+            yield _Seen(node.arg, node.arg, place, kind, device)
+        elif isinstance(node, ast.Name) and not of_comprehension(place, node.id):
+            yield _Seen(node.id, node.id, place, kind, device)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            base = node.value.id
+            if base == "self" or kind is Kind.DEVICE:
+                yield _Seen(f"{base}.{node.attr}", base, place, kind, device)
+
+
+def matches(candidate: DeviceTree, device: DeviceTree) -> bool:
+    """Whether an expression with the device tree `candidate` follows `device` in the primary
+    case."""
+    wanted = leaf(device)
+    return any(
+        one is wanted if isinstance(one, SymbolicDevice) else agree(one, wanted) is Agreement.SAME
+        for one in leaves(primary(candidate))
+    )
+
+
+def _latest(seen: list[_Seen], place: Place) -> _Seen | None:
+    """The sighting that tells what the text stands for at the place: the last one before it in
+    the same function; else one of another scope, where all of them agree."""
+    function = place.function
+    before = [each for each in seen if _is_before(each.place, place)]
+    if before:
+        return max(before, key=lambda each: each.place.range.start)
+    others = [each for each in seen if _may_speak_for(each, place, function)]
+    if not others:
+        return None
+    first = others[0]
+    agreeing = all(each.device == first.device and each.kind is first.kind for each in others)
+    return first if agreeing else None
+
+
+def _is_before(seen: Place, place: Place) -> bool:
+    if seen.function is not place.function:
+        return False
+    if isinstance(seen.node, ast.arg):
+        return True
+    if isinstance(getattr(seen.node, "ctx", None), ast.Store):
+        statement = seen.statement
+        inside = any(node is statement.node for node in place.ancestors())
+        if inside or statement.node is place.node:
+            return isinstance(statement.node, ast.For | ast.With)
+        return statement.range.end <= place.statement.range.start
+    return seen.range.end <= place.range.start or seen.statement.node is place.statement.node
+
+
+def _may_speak_for(seen: _Seen, place: Place, function: ast.AST | None) -> bool:
+    """Whether a sighting elsewhere in the file is of the same variable or attribute."""
+    theirs = seen.place.function
+    if function is None:
+        return False
+    if theirs is function and seen.text == seen.base:
+        return all(isinstance(node, ast.arg) for node in stores(function, seen.base))
+    if seen.base == "self":
+        if place.owner is None or seen.place.owner is not place.owner:
+            return False
+        # A module made in `__init__` may move before another method runs; a device does not.
+        return seen.text != "self" and _is_set_up(theirs) is (seen.kind is Kind.DEVICE)
+    if is_local(function, seen.base) or isinstance(seen.place.node, ast.arg):
+        return False
+    if theirs is None:
+        return seen.place.owner is None and seen.kind is not Kind.TENSOR
+    return not is_local(theirs, seen.base) and seen.kind is Kind.DEVICE
+
+
+def _is_set_up(function: ast.AST | None) -> bool:
+    return isinstance(function, ast.FunctionDef) and function.name in _SET_UP
+
+
+def _preference(seen: _Seen, place: Place) -> tuple[int, int]:
+    """Lower is better: first by what it is, then the nearest."""
+    near = place.function is seen.place.function
+    if seen.text.startswith("self."):
+        rank = {Kind.DEVICE: 2, Kind.TENSOR: 4}.get(seen.kind, 5)
+    elif seen.kind is Kind.DEVICE:
+        rank = 0 if near else 3 if place.owner is None else 7
+    else:
+        rank = 1 if seen.kind is Kind.TENSOR else 6
+    return rank, abs(place.range.start.line - seen.place.range.start.line)

@@ -1,0 +1,191 @@
+"""One cause, one finding: which rule speaks of a conflict, and where.
+
+The first that fits: a factory without `device=` (`created-on-default-device`, on the factory
+call); an attribute that its module's moves miss (`unregistered-tensor`, on the assignment); a part
+put into a module after its move; a discarded or loop-variable transfer; a module that meets its
+input (`module-input-mismatch`, on the call); else `device-mismatch`, on the operation. Conflicts
+with one cause make one finding, the others are its related places.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from device_lens.domain.trail import Site
+from device_lens.fixes.place import Place
+from device_lens.interpreter.facts import (
+    Certainty,
+    Conflict,
+    CudaContext,
+    FileFacts,
+    LatePart,
+    LoopVariableTransfer,
+    Origin,
+)
+from device_lens.rules.factory_scope import cached_factory, is_cause, is_module_constant
+from device_lens.rules.plain_containers import container_of, makes_part
+
+CREATED = "created-on-default-device"
+UNREGISTERED = "unregistered-tensor"
+LATE = "module-attribute-after-move"
+DISCARDED = "discarded-transfer"
+LOOP_VARIABLE = "loop-variable-transfer"
+MODULE_INPUT = "module-input-mismatch"
+MISMATCH = "device-mismatch"
+CUDA_BLOCK = "cuda-device-context"
+
+_BY_ORIGIN = {
+    "factory": CREATED,
+    "cuda-block": CUDA_BLOCK,
+    "plain-attribute": UNREGISTERED,
+    "late-part": LATE,
+    "discarded": DISCARDED,
+    "loop-variable": LOOP_VARIABLE,
+}
+_OWN_FACT = (LATE, DISCARDED, LOOP_VARIABLE, CUDA_BLOCK)
+"""Rules that speak of a fact of their own, to which the conflicts are related."""
+
+
+@dataclass(slots=True)
+class Cause:
+    """A place that explains one or more conflicts, and the rule that reports it."""
+
+    rule: str
+    site: Site
+    origin: Origin | None
+    conflicts: list[Conflict] = field(default_factory=list)
+
+    @property
+    def certainty(self) -> Certainty:
+        """What the surest of the conflicts has."""
+        order = list(Certainty)
+        return min((each.certainty for each in self.conflicts), key=order.index)
+
+    @property
+    def leading(self) -> Conflict:
+        """The conflict that the message tells of: the first of the surest."""
+        return next(each for each in self.conflicts if each.certainty is self.certainty)
+
+
+def causes_of(all_facts: Mapping[str, FileFacts]) -> list[Cause]:
+    """The conflicts of all files, by cause, in the order in which they were found."""
+    conflicts = [conflict for facts in all_facts.values() for conflict in facts.conflicts]
+    paths = {path for conflict in conflicts for path in _paths(conflict)}
+    near = [all_facts[path] for path in sorted(paths) if path in all_facts]
+    spoken_for = set(_own_facts(near))
+    late = _late_parts(near)
+    causes: dict[tuple[str, Any], Cause] = {}
+    for conflict in conflicts:
+        rule, site, origin = _made_for_module(conflict, all_facts, late) or _cause(
+            conflict, all_facts, spoken_for
+        )
+        cause = causes.setdefault((rule, site.node), Cause(rule, site, origin))
+        cause.conflicts.append(conflict)
+    return list(causes.values())
+
+
+def _paths(conflict: Conflict) -> Iterator[str]:
+    """The files in which the cause of a conflict can be."""
+    yield conflict.site.path
+    for operand in (conflict.stray, conflict.other):
+        yield operand.origin.site.path
+        if operand.trail is not None:
+            yield operand.trail.first.site.path
+
+
+def _cause(
+    conflict: Conflict, all_facts: Mapping[str, FileFacts], spoken_for: set[tuple[str, Any]]
+) -> tuple[str, Site, Origin | None]:
+    origin = _telling_origin(conflict, all_facts)
+    rule = _BY_ORIGIN.get(origin.kind)
+    if rule is not None and origin.site.path in all_facts and not conflict.wants_cpu:
+        if rule in _OWN_FACT:
+            known = (rule, origin.site.node) in spoken_for
+        else:
+            known = rule != CREATED or _explains(conflict, origin, all_facts)
+        if known:
+            return rule, origin.site, origin
+    call = conflict.module_call
+    if call is not None and call.path in all_facts:
+        return MODULE_INPUT, call, None
+    return MISMATCH, conflict.site, None
+
+
+def _late_parts(files: Iterable[FileFacts]) -> dict[Any, LatePart]:
+    """The parts that were put into a module after its move, by the expression that makes them."""
+    return {
+        fact.part.node: fact
+        for facts in files
+        for fact in facts.others
+        if isinstance(fact, LatePart)
+    }
+
+
+def _made_for_module(
+    conflict: Conflict, all_facts: Mapping[str, FileFacts], late: Mapping[Any, LatePart]
+) -> tuple[str, Site, Origin | None] | None:
+    """The cause where one operand was made as a late part of a module, or for a plain container
+    of one, and never moved."""
+    for operand in (conflict.stray, conflict.other):
+        trail = operand.trail
+        if trail is None or trail.first.site.path not in all_facts:
+            continue
+        if conflict.wants_cpu or any(step.kind == "moved" for step in trail.steps()):
+            continue
+        first = trail.first.site
+        made = _place(first, all_facts)
+        for node in (made.node, *made.ancestors()) if late else ():
+            if node in late:
+                return LATE, late[node].site, None
+        is_part = operand.is_parameter or makes_part(made)
+        target = container_of(made) if is_part else None
+        if target is not None and isinstance(target.node, ast.Attribute):
+            site = Site(first.path, first.chunk, target.node)
+            return UNREGISTERED, site, Origin("plain-attribute", first, target.node.attr)
+    return None
+
+
+def _telling_origin(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> Origin:
+    """The origin that a reader would name: behind an attribute that is a cache, the factory; of
+    a constant in a module's class body, the class."""
+    origin = conflict.stray.origin
+    if origin.site.path not in all_facts or conflict.site.path not in all_facts:
+        return origin
+    made = _place(origin.site, all_facts)
+    if origin.kind == "plain-attribute":
+        step = cached_factory(made, conflict.stray.trail)
+        if step is not None and isinstance(step.site.node, ast.Call):
+            return Origin("factory", step.site, ast.unparse(step.site.node.func))
+    elif origin.kind == "factory":
+        used = _place(conflict.site, all_facts)
+        if is_module_constant(made, used, conflict.stray.text):
+            return Origin("plain-attribute", origin.site, origin.name)
+    return origin
+
+
+def _explains(conflict: Conflict, origin: Origin, all_facts: Mapping[str, FileFacts]) -> bool:
+    if conflict.site.path not in all_facts:
+        return True
+    made, used = _place(origin.site, all_facts), _place(conflict.site, all_facts)
+    return is_cause(made, used, origin.name)
+
+
+def _place(site: Site, all_facts: Mapping[str, FileFacts]) -> Place:
+    return Place(all_facts[site.path].source, site.chunk, site.node)
+
+
+def _own_facts(files: Iterable[FileFacts]) -> Iterator[tuple[str, Any]]:
+    for facts in files:
+        for transfer in facts.transfers:
+            if transfer.discarded and not transfer.in_place:
+                yield DISCARDED, transfer.site.node
+        for fact in facts.others:
+            if isinstance(fact, LatePart):
+                yield LATE, fact.site.node
+            elif isinstance(fact, LoopVariableTransfer):
+                yield LOOP_VARIABLE, fact.site.node
+            elif isinstance(fact, CudaContext):
+                yield CUDA_BLOCK, fact.site.node

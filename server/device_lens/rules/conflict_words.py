@@ -1,0 +1,106 @@
+"""What the rules about mixed devices share: sentences, related places and the usual fix."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from device_lens.fixes.edit import Fix
+from device_lens.fixes.move_operand import is_changed, move_operand, move_to_host
+from device_lens.fixes.place import Place
+from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Related, Severity
+from device_lens.rules.wording import on, quoted, when
+
+SEVERITIES = {
+    Certainty.SURE: Severity.ERROR,
+    Certainty.EVIDENCED: Severity.WARNING,
+    Certainty.POSSIBLE: Severity.HINT,
+}
+
+
+def side(operand: Operand, conflict: Conflict, context: Context) -> str:
+    """`` `x` is on the CPU (created by torch.zeros, line 3)``; a parameter by its module."""
+    where = f"{on(operand.device)}{context.whence(operand.trail)}"
+    if operand.is_parameter and conflict.module_text is not None:
+        return f"the parameters of {quoted(conflict.module_text)} are {where}"
+    return f"{quoted(operand.text)} is {where}"
+
+
+def operation(conflict: Conflict) -> str:
+    return quoted(conflict.operation)
+
+
+def outcome(conflict: Conflict) -> str:
+    """What the line does at run time."""
+    if conflict.certainty is Certainty.SURE:
+        return f"raises{when(conflict.condition)}"
+    return "raises on any other device than the CPU"
+
+
+def places(conflicts: Iterable[Conflict], context: Context) -> list[Related]:
+    """Where the conflicts are, who called, and how both values got where they are."""
+    found: list[Related] = []
+    for conflict in conflicts:
+        found += context.related(conflict.site, f"{operation(conflict)} {outcome(conflict)} here")
+        for operand in (conflict.stray, conflict.other):
+            name = conflict.module_text if operand.is_parameter else None
+            found += context.history(name or operand.text, operand.trail)
+        for call in reversed(conflict.call_chain):
+            found += context.related(call, "called from here")
+    return found
+
+
+def move_fix(conflicts: list[Conflict], context: Context) -> Fix | None:
+    """Moves the stray operand of each conflict to the device of the other one; where the stray one
+    is changed in place, the other to it."""
+    movable = [_movable(each, context) for each in conflicts]
+    pairs = [each for each in movable if each is not None]
+    if len(pairs) != len(movable):
+        return None
+    strays = [context.place(stray.site) for stray, _ in pairs]
+    if conflicts[0].wants_cpu:
+        return move_to_host(strays)
+    fixes: list[Fix] = []
+    for place, (_, other), conflict in zip(strays, pairs, conflicts, strict=True):
+        device = target_device(other, place, conflict, context)
+        fix = move_operand([place], device) if device is not None else None
+        if fix is None:
+            return None
+        fixes.append(fix)
+    edits = tuple(dict.fromkeys(edit for fix in fixes for edit in fix.edits))
+    return Fix(fixes[0].title, fixes[0].safety, edits)
+
+
+def _movable(conflict: Conflict, context: Context) -> tuple[Operand, Operand] | None:
+    """The operand to move and the one to follow; None where it is not written at the operation."""
+    stray, other = conflict.stray, conflict.other
+    if context.knows(conflict.site) and not conflict.wants_cpu:
+        place = context.place(conflict.site)
+        if is_changed(place, stray.site.node):
+            stray, other = other, stray
+    written = context.knows(stray.site) and not stray.is_parameter
+    return (stray, other) if written and isinstance(stray.site.node, ast.expr) else None
+
+
+def target_device(other: Operand, place: Place, conflict: Conflict, context: Context) -> str | None:
+    """An expression, at the place of the operand that moves, of the device of the other one."""
+    if not other.is_parameter and context.knows(other.site):
+        text = followed(context.place(other.site))
+        if text is not None:
+            return text
+    if other.is_parameter and conflict.module_text is not None and plain(conflict.module_text):
+        device = context.at_hand.find(other.device, place, kinds=(Kind.DEVICE,))
+        return device or f"next({conflict.module_text}.parameters()).device"
+    return context.at_hand.find(other.device, place)
+
+
+def plain(text: str) -> bool:
+    """Whether a text is a name or a chain of attributes, which can be written twice."""
+    return all(part.isidentifier() for part in text.split("."))
+
+
+def followed(other: Place) -> str | None:
+    """`x.device` for an operand that can be written twice."""
+    return f"{other.text}.device" if plain(other.text) else None

@@ -1,0 +1,142 @@
+"""What a rule may ask besides its fact: places, texts, related locations, a device at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from device_lens.domain.trail import Site, Trail
+from device_lens.fixes.edit import Edit, Fix
+from device_lens.fixes.place import Place
+from device_lens.interpreter.facts import Conflict, Expression, FileFacts
+from device_lens.rules.at_hand import AtHand
+from device_lens.rules.causes import Cause, causes_of
+from device_lens.rules.finding import Finding, Related, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import participle, telling_step
+
+if TYPE_CHECKING:
+    from device_lens.syntax.position import Range
+
+
+class Context:
+    """One file's facts, and those of the files that were analysed with it."""
+
+    def __init__(self, facts: FileFacts, all_facts: Mapping[str, FileFacts]) -> None:
+        self.facts = facts
+        self.all_facts = all_facts if facts.path in all_facts else {**all_facts, facts.path: facts}
+
+    @cached_property
+    def causes(self) -> list[Cause]:
+        """The conflicts of all files by cause; those to be reported in this file."""
+        return [cause for cause in causes_of(self.all_facts) if cause.site.path == self.facts.path]
+
+    @cached_property
+    def at_hand(self) -> AtHand:
+        return AtHand(self.facts)
+
+    @cached_property
+    def _expressions(self) -> dict[object, Expression]:
+        return {each.site.node: each for each in self.facts.expressions}
+
+    def expression(self, site: Site) -> Expression | None:
+        """What is known of an expression of this file."""
+        return self._expressions.get(site.node)
+
+    def consequences(self, site: Site) -> list[Conflict]:
+        """The conflicts that something at this place explains."""
+        return [
+            conflict
+            for cause in self.causes
+            if cause.site.node is site.node
+            for conflict in cause.conflicts
+        ]
+
+    def knows(self, site: Site) -> bool:
+        """Whether the site's file was analysed, so that the place can be shown."""
+        return site.path in self.all_facts
+
+    def place(self, site: Site) -> Place:
+        return Place(self.all_facts[site.path].source, site.chunk, site.node)
+
+    def text(self, site: Site) -> str:
+        return self.place(site).text
+
+    def line(self, site: Site) -> str:
+        """`line 6`, with the file or cell where it is another one."""
+        place = self.place(site)
+        line = place.range.start.line
+        cells = place.source.cell_map
+        spot = f"line {line + 1}"
+        if cells is not None:
+            start = cells.to_cell(place.range.start)
+            if start is not None:
+                spot = f"line {start.position.line + 1} of cell {start.cell}"
+        if site.path == self.facts.path:
+            return spot
+        return f"{site.path.rpartition('/')[2]}, {spot}"
+
+    def whence(self, trail: Trail | None) -> str:
+        """` (created on the CPU by torch.zeros, line 6)`, with the space before it; empty where
+        nothing is known."""
+        step = telling_step(trail)
+        if step is None or not self.knows(step.site):
+            return ""
+        return f" ({participle(step.text)}, {self.line(step.site)})"
+
+    def related(self, site: Site, message: str) -> tuple[Related, ...]:
+        if not self.knows(site):
+            return ()
+        return (Related(site.path, self.place(site).range, message),)
+
+    def history(self, name: str, trail: Trail | None) -> tuple[Related, ...]:
+        """The steps that took a value where it is, oldest first."""
+        if trail is None:
+            return ()
+        return tuple(
+            related
+            for step in trail.steps()
+            for related in self.related(step.site, f"`{name}` {step.text}")
+        )
+
+    def finding(
+        self,
+        rule: Rule,
+        site: Site,
+        message: str,
+        symbol: str,
+        *,
+        severity: Severity | None = None,
+        related: Iterable[Related] = (),
+        fixes: Iterable[Fix | None] = (),
+        tags: tuple[str, ...] = (),
+    ) -> Finding:
+        """A finding at a place of this file; fixes that could not be made are None."""
+        place = self.place(site)
+        by_edits: dict[tuple[Edit, ...], Fix] = {}
+        for fix in fixes:
+            if fix is not None:
+                by_edits.setdefault(fix.edits, fix)
+        made = sorted(by_edits.values(), key=lambda fix: not fix.safe)
+        return Finding(
+            rule.name,
+            severity or rule.severity,
+            message,
+            symbol,
+            site.path,
+            place.range,
+            place.scope,
+            _distinct(related, place.range),
+            tuple(made),
+            tags,
+        )
+
+
+def _distinct(related: Iterable[Related], own: Range) -> tuple[Related, ...]:
+    """Each place once, without the finding's own."""
+    found: dict[tuple[str, Range], Related] = {}
+    for each in related:
+        if each.range != own:
+            found.setdefault((each.path, each.range), each)
+    return tuple(found.values())

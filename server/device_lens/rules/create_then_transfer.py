@@ -1,0 +1,82 @@
+"""A tensor made on the CPU and copied to the device in one expression.
+
+## What it does
+Flags `torch.zeros(n).to(device)`, `torch.arange(n).cuda()` and the like.
+
+## Why is this bad?
+The tensor is filled on the host and copied. With `device=` it is filled where it is needed, without
+a copy.
+
+## Example
+```python
+steps = torch.arange(max_len).to(lengths.device)
+```
+
+## Use instead
+```python
+steps = torch.arange(max_len, device=lengths.device)
+```
+
+## Known limits
+`torch.tensor(list).to(d)` costs what `torch.tensor(list, device=d)` does: a hint only. Factories
+without `device=`, such as `torch.from_numpy`, are left alone.
+
+## Fix safety
+Safe: the values are the same, and a conversion that the transfer also does stays. Unsafe for random
+factories, since another device draws other numbers.
+"""
+
+from __future__ import annotations
+
+from device_lens.domain.device import is_accelerator
+from device_lens.domain.guard import leaves
+from device_lens.fixes.create_on_device import create_on_device
+from device_lens.fixes.edit import Fix
+from device_lens.fixes.factories import FROM_DATA, short_name, takes_device
+from device_lens.interpreter.facts import Kind, Transfer
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import quoted, to
+
+RULE = Rule("create-then-transfer", Severity.INFORMATION, __doc__)
+
+
+@RULE.reads(Transfer)
+def check(fact: Transfer, context: Context) -> Finding | None:
+    factory = fact.factory
+    if factory is None or not _is_wasteful(fact) or not takes_device(factory):
+        return None
+    name = context.text(fact.subject)
+    from_data = short_name(factory) in FROM_DATA
+    message = f"{quoted(name)} is made on the CPU and then copied {to(fact.target)}. " + (
+        "`device=` says the same in one step." if from_data else "`device=` saves the copy."
+    )
+    return context.finding(
+        RULE,
+        fact.site,
+        message,
+        name,
+        severity=Severity.HINT if from_data else None,
+        fixes=[_fix(fact, factory, context)],
+    )
+
+
+def _is_wasteful(fact: Transfer) -> bool:
+    """Whether a tensor is made on the host and surely, or in some case, moved off it."""
+    return (
+        fact.created_here
+        and fact.moves
+        and fact.called
+        and fact.kind is Kind.TENSOR
+        and not (fact.redundant or fact.discarded or fact.requires_grad or fact.pinned)
+        and not (fact.non_blocking and fact.pinned)
+        and any(not is_accelerator(leaf) for leaf in leaves(fact.source))
+    )
+
+
+def _fix(fact: Transfer, factory: str, context: Context) -> Fix | None:
+    target = context.expression(fact.device_argument) if fact.device_argument else None
+    if target is not None and target.kind is not Kind.DEVICE:
+        return None
+    return create_on_device(context.place(fact.site), factory)

@@ -1,0 +1,109 @@
+"""A tensor made without `device=` that meets a tensor elsewhere.
+
+## What it does
+Flags `torch.zeros(n)`, `torch.arange(n)`, `torch.tensor(...)` and the like, without `device=`,
+where the result meets a tensor that lives on another device: in `forward`, in a loss, in a mask or
+a hidden state.
+
+## Why is this bad?
+Such a factory makes its tensor on the default device, the CPU, wherever the inputs are. The line
+that combines the two raises as soon as the inputs are on an accelerator.
+
+## Example
+```python
+target = torch.arange(a.size(0))
+return F.cross_entropy(logits, target)
+```
+
+## Use instead
+```python
+target = torch.arange(a.size(0), device=a.device)
+return F.cross_entropy(logits, target)
+```
+
+## Known limits
+An error where both devices are known, a warning where a caller or a module's inputs show that
+another device is meant, else a hint. Silent in datasets, transforms and collate functions, whose
+tensors belong on the CPU.
+
+## Fix safety
+Safe: `device=` follows a tensor or device at hand. Unsafe for random factories, since another
+device draws other numbers. Where no device is at hand, the tensor moves where it is used (unsafe).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from device_lens.fixes.device_keyword import create_there
+from device_lens.fixes.edit import Fix
+from device_lens.fixes.factories import takes_device
+from device_lens.fixes.place import Place
+from device_lens.interpreter.facts import Certainty, Conflict
+from device_lens.rules.causes import CREATED, Cause
+from device_lens.rules.conflict_words import (
+    SEVERITIES,
+    followed,
+    move_fix,
+    operation,
+    places,
+    side,
+)
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import quoted, when
+
+RULE = Rule(CREATED, Severity.ERROR, __doc__)
+
+
+@RULE.reads(Cause)
+def check(cause: Cause, context: Context) -> Finding | None:
+    if cause.rule != RULE.name or cause.origin is None:
+        return None
+    conflict = cause.leading
+    factory = quoted(f"{cause.origin.name}(…)")
+    made = f"makes {quoted(conflict.stray.text)} on"
+    if takes_device(cause.origin.name):
+        maker = f"{factory} without `device=` {made} the default device, the CPU"
+    else:
+        maker = f"{factory} {made} the CPU"
+    message = (
+        f"{maker}, but {side(conflict.other, conflict, context)}. {operation(conflict)} "
+        f"({context.line(conflict.site)}) {_outcome(conflict)}."
+    )
+    return context.finding(
+        RULE,
+        cause.site,
+        message,
+        conflict.stray.text,
+        severity=SEVERITIES[conflict.certainty],
+        related=places(cause.conflicts, context),
+        fixes=_fixes(cause, conflict, context),
+    )
+
+
+def _outcome(conflict: Conflict) -> str:
+    if conflict.certainty is Certainty.SURE:
+        return f"raises{when(conflict.condition)}"
+    return "raises where that is not the CPU"
+
+
+def _fixes(cause: Cause, conflict: Conflict, context: Context) -> Iterator[Fix | None]:
+    place = context.place(cause.site)
+    device = _device(conflict, place, context)
+    if device is not None and cause.origin is not None:
+        yield create_there(place, cause.origin.name, device)
+    else:
+        yield move_fix(cause.conflicts, context)
+
+
+def _device(conflict: Conflict, factory: Place, context: Context) -> str | None:
+    """The device to create on: the other operand's where the factory can see it."""
+    other = conflict.other
+    if not other.is_parameter and other.site.path == factory.path:
+        place = context.place(other.site)
+        text = followed(place)
+        if text is not None and context.at_hand.visible(text, place, factory):
+            return text
+    return context.at_hand.find(other.device, factory)

@@ -1,0 +1,69 @@
+"""A call that goes past the forward of a `DistributedDataParallel`.
+
+## What it does
+Flags `ddp.module(x)` while training, and methods of the wrapped module that are called on the
+wrapper.
+
+## Why is this bad?
+Gradients are synchronised by hooks that the wrapper's forward sets up. A call of the module itself
+trains each process on its own; the wrapper has none of the module's other methods, so that calling
+one raises AttributeError.
+
+## Example
+```python
+loss = ddp.module(x).pow(2).mean()
+loss.backward()
+```
+
+## Use instead
+```python
+loss = ddp(x).pow(2).mean()
+loss.backward()
+```
+
+## Known limits
+Silent under `torch.no_grad()` and for saving, where `.module` is right.
+
+## Fix safety
+Unsafe: the call goes through the wrapper, or reaches the wrapped module for a set-up method.
+"""
+
+from __future__ import annotations
+
+from device_lens.fixes.edit import Fix
+from device_lens.fixes.wrapper_call import call_wrapper, reach_through
+from device_lens.interpreter.facts import DdpBypass
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import quoted
+
+RULE = Rule("ddp-bypass-forward", Severity.WARNING, __doc__)
+
+
+@RULE.reads(DdpBypass)
+def check(fact: DdpBypass, context: Context) -> Finding | None:
+    if fact.form == "attribute":
+        message = (
+            f"`DistributedDataParallel` has no {quoted(fact.name)}, which is an attribute "
+            f"of the module that it wraps: the line raises AttributeError."
+        )
+    else:
+        message = (
+            f"{quoted(fact.name)} calls the wrapped module past the forward of its "
+            f"`DistributedDataParallel`: gradients are not synchronised between processes."
+        )
+    related = context.related(fact.wrapper, "the wrapper is made here") if fact.wrapper else ()
+    return context.finding(
+        RULE, fact.site, message, fact.name, related=related, fixes=[_fix(fact, context)]
+    )
+
+
+def _fix(fact: DdpBypass, context: Context) -> Fix | None:
+    place = context.place(fact.site)
+    if fact.form == "attribute":
+        return reach_through(place)
+    if fact.form == "method-call":
+        return None
+    known = fact.wrapper is not None and context.knows(fact.wrapper)
+    return call_wrapper(place, context.place(fact.wrapper) if known and fact.wrapper else None)

@@ -1,0 +1,73 @@
+"""An operation whose operands are on different devices.
+
+## What it does
+Flags operators and functions that need all their tensors on one device and get them from two.
+
+## Why is this bad?
+PyTorch moves nothing by itself: the line raises `RuntimeError: Expected all tensors to be on the
+same device`.
+
+## Example
+```python
+pred = model(features.to(device)).argmax(dim=1)
+correct += (pred == labels).sum()
+```
+
+## Use instead
+```python
+pred = model(features.to(device)).argmax(dim=1)
+correct += (pred == labels.to(device)).sum()
+```
+
+## Known limits
+Silent where PyTorch allows the mix: 0-dimensional operands on the CPU, index tensors on the CPU,
+`copy_`, slice assignment. Silent where a device is not known.
+
+## Fix safety
+Unsafe: it moves the operand on the host to the other one; where the tensor should have lived all
+along is for the author to say.
+"""
+
+from __future__ import annotations
+
+from device_lens.interpreter.facts import Certainty
+from device_lens.rules.causes import MISMATCH, Cause
+from device_lens.rules.conflict_words import (
+    SEVERITIES,
+    move_fix,
+    operation,
+    outcome,
+    places,
+    side,
+)
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import quoted
+
+RULE = Rule(MISMATCH, Severity.ERROR, __doc__)
+
+
+@RULE.reads(Cause)
+def check(cause: Cause, context: Context) -> Finding | None:
+    if cause.rule != RULE.name or cause.certainty is Certainty.POSSIBLE:
+        return None
+    conflict = cause.leading
+    stray = side(conflict.stray, conflict, context)
+    if conflict.wants_cpu:
+        message = (
+            f"{stray}, but {operation(conflict)} needs {quoted(conflict.stray.text)} on the CPU: "
+            f"it {outcome(conflict)}."
+        )
+    else:
+        other = side(conflict.other, conflict, context)
+        message = f"{stray}, but {other}: {operation(conflict)} {outcome(conflict)}."
+    return context.finding(
+        RULE,
+        conflict.site,
+        message,
+        conflict.stray.text,
+        severity=SEVERITIES[conflict.certainty],
+        related=places(cause.conflicts, context),
+        fixes=[move_fix(cause.conflicts, context)],
+    )

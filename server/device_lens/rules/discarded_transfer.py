@@ -1,0 +1,85 @@
+"""A tensor's `.to()`, `.cuda()` or conversion whose result is thrown away.
+
+## What it does
+Flags `x.to(device)`, `x.cuda()`, `x.cpu()`, `x.half()` and the like on a tensor where nothing keeps
+the result: as a statement, in a comprehension that is itself a statement, or written without the
+call's parentheses.
+
+## Why is this bad?
+A tensor's transfer returns another tensor and leaves the tensor as it was. Only modules move in
+place. The tensor stays on its device, and a later operation fails or quietly runs there.
+
+## Example
+```python
+labels.to(device)
+loss = criterion(model(images), labels)
+```
+
+## Use instead
+```python
+labels = labels.to(device)
+loss = criterion(model(images), labels)
+```
+
+## Known limits
+Silent on objects whose own `to` moves them in place, on modules, and where it is not known that the
+value is a tensor.
+
+## Fix safety
+Safe: the assignment is what the line plainly means. None is offered where an assignment would make
+a global name local.
+"""
+
+from __future__ import annotations
+
+from device_lens.fixes.assign_result import assign_result
+from device_lens.interpreter.facts import Kind, Transfer
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import on, quoted, to
+
+RULE = Rule("discarded-transfer", Severity.WARNING, __doc__)
+
+
+@RULE.reads(Transfer)
+def check(fact: Transfer, context: Context) -> Finding | None:
+    if not fact.discarded or fact.in_place or fact.redundant or fact.kind is not Kind.TENSOR:
+        return None
+    name = context.text(fact.subject)
+    return context.finding(
+        RULE,
+        fact.site,
+        _message(fact, name, context),
+        name,
+        related=[
+            *context.history(name, fact.trail),
+            *(
+                related
+                for conflict in context.consequences(fact.site)
+                for related in context.related(
+                    conflict.site, f"{quoted(name)} is still {on(conflict.stray.device)} here"
+                )
+            ),
+        ],
+        fixes=[assign_result(context.place(fact.site), fact.called)],
+    )
+
+
+def _message(fact: Transfer, name: str, context: Context) -> str:
+    where = context.whence(fact.trail)
+    if not fact.called:
+        return (
+            f"{quoted(f'{name}.{fact.method}')} is the method and not its result, since it is "
+            f"not called. {quoted(name)} stays {on(fact.source)}{where}."
+        )
+    call = quoted(f".{fact.method}(…)")
+    if fact.moves:
+        return (
+            f"The result of {call} is thrown away, since a tensor does not move in place. "
+            f"{quoted(name)} stays {on(fact.source)}{where} and is not moved {to(fact.target)}."
+        )
+    return (
+        f"The result of {call} is thrown away: {quoted(name)}{where} keeps its dtype, since a "
+        f"tensor's conversion returns another tensor."
+    )

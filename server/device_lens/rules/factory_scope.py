@@ -1,0 +1,72 @@
+"""Whether a factory without `device=` is the cause of a mismatch, or only where data begins.
+
+At the top of a script, in a dataset or as a field's default, a factory makes data or constants,
+which live on the host until they are moved: there the missing move is the cause. In a function
+that works on tensors, the factory could have followed them.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+
+from device_lens.domain.trail import Trail
+from device_lens.fixes.factories import RANDOM, short_name
+from device_lens.fixes.place import Place
+
+_DATA = RANDOM | {"from_numpy", "frombuffer", "load"}
+"""Factories whose tensors stand for data rather than for a part of the computation."""
+_HOST_METHODS = ("__getitem__", "__getitems__", "__iter__", "__next__", "__len__")
+_HOST_WORDS = re.compile(r"collate|transform|augment|dataset", re.IGNORECASE)
+
+
+def is_cause(factory: Place, conflict: Place, name: str) -> bool:
+    """Whether the factory call `factory` explains a conflict at `conflict`."""
+    maker = factory.function
+    is_data = short_name(name) in _DATA
+    if maker is None:
+        return factory.owner is None and conflict.function is None and not is_data
+    if not isinstance(maker, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    if serves_data(factory, maker):
+        return False
+    return not is_data or bool(maker.args.args or maker.args.kwonlyargs)
+
+
+def serves_data(factory: Place, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether the function belongs to a dataset, a transform or a collate function."""
+    owner = factory.owner
+    if _HOST_WORDS.search(function.name):
+        return True
+    if owner is None:
+        return False
+    bases = " ".join(ast.unparse(base) for base in owner.bases)
+    if _HOST_WORDS.search(f"{owner.name} {bases}"):
+        return True
+    return function.name in _HOST_METHODS
+
+
+def is_module_constant(factory: Place, conflict: Place, stray: str) -> bool:
+    """Whether the factory makes a tensor in the body of an `nn.Module` class, which its methods
+    read as `self.NAME`."""
+    owner = factory.owner
+    if owner is None or factory.function is not None or owner is not conflict.owner:
+        return False
+    return stray.startswith("self.") and any(
+        ast.unparse(base).endswith("Module") for base in owner.bases
+    )
+
+
+def cached_factory(assignment: Place, trail: Trail | None) -> Trail | None:
+    """The step in which a factory made what a method other than `__init__` keeps in an attribute:
+    a cache, which is made anew where the inputs are at hand."""
+    function = assignment.function
+    if trail is None or not isinstance(function, ast.FunctionDef) or function.name == "__init__":
+        return None
+    first = trail.first
+    node = first.site.node
+    if first.kind != "created" or not isinstance(node, ast.Call):
+        return None
+    if any(each.arg in ("device", None) for each in node.keywords):
+        return None
+    return first

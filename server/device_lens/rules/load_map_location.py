@@ -1,0 +1,59 @@
+"""`torch.load` without `map_location`.
+
+## What it does
+Flags `torch.load(path)` where every process would land on GPU 0, or where the machine that loads
+may lack the device that saved.
+
+## Why is this bad?
+Without `map_location` each tensor goes back to the device that it was saved from. With several
+processes all of them fill GPU 0; on a machine without that device the line raises.
+
+## Example
+```python
+checkpoint = torch.load(path)
+```
+
+## Use instead
+```python
+checkpoint = torch.load(path, map_location=device)
+```
+
+## Known limits
+Silent where nothing in the program shows that the devices may differ.
+
+## Fix safety
+Safe: tensors are loaded to the device at hand; `load_state_dict` copies across devices anyway.
+"""
+
+from __future__ import annotations
+
+from device_lens.fixes.arguments import add_keyword
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.interpreter.facts import Load
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+
+RULE = Rule("load-map-location", Severity.WARNING, __doc__)
+
+_WHY = {
+    "rank": "every process loads it to the GPU that it was saved from, most often GPU 0",
+    "portable": "the line raises on a machine that lacks the device it was saved from",
+}
+
+
+@RULE.reads(Load)
+def check(fact: Load, context: Context) -> Finding | None:
+    if fact.reason is None:
+        return None
+    message = f"`torch.load` without `map_location`: {_WHY[fact.reason]}."
+    return context.finding(RULE, fact.site, message, "torch.load", fixes=[_fix(fact, context)])
+
+
+def _fix(fact: Load, context: Context) -> Fix | None:
+    if fact.device_at_hand is None:
+        return None
+    edit = add_keyword(context.place(fact.site), "map_location", fact.device_at_hand)
+    if edit is None:
+        return None
+    return Fix(f"Load it there: map_location={fact.device_at_hand}", Safety.SAFE, (edit,))

@@ -1,0 +1,69 @@
+"""A loop that moves its variable while the container keeps the old tensors.
+
+## What it does
+Flags `for t in tensors: t = t.to(device)` and its relatives over `items()`, `values()` and
+`enumerate()`, where nothing in the body uses the moved tensor.
+
+## Why is this bad?
+The assignment binds the loop variable to the copy. The list or dict still holds the tensors on
+their old device, so each copy is made and thrown away.
+
+## Example
+```python
+for k, v in batch.items():
+    v = v.to(device)
+```
+
+## Use instead
+```python
+batch = {k: v.to(device) for k, v in batch.items()}
+```
+
+## Known limits
+Silent where the body uses the moved tensor, since moving inside the loop is then right.
+
+## Fix safety
+Safe where the loop does nothing else and its variables are not read below it; unsafe otherwise.
+"""
+
+from __future__ import annotations
+
+from device_lens.fixes.edit import Fix
+from device_lens.fixes.rebuild_container import loop_fix
+from device_lens.interpreter.facts import LoopVariableTransfer
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import on, quoted, when
+
+RULE = Rule("loop-variable-transfer", Severity.WARNING, __doc__)
+
+
+@RULE.reads(LoopVariableTransfer)
+def check(fact: LoopVariableTransfer, context: Context) -> Finding | None:
+    container = context.text(fact.container)
+    conflicts = context.consequences(fact.site)
+    stays = f" {on(conflicts[0].stray.device)}" if conflicts else " where they were"
+    message = (
+        f"Only the loop variable {quoted(fact.variable)} is bound to the moved tensor"
+        f"{when(fact.condition)}: {quoted(container)} keeps its tensors{stays}, and the copies are "
+        f"thrown away."
+    )
+    return context.finding(
+        RULE,
+        fact.site,
+        message,
+        fact.variable,
+        related=[
+            related
+            for conflict in conflicts
+            for related in context.related(
+                conflict.site, f"the tensor is still {on(conflict.stray.device)} here"
+            )
+        ],
+        fixes=[_fix(fact, context)],
+    )
+
+
+def _fix(fact: LoopVariableTransfer, context: Context) -> Fix | None:
+    return loop_fix(context.place(fact.loop), fact.variable, context.text(fact.transfer))

@@ -1,0 +1,77 @@
+"""A new layer or parameter put into a module after the module moved.
+
+## What it does
+Flags `model.fc = nn.Linear(...)`, `self.prompt = nn.Parameter(...)` and the like, where the module
+has already been moved and the new part is on the CPU.
+
+## Why is this bad?
+A move takes along what the module holds at that moment. A part that comes later stays where it was
+made, so the next call of the module mixes two devices and raises.
+
+## Example
+```python
+model = Backbone().to(device)
+model.fc = nn.Linear(model.fc.in_features, 5)
+```
+
+## Use instead
+```python
+model = Backbone().to(device)
+model.fc = nn.Linear(model.fc.in_features, 5).to(device)
+```
+
+## Known limits
+Silent where the module moves again before it is used.
+
+## Fix safety
+Safe: the new part goes where its module is.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.device_keyword import move_part
+from device_lens.fixes.edit import Fix
+from device_lens.interpreter.facts import LatePart
+from device_lens.rules.causes import LATE
+from device_lens.rules.conflict_words import places, plain
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import on, quoted, when
+
+RULE = Rule(LATE, Severity.ERROR, __doc__)
+
+
+@RULE.reads(LatePart)
+def check(fact: LatePart, context: Context) -> Finding | None:
+    symbol = f"{fact.module_text}.{fact.attribute}"
+    conflicts = context.consequences(fact.site)
+    used = fact.used or bool(conflicts)
+    consequence = "the next call raises" if used else "a call of the module then raises"
+    message = (
+        f"{quoted(symbol)} is {on(fact.part_device)}, but its module {quoted(fact.module_text)} "
+        f"is already {on(fact.module_device)}{context.whence(fact.module_trail)}: {consequence}"
+        f"{when(fact.condition)}."
+    )
+    return context.finding(
+        RULE,
+        fact.site,
+        message,
+        symbol,
+        severity=Severity.ERROR if used else Severity.WARNING,
+        related=[
+            *context.history(fact.module_text, fact.module_trail),
+            *places(conflicts, context),
+        ],
+        fixes=[_fix(fact, context)],
+    )
+
+
+def _fix(fact: LatePart, context: Context) -> Fix | None:
+    part = context.place(fact.part)
+    device = context.at_hand.find(fact.module_device, part)
+    if device is None and plain(fact.module_text) and isinstance(part.node, ast.Call):
+        device = f"next({fact.module_text}.parameters()).device"
+    return move_part(part, device) if device is not None else None

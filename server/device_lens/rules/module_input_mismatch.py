@@ -1,0 +1,110 @@
+"""A module called with a tensor on another device than its parameters.
+
+## What it does
+Flags the call of a module whose parameters or buffers are on one device and whose input is on
+another; the innermost call that is written in the workspace.
+
+## Why is this bad?
+The first operation inside the module that combines the two raises: `Expected all tensors to be on
+the same device`, or `Input type and weight type should be the same`.
+
+## Example
+```python
+model = Regressor().to(device)
+y = model(torch.from_numpy(sample))
+```
+
+## Use instead
+```python
+model = Regressor().to(device)
+y = model(torch.from_numpy(sample).to(device))
+```
+
+## Known limits
+Silent where the device of either is not known, and for modules that move their input themselves.
+
+## Fix safety
+Unsafe: either the input moves to the module, or a module that never moved does so after its
+creation. Which was meant is for the author to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from device_lens.domain.device import CPU
+from device_lens.fixes.edit import Fix
+from device_lens.fixes.move_operand import move_alike, move_operand, whole_value
+from device_lens.interpreter.facts import Certainty, Conflict, Operand
+from device_lens.rules.causes import MODULE_INPUT, Cause
+from device_lens.rules.conflict_words import SEVERITIES, move_fix, outcome, places, plain
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import on, quoted
+
+RULE = Rule(MODULE_INPUT, Severity.ERROR, __doc__)
+
+
+@RULE.reads(Cause)
+def check(cause: Cause, context: Context) -> Finding | None:
+    if cause.rule != RULE.name or cause.certainty is Certainty.POSSIBLE:
+        return None
+    conflict = cause.leading
+    stray, other = conflict.stray, conflict.other
+    parameters, tensor = (stray, other) if stray.is_parameter else (other, stray)
+    module = conflict.module_text or parameters.text
+    message = (
+        f"The parameters of {quoted(module)} are {on(parameters.device)}"
+        f"{context.whence(parameters.trail)}, but {quoted(tensor.text)} is {on(tensor.device)}"
+        f"{context.whence(tensor.trail)}: the call {outcome(conflict)}."
+    )
+    return context.finding(
+        RULE,
+        cause.site,
+        message,
+        module if stray.is_parameter else tensor.text,
+        severity=SEVERITIES[conflict.certainty],
+        related=places(cause.conflicts, context),
+        fixes=_fixes(cause, conflict, parameters, tensor, module, context),
+    )
+
+
+def _fixes(
+    cause: Cause,
+    conflict: Conflict,
+    parameters: Operand,
+    tensor: Operand,
+    module: str,
+    context: Context,
+) -> Iterator[Fix | None]:
+    if parameters.device is CPU:
+        yield _move_module(parameters, tensor, context)
+    if _is_moved_by_call(tensor, conflict):
+        return
+    if not conflict.stray.is_parameter:
+        yield move_fix(cause.conflicts, context)
+    if context.knows(tensor.site) and plain(module):
+        device = f"next({module}.parameters()).device"
+        yield move_operand([context.place(tensor.site)], device)
+
+
+def _is_moved_by_call(tensor: Operand, conflict: Conflict) -> bool:
+    """Whether a wrapper of the module moves its input itself, so that moving it before is vain."""
+    trail = tensor.trail
+    return trail is not None and trail.kind == "moved" and trail.site == conflict.module_call
+
+
+def _move_module(parameters: Operand, tensor: Operand, context: Context) -> Fix | None:
+    """`.to(device)` behind the creation of a module that never moved."""
+    trail = parameters.trail
+    if trail is None or any(step.kind == "moved" for step in trail.steps()):
+        return None
+    created = trail.first.site
+    if not context.knows(created) or created.path != context.facts.path:
+        return None
+    creation = whole_value(context.place(created))
+    device = context.at_hand.find(tensor.device, creation)
+    if device is not None:
+        return move_operand([creation], device)
+    return move_alike(creation, context.place(tensor.site))

@@ -1,0 +1,82 @@
+"""A tensor that is to be trained, moved after it was made: no longer a leaf.
+
+## What it does
+Flags `torch.randn(..., requires_grad=True).to(d)`, `nn.Parameter(t).to(d)`, and a variable that
+requires grad and is rebound to its moved self.
+
+## Why is this bad?
+The moved tensor is the result of an operation: its `.grad` stays None, an optimizer rejects it
+("can't optimize a non-leaf Tensor"), and a moved parameter is no parameter of the module.
+
+## Example
+```python
+x = torch.rand(2, 4, requires_grad=True).to(device)
+w = nn.Parameter(torch.zeros(3)).to(device)
+```
+
+## Use instead
+```python
+x = torch.rand(2, 4).to(device).requires_grad_()
+w = nn.Parameter(torch.zeros(3).to(device))
+```
+
+## Known limits
+On a machine where the tensor already is on the device, the transfer returns the leaf itself, so
+that the bug shows on the accelerator only.
+
+## Fix safety
+Safe: the leaf is made on the device, with the same numbers.
+"""
+
+from __future__ import annotations
+
+from device_lens.fixes.create_on_device import leaf_on_device
+from device_lens.fixes.edit import Fix
+from device_lens.fixes.keep_leaf import move_detached, move_inside
+from device_lens.interpreter.facts import NonLeafTransfer
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import quoted, when
+
+RULE = Rule("non-leaf-transfer", Severity.WARNING, __doc__)
+
+
+@RULE.reads(NonLeafTransfer)
+def check(fact: NonLeafTransfer, context: Context) -> Finding | None:
+    name = context.text(fact.subject)
+    taken = fact.given_to_optimizer
+    if taken is not None and context.knows(taken):
+        outcome = f"the optimizer ({context.line(taken)}) raises"
+    else:
+        outcome = "its `.grad` stays None"
+    what = "no parameter" if fact.form == "parameter" else "no leaf"
+    message = (
+        f"The transfer of {quoted(name)} returns another tensor, which is {what}: {outcome}"
+        f"{when(fact.condition)}."
+    )
+    return context.finding(
+        RULE,
+        fact.site,
+        message,
+        name,
+        severity=Severity.ERROR if taken is not None else None,
+        related=context.related(taken, "given to the optimizer here") if taken else (),
+        fixes=[_fix(fact, context)],
+    )
+
+
+def _fix(fact: NonLeafTransfer, context: Context) -> Fix | None:
+    call = context.place(fact.site)
+    if fact.form == "parameter":
+        return move_inside(call)
+    if fact.form == "factory":
+        return leaf_on_device(call, _factory(fact, context))
+    return move_detached(call)
+
+
+def _factory(fact: NonLeafTransfer, context: Context) -> str:
+    """The factory's name: as the transfer tells it, else as it is written."""
+    here = (each for each in context.facts.transfers if each.site.node is fact.site.node)
+    found = next((each.factory for each in here if each.factory is not None), None)
+    return found or context.text(fact.subject).partition("(")[0]

@@ -1,0 +1,74 @@
+"""State or parameters that an optimizer holds and a later line leaves behind.
+
+## What it does
+Flags an optimizer whose state is made when it is constructed (Adagrad and the like) or loaded
+before the module moves, and parameters that are replaced after an optimizer took them.
+
+## Why is this bad?
+A module's move keeps its parameters, so most optimizers may be made before it. State that exists
+already stays on the old device, and `step()` raises; parameters that were replaced are never
+trained.
+
+## Example
+```python
+opt = torch.optim.Adagrad(net.parameters(), lr=0.1)
+net.cuda()
+```
+
+## Use instead
+```python
+net.cuda()
+opt = torch.optim.Adagrad(net.parameters(), lr=0.1)
+```
+
+## Known limits
+Silent for optimizers without early state, such as SGD and Adam, before their first step.
+
+## Fix safety
+Unsafe: it moves the optimizer's creation below the line that comes too late.
+"""
+
+from __future__ import annotations
+
+from device_lens.fixes.reorder import put_below
+from device_lens.fixes.wrapper_call import assigned_name
+from device_lens.interpreter.facts import OptimizerConflict
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import quoted, when
+
+RULE = Rule("optimizer-before-move", Severity.WARNING, __doc__)
+
+_WHAT = {
+    "eager-state": "has its state from the start, and the move ({line}) leaves it where it is: "
+    "`step()` raises",
+    "loaded-state": "has loaded its state before the move ({line}), which leaves it where it is: "
+    "`step()` raises",
+    "stepped-state": "has made its state in a step before the move ({line}), which leaves it where "
+    "it is: the next `step()` raises",
+    "replaced-parameters": "still holds the parameters that {line} replaces: the new ones are "
+    "never trained",
+}
+
+
+@RULE.reads(OptimizerConflict)
+def check(fact: OptimizerConflict, context: Context) -> Finding | None:
+    name = assigned_name(context.place(fact.optimizer)) or context.text(fact.optimizer)
+    what = _WHAT[fact.form].format(line=context.line(fact.move))
+    optimizer, move = context.place(fact.optimizer), context.place(fact.move)
+    fix = None
+    if fact.optimizer.path == fact.move.path:
+        title = f"Make the optimizer below {context.line(fact.move)}"
+        fix = put_below(optimizer.statement, move.statement, title)
+    return context.finding(
+        RULE,
+        fact.site,
+        f"The optimizer {quoted(name)} {what}{when(fact.condition)}.",
+        name,
+        related=[
+            *context.related(fact.optimizer, "the optimizer is made here"),
+            *context.related(fact.move, "this comes too late for it"),
+        ],
+        fixes=[fix],
+    )

@@ -1,0 +1,90 @@
+"""One half of the pinned-memory idiom without the other.
+
+## What it does
+Flags `non_blocking=True` on a copy from pageable memory, batches from pinned memory that are copied
+with a blocking transfer, and `pin_memory()` on a tensor that is not on the CPU.
+
+## Why is this bad?
+A copy runs beside the computation only from pinned memory and with `non_blocking=True`: either half
+alone costs something and gains nothing. Pinning a tensor on an accelerator raises.
+
+## Example
+```python
+loader = DataLoader(data, batch_size=64, pin_memory=True)
+for x, y in loader:
+    x, y = x.to(device), y.to(device)
+```
+
+## Use instead
+```python
+loader = DataLoader(data, batch_size=64, pin_memory=True)
+for x, y in loader:
+    x, y = x.to(device, non_blocking=True), y.to(device, non_blocking=True)
+```
+
+## Known limits
+Silent where it is not known whether memory is pinned.
+
+## Fix safety
+Safe: it adds the missing half. Taking `pin_memory()` off an accelerator tensor is unsafe.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.arguments import add_keyword
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.transfer_call import method_suffix
+from device_lens.interpreter.facts import PinnedHalf
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import when
+
+RULE = Rule("pinned-memory", Severity.INFORMATION, __doc__)
+
+_WHAT = {
+    "pageable-non-blocking": "`non_blocking=True` from pageable memory: the copy blocks all the "
+    "same, since only pinned memory is copied in the background",
+    "blocking-pinned": "The batch is in pinned memory, but the copy blocks: without "
+    "`non_blocking=True` pinning gains little",
+    "pin-accelerator": "Only tensors on the CPU can be pinned, and this one is on an accelerator: "
+    "the line raises",
+}
+
+
+@RULE.reads(PinnedHalf)
+def check(fact: PinnedHalf, context: Context) -> Finding | None:
+    raises = fact.form == "pin-accelerator"
+    place = context.place(fact.site)
+    symbol = place.text
+    if isinstance(place.node, ast.Call) and isinstance(place.node.func, ast.Attribute):
+        symbol = place.at(place.node.func.value).text
+    return context.finding(
+        RULE,
+        fact.site,
+        f"{_WHAT[fact.form]}{when(fact.condition)}.",
+        symbol,
+        severity=Severity.ERROR if raises else Severity.INFORMATION,
+        related=context.related(fact.loader, "the data loader is made here") if fact.loader else (),
+        fixes=[_fix(fact, context)],
+    )
+
+
+def _fix(fact: PinnedHalf, context: Context) -> Fix | None:
+    place = context.place(fact.site)
+    if fact.form == "blocking-pinned":
+        edit = add_keyword(place, "non_blocking", "True")
+        return (
+            Fix("Copy in the background: non_blocking=True", Safety.SAFE, (edit,)) if edit else None
+        )
+    if fact.form == "pin-accelerator":
+        suffix = method_suffix(place)
+        if suffix is None:
+            return None
+        return Fix("Remove pin_memory()", Safety.UNSAFE, (place.edit(suffix, ""),))
+    if fact.loader is None or not context.knows(fact.loader):
+        return None
+    edit = add_keyword(context.place(fact.loader), "pin_memory", "True")
+    return Fix("Pin the batches: pin_memory=True", Safety.SAFE, (edit,)) if edit else None

@@ -1,0 +1,78 @@
+"""Layers and parameters that a module keeps in a plain list or dict, found from where they are
+made."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from device_lens.fixes.place import Place
+
+_ADDING = ("append", "extend", "insert", "add", "update", "setdefault")
+
+
+def container_of(created: Place) -> Place | None:
+    """The `self.name` that is set to the plain container in which a part is put where it is made:
+    `self.layers = [nn.Linear(3, 3)]`, or `self.layers.append(nn.Linear(3, 3))` below
+    `self.layers = []`. None where it goes elsewhere."""
+    for node in created.ancestors():
+        if isinstance(node, ast.Assign):
+            return _assigned(created, node)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            target = node.func.value
+            if node.func.attr in _ADDING and _own(target) is not None:
+                return _set_up(created, target)
+        if isinstance(node, ast.stmt):
+            return None
+    return None
+
+
+def is_dict(target: Place) -> bool:
+    statement = target.statement.node
+    return isinstance(statement, ast.Assign) and isinstance(
+        statement.value, ast.Dict | ast.DictComp
+    )
+
+
+def makes_part(created: Place) -> bool:
+    """Whether what is made is a layer or for a parameter, rather than a plain tensor."""
+    node = created.node
+    name = ast.unparse(node.func).rpartition(".")[2] if isinstance(node, ast.Call) else ""
+    is_class = name[:1].isupper() and not name.endswith("Tensor")
+    return is_class or makes_parameter(created)
+
+
+def makes_parameter(created: Place) -> bool:
+    """Whether the tensor is made for an `nn.Parameter`."""
+    calls = [node for node in (created.node, *created.ancestors()) if isinstance(node, ast.Call)]
+    return any(ast.unparse(call.func).endswith("Parameter") for call in calls)
+
+
+def _assigned(created: Place, statement: ast.Assign) -> Place | None:
+    target = statement.targets[0]
+    if isinstance(target, ast.Subscript) and _own(target.value) is not None:
+        return _set_up(created, target.value)
+    plain = isinstance(statement.value, ast.List | ast.Dict | ast.ListComp | ast.DictComp)
+    return created.at(target) if plain and _own(target) is not None else None
+
+
+def _set_up(created: Place, target: ast.AST) -> Place | None:
+    """Where the class sets the attribute to a new plain container."""
+    name = _own(target)
+    for statement in _assignments(created.owner):
+        plain = isinstance(statement.value, ast.List | ast.Dict | ast.ListComp | ast.DictComp)
+        if plain and _own(statement.targets[0]) == name:
+            return created.at(statement.targets[0])
+    return None
+
+
+def _assignments(owner: ast.ClassDef | None) -> Iterator[ast.Assign]:
+    if owner is not None:
+        yield from (node for node in ast.walk(owner) if isinstance(node, ast.Assign))
+
+
+def _own(node: ast.AST) -> str | None:
+    """The name in `self.name`."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.attr if node.value.id == "self" else None
+    return None

@@ -1,0 +1,60 @@
+"""A transfer to where the tensor already is.
+
+## What it does
+Flags `.to(device)`, `.cuda()` and `.cpu()` on a tensor that is there already in every case, and
+whose dtype and layout do not change.
+
+## Why is this bad?
+It does nothing and is free, but a reader takes it for a copy.
+
+## Example
+```python
+x = torch.randn(4, 5, device=device)
+x = x.to(device)
+```
+
+## Use instead
+```python
+x = torch.randn(4, 5, device=device)
+```
+
+## Known limits
+Silent where one case of a condition moves the tensor, where a module's parameters are only expected
+to be where its inputs are, and on a transfer that `copy=True` makes a copy.
+
+## Fix safety
+Safe: a transfer to where the tensor is returns the tensor itself.
+"""
+
+from __future__ import annotations
+
+from device_lens.domain.device import SymbolicDevice
+from device_lens.domain.guard import leaves
+from device_lens.fixes.remove_transfer import remove_transfer
+from device_lens.interpreter.facts import Kind, Transfer
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import on, quoted
+
+RULE = Rule("redundant-transfer", Severity.HINT, __doc__)
+
+
+@RULE.reads(Transfer)
+def check(fact: Transfer, context: Context) -> Finding | None:
+    if not fact.redundant or not fact.called or fact.kind is not Kind.TENSOR:
+        return None
+    found = set(leaves(fact.source))
+    if any(isinstance(each, SymbolicDevice) and each.of_module_input for each in found):
+        return None
+    name = context.text(fact.subject)
+    where = on(fact.source) if len(found) == 1 else "there in every case"
+    return context.finding(
+        RULE,
+        fact.site,
+        f"{quoted(name)} is already {where}{context.whence(fact.trail)}: this does nothing.",
+        name,
+        related=context.history(name, fact.trail),
+        fixes=[remove_transfer(context.place(fact.site))],
+        tags=("unnecessary",),
+    )

@@ -1,0 +1,66 @@
+"""The rules, found by looking into this package, and the findings of a file."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from importlib import import_module
+from typing import Any
+
+from device_lens import rules as package
+from device_lens.interpreter.facts import FileFacts
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding
+from device_lens.rules.rule import Rule
+
+
+def _discover() -> dict[str, Rule]:
+    """Every module of this package that defines `RULE`, by the rule's name."""
+    names = sorted(module.name for module in pkgutil.iter_modules(package.__path__))
+    modules = (import_module(f"{package.__name__}.{name}") for name in names)
+    found = [module.RULE for module in modules if isinstance(getattr(module, "RULE", None), Rule)]
+    return {rule.name: rule for rule in found}
+
+
+RULES: dict[str, Rule] = _discover()
+
+
+def findings(facts: FileFacts, all_facts: Mapping[str, FileFacts]) -> list[Finding]:
+    """What the rules say of a file, by position; suppressions and settings are not applied."""
+    context = Context(facts, all_facts)
+    checks = _by_fact()
+    found: dict[tuple[str, Any], Finding] = {}
+    for fact in _facts(context):
+        for check in checks.get(type(fact), ()):
+            finding = check(fact, context)
+            if finding is not None:
+                key = finding.rule, finding.range
+                found[key] = _merged(found[key], finding) if key in found else finding
+    return sorted(found.values(), key=lambda each: (each.range, each.rule))
+
+
+def _by_fact() -> dict[type, list[Any]]:
+    found: dict[type, list[Any]] = {}
+    for rule in RULES.values():
+        for fact, check in rule.checks.items():
+            found.setdefault(fact, []).append(check)
+    return found
+
+
+def _facts(context: Context) -> Iterator[Any]:
+    yield from context.facts.others
+    yield from context.facts.transfers
+    yield from context.facts.synchronizations
+    yield from context.causes
+
+
+def _merged(first: Finding, second: Finding) -> Finding:
+    """Two remarks of one rule about one place: the louder one, with the places of both."""
+    louder = second.severity.rank < first.severity.rank
+    kept, other = (second, first) if louder else (first, second)
+    return replace(
+        kept,
+        related=tuple(dict.fromkeys((*kept.related, *other.related))),
+        fixes=kept.fixes or other.fixes,
+    )

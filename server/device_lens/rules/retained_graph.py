@@ -1,0 +1,56 @@
+"""A tensor with its graph kept across iterations.
+
+## What it does
+Flags a tensor that carries an autograd graph, most often the loss, when it is summed up or
+collected over a loop and never used in a backward pass.
+
+## Why is this bad?
+The sum or list keeps the graph of every iteration alive, and with it the activations: device memory
+grows until it runs out.
+
+## Example
+```python
+for x in loader:
+    loss = model(x).mean()
+    loss.backward()
+    total_loss += loss
+```
+
+## Use instead
+```python
+for x in loader:
+    loss = model(x).mean()
+    loss.backward()
+    total_loss += loss.detach()
+```
+
+## Known limits
+Silent where the total is used in a backward pass, as over the time steps of a recurrent network.
+
+## Fix safety
+Safe: the value is the same. `.item()` is offered too; it gives a Python number and waits.
+"""
+
+from __future__ import annotations
+
+from device_lens.fixes.read_value import as_number, drop_graph
+from device_lens.interpreter.facts import RetainedGraph
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import quoted
+
+RULE = Rule("retained-graph", Severity.WARNING, __doc__)
+
+
+@RULE.reads(RetainedGraph)
+def check(fact: RetainedGraph, context: Context) -> Finding | None:
+    subject = context.text(fact.subject)
+    verb = "adds up" if fact.form == "sum" else "collects"
+    message = (
+        f"{quoted(fact.accumulator)} {verb} {quoted(subject)} with its graph, which no backward "
+        f"pass uses: the memory of every iteration stays alive."
+    )
+    place = context.place(fact.subject)
+    fixes = [drop_graph(place), as_number(place) if fact.form == "sum" else None]
+    return context.finding(RULE, fact.site, message, fact.accumulator, fixes=fixes)

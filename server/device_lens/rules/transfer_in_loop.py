@@ -1,0 +1,99 @@
+"""A transfer inside a loop that does the same on each iteration.
+
+## What it does
+Flags a transfer in a hot loop whose tensor and target do not change in the loop.
+
+## Why is this bad?
+The same bytes are copied again on each iteration. Once, above the loop, is enough.
+
+## Example
+```python
+for x, y in batches:
+    loss = F.cross_entropy(model(x), y, weight=class_weights.to(device))
+```
+
+## Use instead
+```python
+class_weights_on_device = class_weights.to(device)
+for x, y in batches:
+    loss = F.cross_entropy(model(x), y, weight=class_weights_on_device)
+```
+
+## Known limits
+Silent where the tensor, an alias of it or the target may change in the loop, under a condition in
+the loop, and in loops of one or two iterations. Moving each batch in its loop is right.
+
+## Fix safety
+Safe where the moved tensor is not changed in place in the loop and does not require grad: the
+transfer goes above the outermost loop through which it does not change.
+"""
+
+from __future__ import annotations
+
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.hoist import hoist
+from device_lens.interpreter.facts import Kind, Loop, Transfer
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import quoted, to, when
+
+RULE = Rule("transfer-in-loop", Severity.INFORMATION, __doc__)
+
+MIN_TRIPS = 3
+"""Iterations from which on a loop that is not hot is worth a remark."""
+
+
+@RULE.reads(Transfer)
+def check(fact: Transfer, context: Context) -> Finding | None:
+    if not _is_repeated(fact) or not any(_runs_often(loop) for loop in _invariant(fact)):
+        return None
+    name = context.text(fact.subject)
+    loop = context.line(fact.invariant_in[-1])
+    trips = _trips(fact)
+    times = f" {trips} times" if trips is not None else " on each iteration"
+    message = (
+        f"{quoted(name)} does not change in the loop of {loop}, yet it is copied "
+        f"{to(fact.target)}{times}{when(fact.condition)}."
+    )
+    related = [
+        each
+        for site in fact.invariant_in
+        for each in context.related(site, "the transfer does not change in this loop")
+    ]
+    fixes = [_fix(fact, context)]
+    return context.finding(RULE, fact.site, message, name, related=related, fixes=fixes)
+
+
+def _runs_often(loop: Loop) -> bool:
+    return loop.hot or (loop.trip_count is not None and loop.trip_count >= MIN_TRIPS)
+
+
+def _is_repeated(fact: Transfer) -> bool:
+    return (
+        fact.moves
+        and fact.called
+        and fact.kind is Kind.TENSOR
+        and bool(fact.invariant_in)
+        and not (fact.redundant or fact.discarded or fact.in_place)
+        and not (fact.conditional or fact.created_here)
+    )
+
+
+def _invariant(fact: Transfer) -> list[Loop]:
+    return [loop for loop in fact.loops if loop.site in fact.invariant_in]
+
+
+def _trips(fact: Transfer) -> int | None:
+    """How often the loops through which nothing changes run the transfer."""
+    total = 1
+    for loop in _invariant(fact):
+        if loop.trip_count is None:
+            return None
+        total *= loop.trip_count
+    return total
+
+
+def _fix(fact: Transfer, context: Context) -> Fix | None:
+    safety = Safety.UNSAFE if fact.requires_grad else Safety.SAFE
+    return hoist(context.place(fact.site), context.place(fact.invariant_in[-1]), safety)

@@ -1,0 +1,153 @@
+"""A tensor, layer or parameter that a module keeps where its moves do not find it.
+
+## What it does
+Flags a plain tensor attribute, or modules or parameters in a plain list or dict, inside an
+`nn.Module` that uses them.
+
+## Why is this bad?
+`.to()`, `.cuda()`, `state_dict()` and `parameters()` see registered parameters, buffers and
+submodules only. The attribute stays on the CPU when the module moves, is not saved, and layers in
+a plain list are not trained.
+
+## Example
+```python
+self.mean = torch.tensor([0.5, 0.4, 0.3])
+self.convs = [nn.Conv2d(3, 3, 1) for _ in range(4)]
+```
+
+## Use instead
+```python
+self.register_buffer("mean", torch.tensor([0.5, 0.4, 0.3]))
+self.convs = nn.ModuleList([nn.Conv2d(3, 3, 1) for _ in range(4)])
+```
+
+## Known limits
+Silent where the program is known never to move the module, where a method of the module moves the
+attribute itself, for a cache that is written outside `__init__`, and for a list of one given
+module, which is how programs hide it on purpose. A tensor is flagged where the module moves.
+
+## Fix safety
+Safe where the attribute is set once, after `super().__init__()`: the buffer stays out of the state
+dict, as the plain attribute did. Unsafe where each call moves a copy and nothing fails, since
+`.half()` converts buffers too. A buffer that is saved is offered as an unsafe fix.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.module_container import CONTAINERS, module_container
+from device_lens.fixes.register_buffer import register_buffer
+from device_lens.interpreter.facts import Conflict, PlainAttribute
+from device_lens.rules.causes import UNREGISTERED, Cause
+from device_lens.rules.conflict_words import move_fix, operation, outcome, places
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.plain_containers import is_dict, makes_parameter
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import quoted
+
+RULE = Rule(UNREGISTERED, Severity.WARNING, __doc__)
+
+_WHAT = {
+    "tensor": "a plain tensor",
+    "modules": "a plain list of modules",
+    "parameters": "a plain list of parameters",
+    "dict-of-modules": "a plain dict of modules",
+    "dict-of-parameters": "a plain dict of parameters",
+}
+
+
+@RULE.reads(PlainAttribute)
+def check(fact: PlainAttribute, context: Context) -> Finding | None:
+    conflicts = context.consequences(fact.site)
+    if not conflicts and not _worth_saying(fact, context):
+        return None
+    symbol = f"self.{fact.attribute}"
+    return context.finding(
+        RULE,
+        fact.site,
+        f"{quoted(symbol)} is {_WHAT[fact.holds]}, which moves of the module "
+        f"({quoted(fact.class_name)}) miss. {_consequence(fact, conflicts, context)}",
+        symbol,
+        related=places(conflicts, context),
+        fixes=_fixes(fact, conflicts, context),
+    )
+
+
+@RULE.reads(Cause)
+def check_conflict(cause: Cause, context: Context) -> Finding | None:
+    """For what no `PlainAttribute` tells of: tensors of a class body, containers that are filled
+    later."""
+    if cause.rule != RULE.name or cause.origin is None:
+        return None
+    conflict = cause.leading
+    target = context.place(cause.site)
+    if isinstance(target.node, ast.Attribute):
+        made = context.place(cause.origin.site)
+        holds = ("dict-of-" if is_dict(target) else "") + (
+            "parameters" if makes_parameter(made) else "modules"
+        )
+        symbol = target.text
+        fix = module_container(target.statement, target.node.attr, holds)
+    else:
+        holds, symbol = "tensor", conflict.stray.text
+        fix = move_fix(cause.conflicts, context)
+    return context.finding(
+        RULE,
+        cause.site,
+        f"{quoted(symbol)} is {_WHAT[holds]}, which moves of the module miss. "
+        f"{_raises(conflict, holds, context)}",
+        symbol,
+        related=places(cause.conflicts, context),
+        fixes=[fix],
+    )
+
+
+def _worth_saying(fact: PlainAttribute, context: Context) -> bool:
+    """Without a conflict: where the module is known to move, or where parts of it go
+    unregistered. A list of one given part is how a program hides it on purpose."""
+    if fact.module_moves is False or (fact.moved_by_method and fact.copied_at is None):
+        return False
+    if fact.copied_at is not None:
+        return True
+    if fact.holds == "tensor":
+        return fact.used_in_forward and not fact.persistent_write and fact.module_moves is True
+    value = context.place(fact.value).node
+    hidden = isinstance(value, ast.List) and [type(each) for each in value.elts] == [ast.Name]
+    return fact.used_in_forward and not hidden
+
+
+def _consequence(fact: PlainAttribute, conflicts: list[Conflict], context: Context) -> str:
+    if conflicts:
+        return _raises(conflicts[0], fact.holds, context)
+    if fact.copied_at is not None:
+        return f"It is copied again on each call ({context.line(fact.copied_at)})."
+    if fact.holds == "tensor":
+        return "It stays on the CPU when the module moves, and its uses then raise."
+    return "They stay on the CPU when the module moves, and no optimizer or state dict sees them."
+
+
+def _raises(conflict: Conflict, holds: str, context: Context) -> str:
+    subject = "It is" if holds == "tensor" else "Its parts are"
+    return (
+        f"{subject} still on the CPU at {operation(conflict)} "
+        f"({context.line(conflict.site)}), which {outcome(conflict)}."
+    )
+
+
+def _fixes(
+    fact: PlainAttribute, conflicts: list[Conflict], context: Context
+) -> Iterable[Fix | None]:
+    place = context.place(fact.site).statement
+    if fact.holds in CONTAINERS:
+        made = module_container(place, fact.attribute, fact.holds)
+        return [made] if made is not None else []
+    works_now = not conflicts and fact.copied_at is not None
+    safety = Safety.UNSAFE if fact.requires_grad or works_now else Safety.SAFE
+    fixes = register_buffer(place, fact.attribute, safety)
+    if not fixes and conflicts:
+        return [move_fix(conflicts, context)]
+    return fixes

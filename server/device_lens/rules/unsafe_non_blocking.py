@@ -1,0 +1,58 @@
+"""A non-blocking copy to the host that is read before a synchronisation.
+
+## What it does
+Flags `.to("cpu", non_blocking=True)` and `copy_(..., non_blocking=True)` into pinned memory, where
+the host reads the result before anything waits for the device.
+
+## Why is this bad?
+The copy may still be under way: the host then reads old or half-written numbers, without an error.
+
+## Example
+```python
+self.host.copy_(gpu_values, non_blocking=True)
+return float(self.host.sum())
+```
+
+## Use instead
+```python
+self.host.copy_(gpu_values)
+return float(self.host.sum())
+```
+
+## Known limits
+Silent where a `synchronize()` or an event's wait stands in between.
+
+## Fix safety
+Safe: the copy waits, and the numbers are the ones that were meant.
+"""
+
+from __future__ import annotations
+
+from device_lens.fixes.arguments import remove_keyword
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.interpreter.facts import UnsynchronizedRead
+from device_lens.rules.context import Context
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.rule import Rule
+from device_lens.rules.wording import quoted
+
+RULE = Rule("unsafe-non-blocking", Severity.WARNING, __doc__)
+
+
+@RULE.reads(UnsynchronizedRead)
+def check(fact: UnsynchronizedRead, context: Context) -> Finding | None:
+    copy = quoted(context.text(fact.site))
+    message = (
+        f"{copy} returns before the copy to the host is done, and {context.line(fact.read)} reads "
+        f"it without a synchronisation: the numbers can be old ones."
+    )
+    removed = remove_keyword(context.place(fact.site), "non_blocking")
+    fix = Fix("Wait for the copy", Safety.SAFE, (removed,)) if removed is not None else None
+    return context.finding(
+        RULE,
+        fact.site,
+        message,
+        context.text(fact.site).partition("(")[0].rpartition(".")[0],
+        related=context.related(fact.read, "read on the host here"),
+        fixes=[fix],
+    )

@@ -1,0 +1,92 @@
+"""The words that messages share: devices, conditions, histories."""
+
+from __future__ import annotations
+
+from device_lens.domain.device import CPU, Device, DeviceTree, SymbolicDevice, is_accelerator
+from device_lens.domain.guard import cases, describe, leaves, primary
+from device_lens.domain.trail import Trail
+
+_CONDITIONS = {
+    "torch.cuda.is_available()": "CUDA is available",
+    "not torch.cuda.is_available()": "CUDA is not available",
+    "torch.backends.mps.is_available()": "MPS is available",
+    "not torch.backends.mps.is_available()": "MPS is not available",
+    "torch.xpu.is_available()": "an XPU is available",
+    "not torch.xpu.is_available()": "no XPU is available",
+    "torch.accelerator.is_available()": "an accelerator is available",
+    "not torch.accelerator.is_available()": "no accelerator is available",
+}
+
+
+def quoted(text: str) -> str:
+    """Source text in a message: one line, of a length that a reader can take in."""
+    line = " ".join(text.split())
+    if len(line) > 60:
+        line = f"{line[:57]}..."
+    return f"`{line}`"
+
+
+def leaf(device: DeviceTree) -> DeviceTree:
+    """The device of the primary case: the accelerator, where the cases differ."""
+    found: list[DeviceTree] = list(leaves(primary(device)))
+    return next((each for each in found if is_accelerator(each)), found[0])
+
+
+def accelerated(device: DeviceTree) -> tuple[DeviceTree, str | None] | None:
+    """The case in which a tensor is not on the host: its device, and the condition where that is
+    not the primary case. None where the device is the host, or not known, in every case."""
+    first = leaf(device)
+    if is_accelerator(first) or isinstance(first, SymbolicDevice):
+        return first, None
+    for literals, each in cases(device):
+        if is_accelerator(each):
+            return each, describe(tuple(pair for pair in literals if pair[0].named))
+    return None
+
+
+def on(device: DeviceTree) -> str:
+    """`on the CPU`, `on cuda:0`, `wherever `x` is`."""
+    one = leaf(device)
+    if one is CPU:
+        return "on the CPU"
+    if isinstance(one, Device):
+        return f"on {one}"
+    if isinstance(one, SymbolicDevice):
+        return f"wherever `{one.label}` is"
+    return "on a device that is not known"
+
+
+def to(device: DeviceTree) -> str:
+    """`to the CPU`, `to cuda`, `to the device of `x``; to another one where it is not known."""
+    one = leaf(device)
+    if one is CPU:
+        return "to the CPU"
+    if isinstance(one, Device):
+        return f"to {one}"
+    return f"to {one}" if isinstance(one, SymbolicDevice) else "to another device"
+
+
+def when(condition: str | None) -> str:
+    """` when CUDA is available`, with the space before it; empty without a condition."""
+    if not condition:
+        return ""
+    parts = condition.split(" and ")
+    words = [_CONDITIONS.get(part, f"`{part}`") for part in parts]
+    return f" when {' and '.join(words)}"
+
+
+def participle(text: str) -> str:
+    """`is created on the CPU by torch.zeros` → `created on the CPU by torch.zeros`."""
+    return text.removeprefix("is ").removeprefix("was ")
+
+
+def telling_step(trail: Trail | None) -> Trail | None:
+    """The step of a history that says why the value is where it is: the last move, else the
+    creation."""
+    if trail is None:
+        return None
+    steps = list(trail.steps())
+    for step in reversed(steps):
+        if step.kind in ("moved", "created", "loaded"):
+            return step
+    return steps[-1]
