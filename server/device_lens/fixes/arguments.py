@@ -1,0 +1,93 @@
+"""Arguments of a call: add, replace or remove one, commas and line breaks kept."""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.edit import Edit
+from device_lens.fixes.place import Place
+from device_lens.syntax.position import Position, Range
+
+
+def keyword(call: ast.Call, name: str) -> ast.keyword | None:
+    return next((each for each in call.keywords if each.arg == name), None)
+
+
+def has_unpacking(call: ast.Call) -> bool:
+    """Whether `**` may bring a keyword that is not seen."""
+    return any(each.arg is None for each in call.keywords)
+
+
+def add_keyword(place: Place, name: str, value: str) -> Edit | None:
+    """Adds `name=value` behind the last argument, before a trailing comma; replaces the value
+    where the keyword is there. None where `**` may bring it already."""
+    call = place.node
+    if not isinstance(call, ast.Call) or has_unpacking(call):
+        return None
+    present = keyword(call, name)
+    if present is not None:
+        return place.at(present.value).replace(value)
+    nodes: list[ast.AST] = [*call.args, *call.keywords]
+    if not nodes:
+        return place.edit(_between_parentheses(place), f"{name}={value}")
+    last = max(nodes, key=lambda node: place.at(node).range.end)
+    if len(call.args) == 1 and isinstance(last, ast.GeneratorExp) and _bare_generator(place, last):
+        return None
+    end = _past_parentheses(place, place.at(last).range.end)
+    return place.edit(Range(end, end), f", {name}={value}")
+
+
+def remove_keyword(place: Place, name: str) -> Edit | None:
+    """Removes `name=…` with the comma that goes with it. None where it is not there."""
+    call = place.node
+    present = keyword(call, name) if isinstance(call, ast.Call) else None
+    if present is None or not isinstance(call, ast.Call):
+        return None
+    return remove_argument(place, present)
+
+
+def remove_argument(place: Place, argument: ast.AST) -> Edit:
+    """Removes an argument of a call with the comma that goes with it."""
+    call = place.node
+    if not isinstance(call, ast.Call):
+        raise TypeError("arguments belong to calls")
+    nodes = sorted([*call.args, *call.keywords], key=lambda node: place.at(node).range)
+    number = next(i for i, node in enumerate(nodes) if node is argument)
+    where = place.at(argument).range
+    if number > 0:
+        start = _past_parentheses(place, place.at(nodes[number - 1]).range.end)
+        return place.edit(Range(start, _past_parentheses(place, where.end)), "")
+    if len(nodes) > 1:
+        return place.edit(Range(where.start, place.at(nodes[1]).range.start), "")
+    return place.edit(_between_parentheses(place), "")
+
+
+def _between_parentheses(place: Place) -> Range:
+    """The inside of a call's parentheses."""
+    call = place.node
+    if not isinstance(call, ast.Call):
+        raise TypeError("only calls have arguments")
+    end = place.range.end
+    start = _past_parentheses(place, place.at(call.func).range.end)
+    lines = place.source.lines
+    opening = lines.text.index("(", lines.offset(start))
+    return Range(lines.position(opening + 1), Position(end.line, end.column - 1))
+
+
+def _past_parentheses(place: Place, end: Position) -> Position:
+    """Behind the parentheses that close around what ends at `end`, within the call: those of an
+    argument such as `(a + b)`, whose node does not cover them."""
+    lines = place.source.lines
+    stop = lines.offset(place.range.end) - 1
+    at = lines.offset(end)
+    found = at
+    while at < stop and lines.text[at] in " \t\r\n)":
+        at += 1
+        if lines.text[at - 1] == ")":
+            found = at
+    return lines.position(found)
+
+
+def _bare_generator(place: Place, generator: ast.GeneratorExp) -> bool:
+    """Whether a generator shares the call's parentheses, as in `sum(x for x in y)`."""
+    return place.at(generator).range.end == place.range.end

@@ -1,0 +1,87 @@
+"""`x.to(d)` → `x = x.to(d)`; `x.cuda` → `x = x.cuda()`; `return x.cuda` → `return x.cuda()`."""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.names import assignable
+from device_lens.fixes.place import LOOPS, Place
+from device_lens.fixes.rebuild_container import loop_fix, rebuilt
+
+CONVERSIONS = frozenset(
+    "to cuda cpu xpu half float double bfloat16 int long short bool contiguous type".split()
+)
+
+
+def assign_result(call: Place, called: bool) -> Fix | None:
+    """Keeps the result of a transfer. `call` is the call, or the attribute where its parentheses
+    are missing."""
+    if not called and not isinstance(call.parent, ast.Expr):
+        edit = call.insert_behind("()")
+        return Fix(f"Call it: {call.text}()", Safety.SAFE, (edit,))
+    if isinstance(call.parent, ast.ListComp | ast.SetComp | ast.GeneratorExp):
+        return _keep_comprehension(call)
+    receiver = _receiver(call, called)
+    if receiver is None or not isinstance(call.parent, ast.Expr):
+        return None
+    text = call.text if called else f"{call.text}()"
+    loop = _loop_of(receiver)
+    if loop is not None:
+        return loop_fix(loop, receiver.text, text)
+    if not assignable(receiver):
+        return None
+    new_text = f"{receiver.text} = {text}"
+    return Fix(f"Assign the result: {new_text}", Safety.SAFE, (call.replace(new_text),))
+
+
+def _receiver(call: Place, called: bool) -> Place | None:
+    """What a chain of conversions begins with."""
+    node: ast.AST | None = call.node
+    if not called:
+        return call.at(node.value) if isinstance(node, ast.Attribute) else None
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr not in CONVERSIONS:
+            return None
+        node = node.func.value
+    return call.at(node) if node is not None else None
+
+
+def _loop_of(receiver: Place) -> Place | None:
+    """The loop whose variable the receiver is, where the assignment would still be lost: nothing
+    reads the variable further down in the body."""
+    if not isinstance(receiver.node, ast.Name):
+        return None
+    name, end = receiver.node.id, receiver.range.end
+    for node in receiver.ancestors():
+        if not isinstance(node, LOOPS) or isinstance(node, ast.While):
+            continue
+        bound = [n for n in ast.walk(node.target) if isinstance(n, ast.Name) and n.id == name]
+        if not bound:
+            continue
+        later = (
+            each
+            for statement in node.body
+            for each in ast.walk(statement)
+            if isinstance(each, ast.Name) and each.id == name
+        )
+        read = any(receiver.at(each).range.start >= end for each in later)
+        return None if read else receiver.at(node)
+    return None
+
+
+def _keep_comprehension(call: Place) -> Fix | None:
+    """`[t.to(d) for t in xs]` as a statement → `xs = [t.to(d) for t in xs]`."""
+    comprehension = call.parent
+    if not isinstance(comprehension, ast.ListComp) or len(comprehension.generators) != 1:
+        return None
+    whole = call.at(comprehension)
+    generator = comprehension.generators[0]
+    if not isinstance(whole.parent, ast.Expr) or generator.ifs or generator.is_async:
+        return None
+    if not isinstance(generator.target, ast.Name):
+        return None
+    new_text = rebuilt(call.at(generator.iter), generator.target.id, None, call.text)
+    if new_text is None:
+        return None
+    return Fix(f"Assign the result: {new_text}", Safety.SAFE, (whole.replace(new_text),))

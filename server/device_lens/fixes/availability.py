@@ -1,0 +1,61 @@
+"""`"cuda"` → `"cuda" if torch.cuda.is_available() else "cpu"`."""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.names import name_for
+from device_lens.fixes.place import Place
+
+_TESTS = {
+    "cuda": "cuda.is_available()",
+    "mps": "backends.mps.is_available()",
+    "xpu": "xpu.is_available()",
+}
+
+
+def fall_back(place: Place) -> Fix | None:
+    """`place` is the literal, or a call such as `x.cuda()`."""
+    torch = name_for(place.source, "torch")
+    if torch is None:
+        return None
+    if isinstance(place.node, ast.Constant):
+        return _literal(place, torch)
+    return _method(place, torch)
+
+
+def _literal(place: Place, torch: str) -> Fix | None:
+    literal = getattr(place.node, "value", None)
+    test = _TESTS.get(literal.partition(":")[0]) if isinstance(literal, str) else None
+    if test is None:
+        return None
+    text = f'{place.text} if {torch}.{test} else "cpu"'
+    new_text = text if _stands_alone(place) else f"({text})"
+    return Fix(f"Fall back to the CPU: {text}", Safety.UNSAFE, (place.replace(new_text),))
+
+
+def _stands_alone(place: Place) -> bool:
+    """Whether a conditional expression can stand in the literal's place without parentheses."""
+    return isinstance(
+        place.parent,
+        ast.Call | ast.keyword | ast.Assign | ast.AnnAssign | ast.arguments | ast.Return | ast.Dict,
+    )
+
+
+def _method(place: Place, torch: str) -> Fix | None:
+    node = place.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    kind = node.func.attr
+    if kind not in _TESTS or node.args or node.keywords:
+        return None
+    argument = f'"{kind}" if {torch}.{_TESTS[kind]} else "cpu"'
+    head = place.source.lines.text[
+        place.source.lines.offset(place.range.start) : place.source.lines.offset(
+            place.at(node.func).range.end
+        )
+        - len(kind)
+    ]
+    edit = place.replace(f"{head}to({argument})")
+    return Fix(f"Fall back to the CPU: .to({argument})", Safety.UNSAFE, (edit,))

@@ -1,0 +1,165 @@
+"""Statements in their blocks: remove one, put lines above one, move one."""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.edit import Edit
+from device_lens.fixes.place import Place, indentation, line_start, parents, same_cell
+from device_lens.syntax.position import Position, Range
+
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+
+
+def block_of(statement: Place) -> list[ast.stmt]:
+    """The statements of the block that a statement stands in, itself included."""
+    parent = parents(statement.chunk).get(statement.node)
+    if parent is None:
+        return [node for chunk in statement.source.chunks for node in chunk.body]
+    for name in _BLOCKS:
+        block = getattr(parent, name, None)
+        if isinstance(block, list) and any(each is statement.node for each in block):
+            return block
+    return []
+
+
+def remove_statement(statement: Place) -> Edit:
+    """Removes a statement with its lines and end-of-line comment; the only statement of a block
+    becomes `pass`, and one that shares its lines leaves the others as they are."""
+    where = statement.range
+    before, behind = _beside(statement)
+    if before or behind:
+        return _remove_from_line(statement, before, behind)
+    if _is_only_child(statement):
+        return statement.replace("pass")
+    return statement.edit(_whole_lines(statement, where.start.line, where.end.line), "")
+
+
+def insert_above(anchor: Place, line: str) -> Edit:
+    """Puts a line above a statement (above its decorators), indented like it. Where the anchor
+    shares its line with an earlier statement, it goes between the two."""
+    first = _first_line(anchor)
+    before, _ = _beside(anchor)
+    if before:
+        start = anchor.range.start
+        return anchor.edit(Range(start, start), f"{line}; ")
+    space = indentation(anchor.source, first)
+    return anchor.edit(line_start(first), f"{space}{line}\n")
+
+
+def insert_below(anchor: Place, line: str) -> Edit:
+    """Puts a line below a simple statement, indented like it."""
+    end = anchor.range.end
+    if any(_beside(anchor)):
+        return anchor.edit(Range(end, end), f"; {line}")
+    space = indentation(anchor.source, anchor.range.start.line)
+    stop = Position(end.line, len(anchor.source.lines.line(end.line)))
+    return anchor.edit(Range(stop, stop), f"\n{space}{line}")
+
+
+def move_above(statement: Place, anchor: Place) -> tuple[Edit, ...]:
+    """Moves a statement above another one, with the comments directly above it and the one at
+    its end. Empty where its lines are shared or the two are in different cells."""
+    where = statement.range
+    if any(_beside(statement)) or _beside(anchor)[0]:
+        return ()
+    if not same_cell(statement.source, where.start.line, anchor.range.start.line):
+        return ()
+    first = _first_comment(statement, where.start.line)
+    lines = statement.source.lines.lines[first : where.end.line + 1]
+    old = indentation(statement.source, where.start.line)
+    new = indentation(anchor.source, _first_line(anchor))
+    if _has_multiline_string(statement.node) and old != new:
+        return ()
+    moved = "".join(f"{_reindented(line, old, new)}\n" for line in lines)
+    insertion = anchor.edit(line_start(_first_line(anchor)), moved)
+    if _is_only_child(statement):
+        start = Position(first, len(old))
+        end = Position(where.end.line, len(statement.source.lines.line(where.end.line)))
+        return insertion, statement.edit(Range(start, end), "pass")
+    return insertion, statement.edit(_whole_lines(statement, first, where.end.line), "")
+
+
+def move_below(statement: Place, anchor: Place) -> tuple[Edit, ...]:
+    """Moves a statement of one line below a simple statement, its comment included."""
+    where, to = statement.range, anchor.range
+    if any(_beside(statement)) or any(_beside(anchor)):
+        return ()
+    if not same_cell(statement.source, where.start.line, to.end.line):
+        return ()
+    lines = statement.source.lines
+    moved = [lines.line(number) for number in range(where.start.line, where.end.line + 1)]
+    old = indentation(statement.source, where.start.line)
+    new = indentation(anchor.source, to.start.line)
+    if _is_only_child(statement) or (_has_multiline_string(statement.node) and old != new):
+        return ()
+    stop = Position(to.end.line, len(lines.line(to.end.line)))
+    text = "".join(f"\n{_reindented(line, old, new)}" for line in moved)
+    removal = statement.edit(_whole_lines(statement, where.start.line, where.end.line), "")
+    return removal, anchor.edit(Range(stop, stop), text)
+
+
+def _is_only_child(statement: Place) -> bool:
+    """Whether the block would be empty without the statement."""
+    return statement.parent is not None and len(block_of(statement)) == 1
+
+
+def _first_line(anchor: Place) -> int:
+    decorators = getattr(anchor.node, "decorator_list", [])
+    return min(anchor.at(node).range.start.line for node in (anchor.node, *decorators))
+
+
+def _beside(statement: Place) -> tuple[str, str]:
+    """The code before and behind a statement on its own lines, comments left out."""
+    where, lines = statement.range, statement.source.lines
+    before = lines.line(where.start.line)[: where.start.column].strip()
+    behind = lines.line(where.end.line)[where.end.column :].strip()
+    return before.lstrip("@") if before != "@" else "", "" if behind.startswith("#") else behind
+
+
+def _remove_from_line(statement: Place, before: str, behind: str) -> Edit:
+    where, lines = statement.range, statement.source.lines
+    if behind.startswith(";"):
+        rest = lines.line(where.end.line)[where.end.column :]
+        gap = len(rest) - len(rest.lstrip(" \t;"))
+        if rest[gap:] and not rest[gap:].startswith("#"):
+            end = Position(where.end.line, where.end.column + gap)
+            return statement.edit(Range(where.start, end), "")
+    if before.endswith(";"):
+        head = lines.line(where.start.line)[: where.start.column].rstrip(" \t;")
+        return statement.edit(Range(Position(where.start.line, len(head)), where.end), "")
+    return statement.replace("pass")
+
+
+def _whole_lines(statement: Place, first: int, last: int) -> Range:
+    """The lines with their ends. A last line of a file or cell gives the line end before it."""
+    source = statement.source
+    if last + 1 < len(source.lines.lines) and same_cell(source, last, last + 1):
+        return Range(Position(first, 0), Position(last + 1, 0))
+    end = Position(last, len(source.lines.line(last)))
+    if first > 0 and same_cell(source, first - 1, first):
+        return Range(Position(first - 1, len(source.lines.line(first - 1))), end)
+    return Range(Position(first, 0), end)
+
+
+def _first_comment(statement: Place, line: int) -> int:
+    """The first of the comment lines directly above a line that are indented like it."""
+    source = statement.source
+    space = indentation(source, line)
+    while line > 0 and same_cell(source, line - 1, line):
+        above = source.lines.line(line - 1)
+        if not above.startswith(f"{space}#"):
+            break
+        line -= 1
+    return line
+
+
+def _reindented(line: str, old: str, new: str) -> str:
+    return new + line[len(old) :] if line.startswith(old) else line
+
+
+def _has_multiline_string(node: ast.AST) -> bool:
+    return any(
+        isinstance(each, ast.Constant | ast.JoinedStr) and each.lineno != each.end_lineno
+        for each in ast.walk(node)
+    )

@@ -1,0 +1,49 @@
+"""`torch.zeros(n).to(d)` → `torch.zeros(n, device=d)`."""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.arguments import add_keyword, keyword, remove_keyword
+from device_lens.fixes.edit import Edit, Fix, Safety
+from device_lens.fixes.factories import is_random, takes_device
+from device_lens.fixes.place import Place
+from device_lens.fixes.transfer_call import TransferCall, read_transfer
+
+
+def create_on_device(call: Place, factory: str) -> Fix | None:
+    """Makes the tensor where it is moved to. A conversion that the transfer also does stays."""
+    transfer = read_transfer(call)
+    if transfer is None or transfer.device is None or not takes_device(factory):
+        return None
+    if not isinstance(transfer.receiver.node, ast.Call):
+        return None
+    if keyword(transfer.receiver.node, "pin_memory") is not None:
+        return None
+    added = add_keyword(transfer.receiver, "device", transfer.device)
+    if added is None:
+        return None
+    safety = Safety.UNSAFE if is_random(factory) else Safety.SAFE
+    title = f"Create it on the device: device={transfer.device}"
+    return Fix(title, safety, (added, _remaining(call, transfer)))
+
+
+def leaf_on_device(call: Place, factory: str) -> Fix | None:
+    """`torch.ones(2, requires_grad=True).to(d)` → a leaf on `d`; a random factory keeps its
+    numbers: `torch.rand(2).to(d).requires_grad_()`."""
+    if not is_random(factory):
+        return create_on_device(call, factory)
+    transfer = read_transfer(call)
+    if transfer is None:
+        return None
+    removed = remove_keyword(transfer.receiver, "requires_grad")
+    if removed is None:
+        return None
+    edits = (removed, call.insert_behind(".requires_grad_()"))
+    return Fix("Ask for the gradient after the move: .requires_grad_()", Safety.SAFE, edits)
+
+
+def _remaining(call: Place, transfer: TransferCall) -> Edit:
+    """What stays of the transfer."""
+    rest = f".to({', '.join(transfer.rest)})" if transfer.rest else ""
+    return call.edit(transfer.suffix, rest)

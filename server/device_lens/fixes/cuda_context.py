@@ -1,0 +1,31 @@
+"""`torch.cuda.device(i)` → `torch.device(...)`, which is what a factory or `.to()` heeds."""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.names import name_for
+from device_lens.fixes.place import Place
+
+
+def use_torch_device(context: Place, names_a_device: bool) -> Fix | None:
+    """`context` is the call. `names_a_device`: its argument is a device rather than a number."""
+    node = context.node
+    torch = name_for(context.source, "torch")
+    if torch is None or not isinstance(node, ast.Call) or len(node.args) + len(node.keywords) != 1:
+        return None
+    value = node.args[0] if node.args else node.keywords[0].value
+    if isinstance(value, ast.Starred):
+        return None
+    new_text = f"{torch}.device({_argument(context.at(value), names_a_device)})"
+    return Fix(f"Use {new_text}", Safety.UNSAFE, (context.replace(new_text),))
+
+
+def _argument(value: Place, names_a_device: bool) -> str:
+    node = value.node
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return f'"cuda:{node.value}"'
+    if names_a_device or isinstance(node, ast.Constant):
+        return value.text
+    return f'"cuda", {value.text}'

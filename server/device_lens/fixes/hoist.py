@@ -1,0 +1,109 @@
+"""Takes a loop-invariant transfer above the loops that it does not depend on."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+
+from device_lens.fixes.blocks import insert_above, move_above
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.names import fresh_name, loads
+from device_lens.fixes.place import LOOPS, Place
+
+_LAST_WORD = re.compile(r"[A-Za-z_]\w*(?=\W*\Z)")
+
+
+def hoist(call: Place, loop: Place, safety: Safety) -> Fix | None:
+    """`loop` is the outermost loop to go above. A statement `x = w.to(d)` moves as it is where
+    nothing else binds or changes `x` in the loop, else the transfer gets a name of its own."""
+    outer = loop.statement
+    if not _in_block_of(call, outer.node):
+        return None
+    statement = call.statement
+    target = _plain_target(statement.node, call.node)
+    if target is not None and _moves_whole(statement, outer, target):
+        edits = move_above(statement, outer)
+        if edits:
+            return Fix(f"Hoist above the loop: {statement.text}", safety, edits)
+    if target is not None and target in _changed(outer):
+        return None
+    name = fresh_name(call.source, f"{_stem(call)}_on_device")
+    line = f"{name} = {call.text}"
+    if "\n" in line:
+        return None
+    edits = (insert_above(outer, line), call.replace(name))
+    return Fix(f"Hoist above the loop: {line}", safety, edits)
+
+
+def _in_block_of(call: Place, outer: ast.AST) -> bool:
+    """Whether the call runs on each iteration once the loop runs: no branch, no function and no
+    other loop's `else` in between; the loop itself is not a comprehension's condition."""
+    child: ast.AST = call.node
+    for node in call.ancestors():
+        if isinstance(node, ast.If | ast.IfExp | ast.BoolOp | ast.Try | ast.Match | ast.Lambda):
+            return False
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return False
+        if isinstance(node, LOOPS) and any(child is each for each in node.orelse):
+            return False
+        if node is outer:
+            return not (isinstance(node, ast.For | ast.AsyncFor) and child is node.iter)
+        child = node
+    return False
+
+
+def _plain_target(statement: ast.AST, call: ast.AST) -> str | None:
+    """The name in `name = <the transfer>`."""
+    if not isinstance(statement, ast.Assign) or statement.value is not call:
+        return None
+    target = statement.targets[0]
+    return target.id if len(statement.targets) == 1 and isinstance(target, ast.Name) else None
+
+
+def _moves_whole(statement: Place, loop: Place, target: str) -> bool:
+    """Whether a statement means the same above the loop."""
+    start = statement.range.start
+    own = {id(node) for node in ast.walk(statement.node)}
+    stores = [
+        node
+        for node in ast.walk(loop.node)
+        if isinstance(node, ast.Name) and node.id == target and not isinstance(node.ctx, ast.Load)
+    ]
+    if len(stores) != 1 or target in _changed(loop):
+        return False
+    earlier = (node for node in loads(loop.node, target) if id(node) not in own)
+    return all(loop.at(node).range.start > start for node in earlier)
+
+
+def _changed(loop: Place) -> set[str]:
+    """Names whose tensors the loop may change in place."""
+    return {name for node in ast.walk(loop.node) for name in _written(node)}
+
+
+def _written(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.AugAssign):
+        yield from _root(node.target)
+    elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        yield from _root(node)
+    elif isinstance(node, ast.keyword) and node.arg == "out":
+        yield from _root(node.value)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        in_place = node.func.attr.endswith("_") and not node.func.attr.endswith("__")
+        yield from _root(node.func.value) if in_place else ()
+
+
+def _root(node: ast.AST) -> Iterator[str]:
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    if isinstance(node, ast.Name):
+        yield node.id
+
+
+def _stem(call: Place) -> str:
+    """The word that the receiver is known by: `self.mean` → `mean`."""
+    node = call.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return "value"
+    found = _LAST_WORD.search(call.at(node.func.value).text)
+    return (found.group().lstrip("_") if found else "") or "value"

@@ -1,0 +1,51 @@
+"""`xs.to(d)` on a list, tuple or dict → the same container with each tensor moved."""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.names import assignable, fresh_letter, names_in, words
+from device_lens.fixes.place import Place, grouped
+
+_PATTERNS = {
+    "list": "[{move} for {item} in {container}]",
+    "tuple": "tuple({move} for {item} in {container})",
+    "dict": "{{{key}: {move} for {key}, {item} in {container}.items()}}",
+}
+
+
+def map_container(call: Place, container: str) -> Fix | None:
+    """The comprehension in place of the call; assigned where the result was thrown away."""
+    node = call.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    subject = call.at(node.func.value)
+    new_text = mapped(subject, container, f".{call.text[len(_head(call, node.func)) :]}")
+    if new_text is None:
+        return None
+    if isinstance(call.parent, ast.Expr):
+        if not assignable(subject):
+            return None
+        new_text = f"{subject.text} = {new_text}"
+    return Fix(f"Move each tensor: {new_text}", Safety.SAFE, (call.replace(new_text),))
+
+
+def mapped(subject: Place, container: str, suffix: str) -> str | None:
+    """The container with `suffix`, such as `.cpu()`, applied to each item."""
+    pattern = _PATTERNS.get(container)
+    if pattern is None or "\n" in suffix:
+        return None
+    taken = names_in(subject.node) | words(suffix)
+    item = fresh_letter(taken, "v" if container == "dict" else "t")
+    key = fresh_letter(taken | {item}, "k")
+    move = f"{item}{suffix}"
+    return pattern.format(move=move, item=item, key=key, container=grouped(subject))
+
+
+def _head(call: Place, func: ast.Attribute) -> str:
+    """The text of a method call up to the method's name."""
+    lines = call.source.lines
+    start = lines.offset(call.range.start)
+    end = lines.offset(call.at(func).range.end) - len(func.attr)
+    return lines.text[start:end]

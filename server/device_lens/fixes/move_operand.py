@@ -1,0 +1,74 @@
+"""Moves the operand that stands on the wrong device to where the other one is."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from device_lens.fixes.edit import Edit, Fix, Safety
+from device_lens.fixes.place import Place, grouped
+from device_lens.fixes.transfer_call import read_transfer
+
+
+def move_operand(operands: Iterable[Place], device: str) -> Fix | None:
+    """`mask` → `mask.to(x.device)`, at every place given."""
+    return _append(operands, f".to({device})")
+
+
+def move_to_host(operands: Iterable[Place]) -> Fix | None:
+    """`lengths` → `lengths.cpu()`."""
+    return _append(operands, ".cpu()")
+
+
+def appended(place: Place, suffix: str) -> Edit | None:
+    """The expression with a method call behind it; None where it is assigned to or unpacked."""
+    node = place.node
+    if not isinstance(node, ast.expr) or isinstance(node, ast.Starred):
+        return None
+    context = getattr(node, "ctx", None)
+    if context is not None and not isinstance(context, ast.Load):
+        return None
+    return place.replace(f"{grouped(place)}{suffix}")
+
+
+def whole_value(creation: Place) -> Place:
+    """The value of the assignment that a creation is part of: of the layer in
+    `net = nn.Sequential(nn.Linear(3, 3))`, the call of `Sequential`."""
+    statement = creation.statement.node
+    if not isinstance(statement, ast.Assign | ast.AnnAssign):
+        return creation
+    return creation.at(statement.value) if isinstance(statement.value, ast.Call) else creation
+
+
+def move_alike(operand: Place, moved: Place) -> Fix | None:
+    """Moves the operand as the expression `moved` is moved: `net` → `net.cuda()` beside
+    `x.cuda()`."""
+    transfer = read_transfer(moved)
+    if transfer is None or transfer.rest:
+        return None
+    return _append([operand], moved.source.text_of(transfer.suffix))
+
+
+def is_changed(operation: Place, operand: ast.AST) -> bool:
+    """Whether an operation changes the operand in place, so that a moved copy would be lost:
+    `operand += x`, `operand[i] = x`, `operand.add_(x)`."""
+    node = operation.node
+    if isinstance(node, ast.AugAssign):
+        return node.target is operand
+    if isinstance(node, ast.Assign):
+        targets = (each.value for each in node.targets if isinstance(each, ast.Subscript))
+        return any(each is operand for each in (*targets, *node.targets))
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.ctx, ast.Store) and node.value is operand
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    return node.func.attr.endswith("_") and node.func.value is operand
+
+
+def _append(operands: Iterable[Place], suffix: str) -> Fix | None:
+    places = list(operands)
+    edits = [edit for edit in (appended(place, suffix) for place in places) if edit is not None]
+    if not edits or len(edits) != len(places):
+        return None
+    title = f"Move it: {grouped(places[0])}{suffix}"
+    return Fix(title, Safety.UNSAFE, tuple(edits))

@@ -1,0 +1,143 @@
+"""Names of a file: how it calls a module, where a name is bound, and which names are free."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+
+from device_lens.fixes.place import FUNCTIONS, Place
+from device_lens.syntax.source import SourceFile
+
+_WORD = re.compile(r"\w+")
+
+
+def name_for(source: SourceFile, module: str) -> str | None:
+    """How a file that imports it can write a module such as `torch.nn`; None where it cannot."""
+    found: list[str] = []
+    for chunk in source.chunks:
+        for statement in chunk.body:
+            found += _imported(statement, module)
+    return min(found, key=len) if found else None
+
+
+def _imported(statement: ast.stmt, module: str) -> Iterator[str]:
+    parent, _, last = module.rpartition(".")
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            if alias.name == module:
+                yield alias.asname or module
+            elif parent and (alias.name == parent or alias.name.startswith(f"{parent}.")):
+                yield f"{alias.asname or parent}.{last}" if alias.name == parent else module
+    elif isinstance(statement, ast.ImportFrom) and statement.module == parent:
+        for alias in statement.names:
+            if alias.name == last:
+                yield alias.asname or last
+
+
+def words(text: str) -> set[str]:
+    """The words of a source text, names among them."""
+    return set(_WORD.findall(text))
+
+
+def fresh_name(source: SourceFile, wanted: str) -> str:
+    """`wanted`, or with a number behind it, so that no word of the file equals it."""
+    taken = words(source.text)
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}_{number}", number + 1
+    return name
+
+
+def fresh_letter(taken: set[str], wanted: str) -> str:
+    """A short name for a comprehension's variable that is not among those taken."""
+    name, number = wanted, 2
+    while name in taken:
+        name, number = f"{wanted}{number}", number + 1
+    return name
+
+
+def names_in(node: ast.AST) -> set[str]:
+    """The names that an expression or statement reads or binds."""
+    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+
+
+def loads(node: ast.AST, name: str) -> list[ast.Name]:
+    """The places that read a name."""
+    return [
+        each
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
+    ]
+
+
+def stores(node: ast.AST, name: str) -> list[ast.AST]:
+    """The places that bind or delete a name, those of nested functions included."""
+    found: list[ast.AST] = []
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name):
+            if each.id == name and not isinstance(each.ctx, ast.Load):
+                found.append(each)
+        elif isinstance(each, ast.arg) and each.arg == name:
+            found.append(each)
+    return found
+
+
+def assignable(place: Place) -> bool:
+    """Whether `… = value` can rebind the expression here and mean the same thing: a name must be
+    of this function, since an assignment would make a global one local."""
+    node = place.node
+    if isinstance(node, ast.Attribute | ast.Subscript):
+        return True
+    if not isinstance(node, ast.Name):
+        return False
+    function = place.function
+    return function is None or is_local(function, node.id)
+
+
+def is_local(function: ast.AST, name: str) -> bool:
+    """Whether an assignment in the function rebinds what the name is there."""
+    if isinstance(function, ast.Lambda):
+        return False
+    for each in own_nodes(function):
+        if isinstance(each, ast.Global | ast.Nonlocal) and name in each.names:
+            return True
+        if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store):
+            return True
+        if isinstance(each, ast.arg) and each.arg == name:
+            return True
+    return False
+
+
+def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function without those of functions in it."""
+    stack = list(ast.iter_child_nodes(function))
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, FUNCTIONS):
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def loads_behind(place: Place, name: str) -> bool:
+    """Whether the same function (or the module level) reads a name below the given statement."""
+    end, function = place.range.end, place.function
+    if function is not None:
+        places: Iterable[Place] = (place.at(node) for node in loads(function, name))
+    else:
+        places = (
+            Place(place.source, chunk, node)
+            for chunk in place.source.chunks
+            for statement in chunk.body
+            for node in loads(statement, name)
+        )
+    return any(each.range.start >= end and not of_comprehension(each, name) for each in places)
+
+
+def of_comprehension(place: Place, name: str) -> bool:
+    """Whether a comprehension around the place has the name as its variable."""
+    return any(
+        name in names_in(generator.target)
+        for node in place.ancestors()
+        for generator in getattr(node, "generators", ())
+    )

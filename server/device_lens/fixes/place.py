@@ -1,0 +1,147 @@
+"""A node with the file that it stands in: what every rewriting starts from."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from device_lens.fixes.edit import Edit
+from device_lens.syntax.chunk import Chunk
+from device_lens.syntax.position import Position, Range
+from device_lens.syntax.source import SourceFile
+from device_lens.syntax.statements import suppression_scope
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+_PRIMARY = (
+    ast.Name,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Call,
+    ast.List,
+    ast.Dict,
+    ast.Set,
+    ast.ListComp,
+    ast.DictComp,
+    ast.SetComp,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A node of a chunk of a file."""
+
+    source: SourceFile
+    chunk: Chunk
+    node: ast.AST
+
+    @property
+    def range(self) -> Range:
+        return self.source.range(self.chunk, self.node)
+
+    @property
+    def text(self) -> str:
+        """The source text; of a tuple without parentheses, without them."""
+        return self.source.text_of(self.range)
+
+    @property
+    def path(self) -> str:
+        return self.source.path
+
+    @property
+    def scope(self) -> Range:
+        """The statement, of a compound one the header, whose lines can carry a comment about it."""
+        return suppression_scope(self.source, self.range)
+
+    def at(self, node: ast.AST) -> Place:
+        """Another node of the same chunk."""
+        return Place(self.source, self.chunk, node)
+
+    def edit(self, where: Range, new_text: str) -> Edit:
+        """An edit of this file, line ends as the file has them."""
+        return Edit(self.path, where, new_text.replace("\n", newline(self.source)))
+
+    def replace(self, new_text: str) -> Edit:
+        return self.edit(self.range, new_text)
+
+    def insert_behind(self, new_text: str) -> Edit:
+        end = self.range.end
+        return self.edit(Range(end, end), new_text)
+
+    def ancestors(self) -> Iterator[ast.AST]:
+        """The nodes around this one, innermost first."""
+        above = parents(self.chunk)
+        node = above.get(self.node)
+        while node is not None:
+            yield node
+            node = above.get(node)
+
+    @property
+    def parent(self) -> ast.AST | None:
+        return parents(self.chunk).get(self.node)
+
+    @property
+    def statement(self) -> Place:
+        """The innermost statement around the node, or the node itself where it is one."""
+        if isinstance(self.node, ast.stmt):
+            return self
+        found = next((node for node in self.ancestors() if isinstance(node, ast.stmt)), self.node)
+        return self.at(found)
+
+    @property
+    def function(self) -> ast.AST | None:
+        """The innermost function or lambda around the node; None at module or class level."""
+        return next((node for node in self.ancestors() if isinstance(node, FUNCTIONS)), None)
+
+    @property
+    def owner(self) -> ast.ClassDef | None:
+        """The class whose method (or body) the node is in."""
+        return next((node for node in self.ancestors() if isinstance(node, ast.ClassDef)), None)
+
+
+def grouped(place: Place) -> str:
+    """The text as something that `.attribute` can be written behind."""
+    return place.text if isinstance(place.node, _PRIMARY) else f"({place.text})"
+
+
+def newline(source: SourceFile) -> str:
+    """The line end of a file: that of its first line."""
+    starts = source.lines.starts
+    if len(starts) < 2:
+        return "\n"
+    end = source.text[starts[0] + len(source.lines.lines[0]) : starts[1]]
+    return end or "\n"
+
+
+def indentation(source: SourceFile, line: int) -> str:
+    """The white space that a line begins with."""
+    text = source.lines.line(line)
+    return text[: len(text) - len(text.lstrip(" \t\f"))]
+
+
+def line_start(line: int) -> Range:
+    """The empty range at the start of a line."""
+    return Range(Position(line, 0), Position(line, 0))
+
+
+def same_cell(source: SourceFile, first: int, second: int) -> bool:
+    """Whether two lines are in one cell; always true outside notebooks."""
+    cells = source.cell_map
+    return cells is None or cells.cell_of_line(first) == cells.cell_of_line(second)
+
+
+@lru_cache(maxsize=1024)
+def parents(chunk: Chunk) -> dict[ast.AST, ast.AST]:
+    """For each node of a chunk the node around it. Chunks never change, so this holds for good."""
+    found: dict[ast.AST, ast.AST] = {}
+    stack: list[ast.AST] = list(chunk.body)
+    while stack:
+        node = stack.pop()
+        for child in ast.iter_child_nodes(node):
+            if not isinstance(child, ast.expr_context | ast.operator | ast.cmpop):
+                found[child] = node
+                stack.append(child)
+    return found

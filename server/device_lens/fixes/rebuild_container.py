@@ -1,0 +1,98 @@
+"""A loop that moves its variable → a container of moved tensors."""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.blocks import insert_above, remove_statement
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.names import assignable, fresh_letter, loads_behind, names_in, words
+from device_lens.fixes.place import Place
+
+
+def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
+    """`for v in xs: v = v.to(d)` → `xs = [v.to(d) for v in xs]`.
+
+    `moved` is the text of the transfer. Where the loop does more, the container gets the moved
+    tensor in the body, by the key or index at hand, else it is rebuilt above the loop.
+    """
+    node = loop.node
+    if not isinstance(node, ast.For):
+        return None
+    alone = len(node.body) == 1 and not node.orelse
+    key = _key(node.target, variable)
+    if alone:
+        new_text = rebuilt(loop.at(node.iter), variable, key, moved)
+        if new_text is None:
+            return None
+        bound = names_in(node.target)
+        safe = not any(loads_behind(loop, name) for name in bound)
+        safety = Safety.SAFE if safe else Safety.UNSAFE
+        return Fix(f"Rebuild the container: {new_text}", safety, (loop.replace(new_text),))
+    return _fix_in_body(loop, node, variable, key, moved)
+
+
+def rebuilt(iterable: Place, variable: str, key: str | None, moved: str) -> str | None:
+    """The statement that rebuilds what a loop runs over; None where that cannot be assigned."""
+    node = iterable.node
+    if not isinstance(node, ast.Call):
+        if key is not None or not assignable(iterable):
+            return None
+        return f"{iterable.text} = [{moved} for {variable} in {iterable.text}]"
+    if isinstance(node.func, ast.Name) and node.func.id == "enumerate" and node.args:
+        inner = iterable.at(node.args[0])
+        if isinstance(inner.node, ast.Call):
+            return None
+        return rebuilt(inner, variable, None, moved)
+    if not isinstance(node.func, ast.Attribute) or node.args or node.keywords:
+        return None
+    container = iterable.at(node.func.value)
+    if not assignable(container):
+        return None
+    if node.func.attr == "values" and key is None:
+        key = fresh_letter({variable} | words(moved), "k")
+    elif node.func.attr != "items" or key is None:
+        return None
+    text = container.text
+    return f"{text} = {{{key}: {moved} for {key}, {variable} in {text}.items()}}"
+
+
+def _key(target: ast.expr, variable: str) -> str | None:
+    """The other name of a target `k, v`."""
+    if not isinstance(target, ast.Tuple) or len(target.elts) != 2:
+        return None
+    first, second = target.elts
+    if isinstance(first, ast.Name) and isinstance(second, ast.Name) and second.id == variable:
+        return first.id
+    return None
+
+
+def _fix_in_body(
+    loop: Place, node: ast.For, variable: str, key: str | None, moved: str
+) -> Fix | None:
+    statement = next((s for s in node.body if loop.at(s).text.endswith(moved)), None)
+    if statement is None:
+        return None
+    if key is not None and isinstance(node.iter, ast.Call):
+        container = _indexed(loop, node.iter)
+        if container is None:
+            return None
+        new_text = f"{variable} = {container}[{key}] = {moved}"
+        edit = loop.at(statement).replace(new_text)
+        return Fix(f"Store the result: {new_text}", Safety.UNSAFE, (edit,))
+    new_text_above = rebuilt(loop.at(node.iter), variable, key, moved)
+    if new_text_above is None:
+        return None
+    edits = (insert_above(loop, new_text_above), remove_statement(loop.at(statement)))
+    return Fix(f"Rebuild the container: {new_text_above}", Safety.UNSAFE, edits)
+
+
+def _indexed(loop: Place, iterable: ast.Call) -> str | None:
+    """The container that the key or index of `items()` or `enumerate(…)` belongs to."""
+    func = iterable.func
+    if isinstance(func, ast.Attribute) and func.attr == "items":
+        return loop.at(func.value).text
+    if not isinstance(func, ast.Name) or func.id != "enumerate" or len(iterable.args) != 1:
+        return None
+    container = iterable.args[0]
+    return None if isinstance(container, ast.Call) else loop.at(container).text

@@ -1,0 +1,80 @@
+"""Keeps a value on the device that the program takes to the host and back."""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.names import loads, stores
+from device_lens.fixes.place import Place, grouped
+
+_DOWN = ("cpu", "numpy", "tolist", "item")
+
+
+def stay_on_device(down: Place, up: Place) -> Fix | None:
+    """`n = x.tolist()` … `torch.tensor(n, device=d)` → `n = x` … `n`, where nothing else reads
+    the copy on the host; `x.cpu().to(d)` → `x`."""
+    source = _before_host(down)
+    carried = _carried(up)
+    if source is None or carried is None:
+        return None
+    title = "Stay on the device"
+    if any(node is down.node for node in ast.walk(carried.node)):
+        if carried.node is not down.node:
+            return None
+        return Fix(title, Safety.UNSAFE, (up.replace(grouped(source)),))
+    if not isinstance(carried.node, ast.Name) or not _only_for(down, up, carried.node.id):
+        return None
+    edits = (down.replace(source.text), up.replace(carried.text))
+    return Fix(title, Safety.UNSAFE, edits)
+
+
+def _before_host(down: Place) -> Place | None:
+    """What a chain such as `x.detach().cpu().numpy()` begins with on the device."""
+    node: ast.AST = down.node
+    found: ast.AST | None = None
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr in _DOWN or _is_to_cpu(node):
+            found = node.func.value
+        elif node.func.attr != "detach" or found is None:
+            break
+        node = node.func.value
+    return down.at(found) if found is not None else None
+
+
+def _is_to_cpu(node: ast.Call) -> bool:
+    argument = node.args[0] if node.args else None
+    return (
+        isinstance(node.func, ast.Attribute)
+        and node.func.attr == "to"
+        and isinstance(argument, ast.Constant)
+        and argument.value == "cpu"
+    )
+
+
+def _carried(up: Place) -> Place | None:
+    """What the way back takes: the argument of `torch.tensor(n, …)`, the receiver of `.to(d)`."""
+    node = up.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    if node.func.attr in ("tensor", "as_tensor", "from_numpy"):
+        return up.at(node.args[0]) if node.args else None
+    if node.func.attr in ("to", "cuda"):
+        inner = up.at(node.func.value)
+        return _carried(inner) or inner
+    return None
+
+
+def _only_for(down: Place, up: Place, name: str) -> bool:
+    """Whether `name` is bound to the host copy only, and read for the way back only."""
+    statement = down.statement.node
+    if not isinstance(statement, ast.Assign) or statement.value is not down.node:
+        return False
+    function = down.function
+    if function is None:
+        roots: list[ast.AST] = [node for chunk in down.source.chunks for node in chunk.body]
+    else:
+        roots = [function]
+    read = sum(len(loads(root, name)) for root in roots)
+    bound = sum(len(stores(root, name)) for root in roots)
+    return read == 1 and bound == 1 and up.statement.node is not statement
