@@ -1,0 +1,83 @@
+"""A device tree in words: the primary case, the condition it rests on, and the other cases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from device_lens.domain.device import Device, DeviceTree, SymbolicDevice, same_everywhere
+from device_lens.domain.guard import Atom, Literals, cases, describe
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """The device (None: not known) in another case than the primary one."""
+
+    condition: str
+    device: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """What a device tree says to a reader. `device` None: not known in the primary case.
+
+    `symbol` is set where the device is that of something the analysis cannot see: its text.
+    """
+
+    device: str | None
+    condition: str | None
+    alternatives: tuple[Alternative, ...]
+    symbol: str | None = None
+
+
+def read(tree: DeviceTree) -> Cases:
+    """The cases of a tree: accelerators exist, flags have their defaults, the environment is
+    unset in the primary one."""
+    if isinstance(tree, Device):
+        return Cases(str(tree), None, ())
+    paths = list(cases(tree))
+    primary = [(literals, leaf) for literals, leaf in paths if _is_primary(literals)]
+    leaf = _agreed([leaf for _, leaf in primary])
+    condition = describe(_declared(literals for literals, _ in primary))
+    symbol = leaf.label if isinstance(leaf, SymbolicDevice) else None
+    return Cases(
+        str(leaf) if isinstance(leaf, Device) else None,
+        condition,
+        _alternatives([each for each in paths if not _is_primary(each[0])]),
+        symbol,
+    )
+
+
+def _is_primary(literals: Literals) -> bool:
+    return all(atom.default is None or atom.default == value for atom, value in literals)
+
+
+def _declared(paths: Iterable[Literals]) -> Literals:
+    """The literals with a default on the paths, each once, in order."""
+    found: dict[Atom, bool] = {}
+    for literals in paths:
+        for atom, value in literals:
+            if atom.default is not None:
+                found.setdefault(atom, value)
+    return tuple(found.items())
+
+
+def _agreed(leaves: list[DeviceTree]) -> DeviceTree | None:
+    if not leaves:
+        return None
+    first = leaves[0]
+    return first if all(same_everywhere(first, leaf) for leaf in leaves) else None
+
+
+def _alternatives(paths: list[tuple[Literals, DeviceTree]]) -> tuple[Alternative, ...]:
+    """The other cases by their named conditions; a case that hangs on more than that is not
+    known."""
+    found: dict[str, list[DeviceTree]] = {}
+    for literals, leaf in paths:
+        condition = describe(tuple(each for each in literals if each[0].named))
+        if condition is not None:
+            found.setdefault(condition, []).append(leaf)
+    return tuple(
+        Alternative(condition, str(leaf) if isinstance(leaf, Device) else None)
+        for condition, leaf in ((text, _agreed(leaves)) for text, leaves in found.items())
+    )

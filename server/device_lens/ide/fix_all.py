@@ -1,0 +1,177 @@
+"""Applies fixes one at a time, looking again after each, until none is left to apply.
+
+A fix counts when its finding is gone afterwards and no finding at warning level or above is new.
+One mismatch can hide the next, since nothing is known after it: what turns up behind a fix is
+fixed in turn, and all of it is taken back if something new remains in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from device_lens.fixes.edit import Edit, Fix, OverlapError, apply_edits, follower
+from device_lens.fixes.names import words
+from device_lens.rules.finding import Finding, Severity
+from device_lens.syntax.position import LineIndex
+
+MAX_FIXES = 400
+"""Fixes applied in one run, so that it ends whatever the rules say."""
+MAX_CHAIN = 12
+"""Fixes in a row of which each brings up the next finding."""
+
+Texts = Mapping[str, str]
+Analyse = Callable[[Texts], Sequence[Finding]]
+"""The findings of all files when these files have these texts."""
+_Key = tuple[str, str, str]
+
+
+class Apply(Enum):
+    """Which fixes to apply."""
+
+    SAFE = "safe"
+    SAFE_AND_UNSAFE = "safe and unsafe"
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """A fix that was applied, and what it repaired."""
+
+    finding: Finding
+    fix: Fix
+
+
+@dataclass(slots=True)
+class Outcome:
+    """The texts after all fixes, with the findings that remain."""
+
+    texts: dict[str, str]
+    findings: list[Finding]
+    applied: list[Applied] = field(default_factory=list)
+
+
+def fix_all(texts: Texts, analyse: Analyse, apply: Apply = Apply.SAFE) -> Outcome:
+    """Applies every fix of the kind asked for that keeps its word.
+
+    Only files in `texts` are changed; their new texts are given to `analyse`.
+    """
+    outcome = Outcome(dict(texts), list(analyse(texts)))
+    refused: set[tuple[_Key, tuple[Edit, ...]]] = set()
+    while len(outcome.applied) < MAX_FIXES:
+        candidate = next(_candidates(outcome.findings, outcome.texts, apply, refused), None)
+        if candidate is None:
+            break
+        better = _chain(outcome, candidate, analyse, apply)
+        if better is None:
+            refused.add((_key(candidate.finding), candidate.fix.edits))
+        else:
+            outcome = better
+    return outcome
+
+
+def _candidates(
+    findings: Sequence[Finding],
+    texts: Texts,
+    apply: Apply,
+    refused: set[tuple[_Key, tuple[Edit, ...]]],
+) -> Iterator[Applied]:
+    """The fixes that may be tried: the loudest findings first, each with its fixes in order."""
+    for finding in sorted(findings, key=lambda each: each.severity.rank):
+        for fix in finding.fixes:
+            wanted = fix.safe or apply is Apply.SAFE_AND_UNSAFE
+            ours = all(edit.path in texts for edit in fix.edits)
+            if wanted and ours and (_key(finding), fix.edits) not in refused:
+                yield Applied(finding, fix)
+
+
+def _chain(start: Outcome, first: Applied, analyse: Analyse, apply: Apply) -> Outcome | None:
+    """The outcome after a fix and those of the findings that it brings up; None where one of
+    them cannot be fixed, or does not go away."""
+    now, step = start, first
+    pending: list[Finding] = []
+    for _ in range(MAX_CHAIN):
+        after = _applied(now, step, analyse)
+        if after is None:
+            return None
+        was = _counterparts(step, now, after)
+        if any(each is step.finding for each in was):
+            return None
+        pending = [
+            finding
+            for finding, before in zip(after.findings, was, strict=True)
+            if finding.severity.at_least(Severity.WARNING)
+            and (before is None or any(before is each for each in pending))
+        ]
+        if not pending:
+            return after
+        found = next(_candidates(pending, after.texts, apply, set()), None)
+        if found is None:
+            return None
+        now, step = after, found
+    return None
+
+
+def _applied(outcome: Outcome, step: Applied, analyse: Analyse) -> Outcome | None:
+    texts = dict(outcome.texts)
+    by_path: dict[str, list[Edit]] = {}
+    for edit in step.fix.edits:
+        by_path.setdefault(edit.path, []).append(edit)
+    try:
+        for path, edits in by_path.items():
+            texts[path] = apply_edits(texts[path], edits)
+    except OverlapError:
+        return None
+    if texts == outcome.texts:
+        return None
+    return Outcome(texts, list(analyse(texts)), [*outcome.applied, step])
+
+
+def _counterparts(step: Applied, before: Outcome, after: Outcome) -> list[Finding | None]:
+    """For each finding after a fix what it was before: one of the same rule at the same place,
+    else one that says the same elsewhere, save the one that is fixed; None for a new one."""
+    places = _by_place(step, before)
+    left = {id(each): each for each in before.findings}
+    found: list[Finding | None] = []
+    indexes = {path: LineIndex(text) for path, text in after.texts.items()}
+    for finding in after.findings:
+        index = indexes.get(finding.path)
+        at = -1 if index is None else index.offset(finding.range.start)
+        here = places.get((finding.path, finding.rule, at), [])
+        same = next((each for each in here if _is_rewritten(each.symbol, finding.symbol)), None)
+        if same is not None:
+            here.remove(same)
+        found.append(left.pop(id(same)) if same is not None else None)
+    left.pop(id(step.finding), None)
+    for number, finding in enumerate(after.findings):
+        if found[number] is None:
+            alike = (each for each in left.values() if _key(each) == _key(finding))
+            twin = next(alike, None)
+            found[number] = left.pop(id(twin)) if twin is not None else None
+    return found
+
+
+def _by_place(step: Applied, before: Outcome) -> dict[tuple[str, str, int], list[Finding]]:
+    """The findings before a fix by file, rule and where they begin after it."""
+    found: dict[tuple[str, str, int], list[Finding]] = {}
+    follow = {
+        path: follower(text, [edit for edit in step.fix.edits if edit.path == path])
+        for path, text in before.texts.items()
+    }
+    others = (each for each in before.findings if each is not step.finding)
+    for finding in (*others, step.finding):
+        if finding.path in follow:
+            at = follow[finding.path](finding.range.start)
+            found.setdefault((finding.path, finding.rule, at), []).append(finding)
+    return found
+
+
+def _is_rewritten(before: str, after: str) -> bool:
+    """Whether two symbols can be one value whose expression was rewritten: `x` and `x.to(d)`."""
+    old, new = words(before), words(after)
+    return old <= new or new <= old
+
+
+def _key(finding: Finding) -> _Key:
+    """What stays of a finding when lines move."""
+    return finding.path, finding.rule, finding.symbol

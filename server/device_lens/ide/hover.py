@@ -1,0 +1,175 @@
+"""What a hover says: the answer in its first line, then why, then what it would cost otherwise.
+
+Only tensors, modules, optimizers, loaders, devices, containers of them and transfers have one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from device_lens.domain.trail import Site, Trail
+from device_lens.ide import summary
+from device_lens.ide.cases import Cases, read
+from device_lens.ide.cost_notes import cost_notes
+from device_lens.ide.costs import Costs, Measurable
+from device_lens.ide.explain import steps
+from device_lens.ide.markdown import code, join, plain, prose
+from device_lens.ide.places import Location, Lookup, sites_at, text_of
+from device_lens.interpreter.facts import Expression, FileFacts, Kind, Transfer
+from device_lens.syntax.position import Position, Range
+
+MAX_CASES = 3
+
+Link = Callable[[Location], "str | None"]
+"""The target of a link to a place, None where the editor cannot go there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hover:
+    """Markdown for the expression that takes `range`. `answer` is its first line as plain text,
+    `measurable` the transfer that is told of, where it can be measured."""
+
+    range: Range
+    answer: str
+    markdown: str
+    measurable: Measurable | None = None
+
+    @property
+    def plain(self) -> str:
+        """The answer alone, for clients that show no Markdown."""
+        return self.answer
+
+
+def hover(
+    facts: FileFacts,
+    position: Position,
+    costs: Costs,
+    sources: Lookup,
+    link: Link | None = None,
+) -> Hover | None:
+    """The hover at a position, or None where there is nothing to say."""
+    found = _innermost(facts, position)
+    if found is None:
+        return None
+    where, expression, transfer = found
+    if transfer is not None:
+        return _of_transfer(facts, transfer, where, costs, sources, link)
+    if expression is None or not _says_something(expression):
+        return None
+    answer = summary.of_expression(expression, costs)
+    parts = [
+        code(answer),
+        _cases(read(expression.device)),
+        _same_module(expression),
+        _trail(expression.trail, sources, link),
+    ]
+    return Hover(where, answer, join(parts))
+
+
+def _says_something(expression: Expression) -> bool:
+    """Whether anything beyond the value's kind is known."""
+    cases = read(expression.device)
+    return bool(
+        cases.device
+        or cases.alternatives
+        or cases.symbol
+        or expression.shape is not None
+        or expression.dtype
+        or expression.parameter_count
+        or expression.trail
+    )
+
+
+def _innermost(
+    facts: FileFacts, position: Position
+) -> tuple[Range, Expression | None, Transfer | None] | None:
+    """The smallest expression or transfer at the position; a caret right behind a name belongs
+    to it unless something starts there."""
+    found: dict[Range, list[Expression | Transfer]] = {}
+    items: list[tuple[Site, Expression | Transfer]] = [
+        *((each.site, each) for each in facts.expressions),
+        *((each.site, each) for each in facts.transfers if each.called),
+    ]
+    for where, item in sites_at(facts.source, items, position):
+        found.setdefault(where, []).append(item)
+    if not found:
+        return None
+    inside = [each for each in found if position < each.end] or list(found)
+    where = max(inside, key=lambda each: (each.start, -each.end.line, -each.end.column))
+    here = found[where]
+    expression = next((each for each in here if isinstance(each, Expression)), None)
+    transfer = next((each for each in here if isinstance(each, Transfer)), None)
+    return where, expression, transfer
+
+
+def _of_transfer(
+    facts: FileFacts,
+    transfer: Transfer,
+    where: Range,
+    costs: Costs,
+    sources: Lookup,
+    link: Link | None,
+) -> Hover:
+    subject = next((e for e in facts.expressions if e.site == transfer.subject), None)
+    estimate = costs.estimate(transfer, subject)
+    answer = summary.of_transfer(transfer, estimate)
+    target = read(transfer.target if transfer.moves else transfer.source)
+    parts = [
+        code(answer),
+        _cases(target),
+        _discarded(transfer) or _moved_in_place(facts, transfer),
+        cost_notes(transfer, estimate, costs),
+        _trail(transfer.trail, sources, link),
+    ]
+    return Hover(where, answer, join(parts), estimate.measurable)
+
+
+def _cases(cases: Cases) -> str:
+    """`when torch.cuda.is_available(); cpu when not torch.cuda.is_available()`."""
+    said = []
+    if cases.condition is not None:
+        said.append(f"when {code(cases.condition)}")
+    for other in cases.alternatives[:MAX_CASES]:
+        said.append(f"{code(other.device or 'unknown')} when {code(other.condition)}")
+    return "; ".join(said)
+
+
+def _same_module(expression: Expression) -> str:
+    if expression.same_as is None:
+        return ""
+    return f"The same module as {code(expression.same_as)}: a module is moved in place."
+
+
+def _moved_in_place(facts: FileFacts, transfer: Transfer) -> str:
+    if not transfer.in_place or transfer.kind is not Kind.MODULE:
+        return ""
+    subject = code(text_of(facts.source, transfer.subject))
+    return f"The same module as {subject}: a module is moved in place."
+
+
+def _discarded(transfer: Transfer) -> str:
+    if not transfer.discarded or transfer.in_place:
+        return ""
+    return "The result is thrown away: a tensor is not moved in place."
+
+
+def _trail(trail: Trail | None, sources: Lookup, link: Link | None) -> str:
+    lines = [
+        f"- {prose(step.text)} ({_place(place, sources, link)})"
+        for step, place in steps(trail, sources)
+    ]
+    return "\n".join(lines)
+
+
+def _place(place: Location, sources: Lookup, link: Link | None) -> str:
+    """A link where the editor can follow one; in a notebook the cell's number and line."""
+    name = place.path.replace("\\", "/").rpartition("/")[2]
+    line = place.range.start.line
+    source = sources(place.path)
+    cell = source.cell_map.to_cell(place.range.start) if source and source.cell_map else None
+    if cell is not None:
+        return f"cell {cell.cell + 1}, line {cell.position.line + 1}"
+    label = f"{plain(name)}:{line + 1}"
+    target = link(place) if link is not None else None
+    return label if target is None else f"[{label}](<{target}>)"

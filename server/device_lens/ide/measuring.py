@@ -1,0 +1,64 @@
+"""How the measurement of a transfer stands, in words below its hover."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from device_lens.cost.units import format_bytes, format_microseconds
+from device_lens.ide.costs import Measurable
+from device_lens.ide.markdown import join, plain, prose
+
+if TYPE_CHECKING:
+    from device_lens.cost.transfer import TransferCost
+
+_KINDS = {"cuda": "CUDA", "mps": "MPS", "xpu": "XPU"}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What there is to say of a measurement beside its number.
+
+    `problem` is a sentence that says why there is none, with code in backticks; `host_copy` the
+    cost of a plain copy, measured on a machine that has no accelerator to move the bytes to, which
+    `lacks_device` says. `doubts` read on after "because". `link` measures when it is followed.
+    """
+
+    is_running: bool = False
+    problem: str = ""
+    lacks_device: bool = False
+    host_copy: TransferCost | None = None
+    doubts: tuple[str, ...] = ()
+    link: str | None = None
+
+
+def standing_note(wanted: Measurable, standing: Standing) -> str:
+    """The standing as Markdown; empty where there is nothing to say."""
+    return join(_parts(wanted, standing))
+
+
+def _parts(wanted: Measurable, standing: Standing) -> Iterator[str]:
+    if standing.problem:
+        yield _missing(wanted, standing) + prose(standing.problem)
+    copy = standing.host_copy
+    if copy is not None:
+        low, high = (format_microseconds(each) for each in copy.spread or (copy.microseconds,) * 2)
+        yield (
+            f"What was measured instead: a plain copy of {format_bytes(wanted.bytes)} in host "
+            f"memory takes {format_microseconds(copy.microseconds)} ({low} to {high}; "
+            f"{plain(copy.assumption)}). It says nothing of a transfer to an accelerator."
+        )
+    if standing.doubts:
+        yield f"Not a number to trust, because {' and '.join(map(plain, standing.doubts))}."
+    if standing.is_running:
+        yield "*measuring…*"
+    elif standing.link is not None:
+        yield f"[Measure this transfer](<{standing.link}>)"
+
+
+def _missing(wanted: Measurable, standing: Standing) -> str:
+    """`No CUDA device: `, in front of the reason."""
+    ends = (end.partition(":")[0] for end in (wanted.source, wanted.target))
+    kind = next((_KINDS[end] for end in ends if end in _KINDS), "such")
+    return f"No {kind} device to measure with: " if standing.lacks_device else ""

@@ -1,0 +1,269 @@
+"""A project in memory: its configuration, its files and imports, and the analysis over them.
+
+Used by the command line, which looks at whole projects once, and by the language server, which
+looks at one file again and again. Belongs to one thread at a time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from device_lens.cost.calibration import Calibration
+from device_lens.ide.callers import find_callers
+from device_lens.ide.costs import Costs
+from device_lens.ide.diagnostics import diagnostics
+from device_lens.ide.places import Lookup, lookup_in
+from device_lens.ide.plan import Group, plan, relevant
+from device_lens.interpreter.analysis import analyse
+from device_lens.interpreter.budget import Options
+from device_lens.interpreter.facts import FileFacts
+from device_lens.project.configuration import Configuration, Configurations, Loaded
+from device_lens.project.discovery import Discovered, discover
+from device_lens.project.files import ParseCache, Snapshot
+from device_lens.project.foreign import ForeignClasses
+from device_lens.project.graph import ModuleGraph
+from device_lens.project.imports import ImportResolver
+from device_lens.project.reading import FileProblem, FileText, read_text
+from device_lens.project.root import find_root
+from device_lens.project.settings import Layer, SettingsWarning, read_layer
+from device_lens.project.workspace import ProjectWorkspace
+from device_lens.rules.finding import Finding
+from device_lens.syntax.notebook import NotebookSource, read_notebook
+from device_lens.syntax.source import SourceFile
+
+Content = str | NotebookSource
+"""What a file holds: its text, or a notebook's cells."""
+
+MOST_CALLERS = 8
+"""Scripts that run first so that their arguments reach a file that is analysed alone."""
+
+MOST_SEARCHED = 5_000
+"""Files of a project in which callers of a few files are looked for."""
+TENSOR_LIBRARIES = frozenset(
+    "torch torchvision torchaudio torchtext lightning pytorch_lightning accelerate transformers "
+    "diffusers peft timm torch_geometric deepspeed fairscale kornia monai fastai ignite".split()
+)
+"""What a project must import somewhere for its values to be tensors."""
+
+Cancelled = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Analysis:
+    """What is known of one file. `all_facts` has those of the files analysed with it."""
+
+    facts: FileFacts
+    all_facts: Mapping[str, FileFacts]
+    findings: tuple[Finding, ...]
+    sources: Lookup
+    costs: Costs
+    configuration: Configuration
+    limits: tuple[str, ...]
+
+
+class Unreadable(Exception):
+    """A file that cannot be analysed; the message says why."""
+
+    def __init__(self, problem: FileProblem) -> None:
+        super().__init__(problem.message)
+        self.problem = problem
+
+
+class Project:
+    """Everything below one root."""
+
+    def __init__(
+        self,
+        root: str,
+        editor: Mapping[str, object] | None = None,
+        command_line: Layer | None = None,
+        foreign: ForeignClasses | None = None,
+        calibration: Calibration | None = None,
+    ) -> None:
+        """`editor` are settings with the names of `[tool.device-lens]`."""
+        self.root = root
+        layer, self.warnings = read_layer(editor or {})
+        self.calibration = calibration
+        self.most_callers = MOST_CALLERS
+        self._configurations = Configurations(command_line, layer)
+        self._cache = ParseCache()
+        self._resolver = ImportResolver(root)
+        self._graph = ModuleGraph(self._resolver.resolve)
+        self.foreign = foreign
+
+    def configuration(self, path: str) -> Loaded:
+        """The configuration of a file, with warnings about it."""
+        return self._configurations.of(path)
+
+    def discover(self, paths: Sequence[str]) -> Discovered:
+        """The Python files and notebooks at and below some paths."""
+        return discover(paths, self.configuration(self.root).configuration.exclude, self.root)
+
+    def index(self, paths: Iterable[str], snapshot: Snapshot | None = None) -> bool:
+        """Takes the imports of some files into account; whether anything is new."""
+        workspace = self._workspace(snapshot or Snapshot())
+        changed = [self._index(path, workspace) for path in paths]
+        return any(changed)
+
+    def forget(self, paths: Iterable[str]) -> None:
+        """Takes note that files changed on disk, came or went."""
+        self._resolver.invalidate()
+        for path in paths:
+            self._cache.forget(path)
+            self._graph.remove(path)
+
+    def dependents(self, path: str, among: Iterable[str]) -> frozenset[str]:
+        """Those files that import `path` or are imported by it, directly or not: what is known
+        of one can change what is known of the other."""
+        around = {*self._graph.importers_of(path)}
+        return frozenset(
+            other for other in among if other in around or path in self._graph.importers_of(other)
+        )
+
+    def callers(self, path: str) -> tuple[str, ...]:
+        """The nearest scripts that import a file, directly or not, at most `most_callers`."""
+        scripts = set(self._graph.entry_scripts())
+        found = [each for each in self._graph.importers_of(path) if each in scripts]
+        return tuple(found[: self.most_callers])
+
+    def entry_scripts(self) -> tuple[str, ...]:
+        """The indexed files that are meant to be run."""
+        return self._graph.entry_scripts()
+
+    def analyse(
+        self, path: str, snapshot: Snapshot | None = None, cancelled: Cancelled = lambda: False
+    ) -> Analysis:
+        """What is known of one file, as its nearest callers use it.
+
+        Raises `Unreadable`, and the interpreter's `Cancelled` where the caller asks for it.
+        """
+        workspace = self._workspace(snapshot or Snapshot())
+        self._read(path, workspace)
+        self._index(path, workspace)
+        found = self._facts(workspace, [path], self.callers(path), cancelled)
+        return self._analysis(path, found, workspace)
+
+    def groups(self, targets: Sequence[str]) -> list[Group]:
+        """The indexed files among `targets` that a tensor can reach, in groups to be analysed
+        together."""
+        imports = {path: self._graph.imports_of(path) for path in self._graph.files()}
+        using = self._graph.reaching(TENSOR_LIBRARIES)
+        reachable = relevant(imports, using)
+        wanted = [path for path in targets if path in reachable]
+        return plan(wanted, imports, self._graph.entry_scripts())
+
+    def index_callers(
+        self,
+        targets: Sequence[str],
+        files: Sequence[str],
+        cancelled: Cancelled = lambda: False,
+        snapshot: Snapshot | None = None,
+    ) -> frozenset[str]:
+        """Takes the targets and those of `files` that import them into account; gives the
+        latter."""
+        importers = self._graph.importers_of
+        index = partial(self.index, snapshot=snapshot)
+        return find_callers(targets, files, index, importers, cancelled)
+
+    def analyse_together(
+        self,
+        paths: Sequence[str],
+        entries: Sequence[str] = (),
+        cancelled: Cancelled = lambda: False,
+    ) -> list[Analysis]:
+        """What is known of files of one project, in the order given; unreadable ones are left
+        out."""
+        workspace = self._workspace(Snapshot())
+        readable = [path for path in paths if workspace.source(path) is not None]
+        found = self._facts(workspace, readable, entries, cancelled)
+        return [self._analysis(path, found, workspace) for path in readable]
+
+    def findings(
+        self,
+        paths: Sequence[str],
+        entries: Sequence[str],
+        snapshot: Snapshot,
+        cancelled: Cancelled = lambda: False,
+    ) -> list[Finding]:
+        """The findings of files that are looked at together, as they are in a snapshot."""
+        workspace = self._workspace(snapshot)
+        found = self._facts(workspace, paths, entries, cancelled)
+        return [
+            finding
+            for path, facts in found.items()
+            for finding in diagnostics(facts, found, self.configuration(path))
+        ]
+
+    def source(self, path: str, snapshot: Snapshot | None = None) -> SourceFile:
+        """The parsed file. Raises `Unreadable`."""
+        return self._read(path, self._workspace(snapshot or Snapshot()))
+
+    def notebook(self, path: str, snapshot: Snapshot) -> NotebookSource | None:
+        """The cells of a notebook as they are written; None for any other file."""
+        document = snapshot.documents.get(path)
+        if document is not None:
+            return None if isinstance(document.content, str) else document.content
+        read = read_text(path) if path.endswith(".ipynb") else None
+        notebook = read_notebook(read.text) if isinstance(read, FileText) else None
+        return notebook if isinstance(notebook, NotebookSource) else None
+
+    def without_analysis(self, path: str) -> Analysis:
+        """A file that no tensor can reach: no facts, but its comments are looked at. Raises
+        `Unreadable`."""
+        workspace = self._workspace(Snapshot())
+        source = self._read(path, workspace)
+        return self._analysis(path, {path: FileFacts(path, source)}, workspace)
+
+    def _workspace(self, snapshot: Snapshot) -> ProjectWorkspace:
+        return ProjectWorkspace(self._cache, self._resolver, snapshot, self.foreign)
+
+    def _read(self, path: str, workspace: ProjectWorkspace) -> SourceFile:
+        read = workspace.read(path)
+        if isinstance(read, FileProblem):
+            raise Unreadable(read)
+        return read
+
+    def _index(self, path: str, workspace: ProjectWorkspace) -> bool:
+        source = workspace.source(path)
+        return source is not None and self._graph.update(path, source)
+
+    def _facts(
+        self,
+        workspace: ProjectWorkspace,
+        targets: Sequence[str],
+        entries: Sequence[str],
+        cancelled: Cancelled,
+    ) -> dict[str, FileFacts]:
+        accelerator = self.configuration(targets[0] if targets else self.root)
+        options = Options(assume_accelerator=accelerator.configuration.assume_accelerator)
+        return analyse(workspace, targets, entries, options, cancelled)
+
+    def _analysis(
+        self, path: str, found: Mapping[str, FileFacts], workspace: ProjectWorkspace
+    ) -> Analysis:
+        loaded = self.configuration(path)
+        facts = found[path]
+        return Analysis(
+            facts=facts,
+            all_facts=found,
+            findings=tuple(diagnostics(facts, found, loaded)),
+            sources=lookup_in(found, workspace.source),
+            costs=Costs(self.calibration, loaded.configuration.dims),
+            configuration=loaded.configuration,
+            limits=(*map(_sentence, (*self.warnings, *loaded.warnings)), *facts.limits),
+        )
+
+
+def root_of(path: str, folders: Sequence[str]) -> str:
+    """The root of the project that a file belongs to: as the command line has it, else the
+    folder of the editor around it, else its own folder."""
+    around = [each for each in folders if path.startswith(os.path.join(each, ""))]
+    fallback = max(around, key=len, default=os.path.dirname(path) or ".")
+    return find_root(path, fallback)
+
+
+def _sentence(warning: SettingsWarning) -> str:
+    return f"{warning.path}: {warning.message}" if warning.path else warning.message
