@@ -1,0 +1,193 @@
+"""`device-lens check`: finds what is wrong in files, folders and notebooks, and fixes it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from device_lens.cli.examine import Report, Task, examine, failed, tasks_of
+from device_lens.cli.output.entry import Entry, Problem
+from device_lens.cli.progress import progress
+from device_lens.cli.scope import Scope, collect
+from device_lens.cli.workers import available_cores, run_all
+from device_lens.cli.writing import CannotWrite, diff, write
+from device_lens.ide.fix_all import Apply
+from device_lens.ide.locations import Printer
+from device_lens.project.settings import Layer
+from device_lens.rules.finding import Severity
+from device_lens.rules.registry import RULES
+
+CLEAN, FOUND, FAILED = 0, 1, 2
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares what `device-lens check` takes."""
+    parser.add_argument("paths", nargs="*", default=["."], metavar="PATH", help="default: .")
+    parser.add_argument(
+        "--output-format", choices=("text", "json", "sarif", "github"), default="text"
+    )
+    parser.add_argument("--fix", action="store_true", help="apply fixes that are safe")
+    parser.add_argument(
+        "--unsafe-fixes", action="store_true", help="count unsafe fixes in, with --fix apply them"
+    )
+    parser.add_argument("--diff", action="store_true", help="print what --fix would change")
+    parser.add_argument("--select", action="append", type=_rules, metavar="RULE,..")
+    parser.add_argument("--ignore", action="append", type=_rules, metavar="RULE,..")
+    parser.add_argument("--exit-zero", action="store_true", help="exit with 0 whatever is found")
+    parser.add_argument(
+        "--fail-on",
+        choices=[each.value for each in Severity],
+        default=Severity.WARNING.value,
+        metavar="SEVERITY",
+        help="exit with 1 from this severity on: %(choices)s (default: %(default)s)",
+    )
+    parser.add_argument("--jobs", type=_jobs, metavar="N", help="processes (default: processors)")
+    parser.add_argument("--statistics", action="store_true", help="count findings by rule")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Looks, fixes, prints."""
+    began = time.perf_counter()
+    layer = Layer(select=_joined(arguments.select), ignore=_joined(arguments.ignore))
+    scope = collect(arguments.paths, layer)
+    jobs = arguments.jobs or available_cores()
+    changed = 0
+    if arguments.fix or arguments.diff:
+        apply = Apply.SAFE_AND_UNSAFE if arguments.unsafe_fixes else Apply.SAFE
+        fixes = _look(scope, layer, jobs, apply)
+        if arguments.diff:
+            return _print_diff(fixes, _look(scope, layer, jobs, None), arguments)
+        changed = _write(fixes)
+    report = _look(scope, layer, jobs, None)
+    report.entries.sort(key=lambda entry: entry.order)
+    _print(report, arguments)
+    if changed:
+        print(f"Fixed {changed} finding{'s' if changed != 1 else ''}.", file=sys.stderr)
+    if arguments.statistics:
+        _print_statistics(report, time.perf_counter() - began, arguments)
+    return _status(report, arguments)
+
+
+def _look(scope: Scope, layer: Layer, jobs: int, fix: Apply | None) -> Report:
+    """The report on everything in scope; with `fix`, what the files would become."""
+    report = Report(problems=[Problem(_name(path), why) for path, why in scope.problems])
+    with progress("fixing" if fix else "checking", scope.files) as advance:
+        tasks: list[Task] = []
+        for root in scope.roots:
+            found, limits = tasks_of(root, layer, fix)
+            tasks += found
+            report.limits += limits
+        for each, files in run_all(_examined, _failed, tasks, jobs):
+            report.add(each)
+            advance(files)
+    return report
+
+
+def _examined(task: Task) -> tuple[Report, int]:
+    return examine(task), len(task.targets)
+
+
+def _failed(task: Task, why: str) -> tuple[Report, int]:
+    return failed(task, why), len(task.targets)
+
+
+def _write(fixes: Report) -> int:
+    """Writes the fixed files; how many findings that repaired."""
+    for path, content in fixes.contents.items():
+        try:
+            write(path, content)
+        except CannotWrite as error:
+            print(f"device-lens: {_name(path)}: {error}", file=sys.stderr)
+    return fixes.fixed
+
+
+def _print(report: Report, arguments: argparse.Namespace) -> None:
+    entries, problems = report.entries, report.problems
+    for problem in problems:
+        print(f"device-lens: {problem.file}: {problem.message}", file=sys.stderr)
+    for warning in report.warnings:
+        print(f"device-lens: warning: {warning}", file=sys.stderr)
+    output = arguments.output_format
+    if output == "json":
+        from device_lens.cli.output import json
+
+        sys.stdout.write(json.render(entries, problems))
+    elif output == "sarif":
+        from device_lens.cli.output import sarif
+
+        sys.stdout.write(sarif.render(entries, problems))
+    elif output == "github":
+        from device_lens.cli.output import github
+
+        sys.stdout.write(github.render(entries, problems))
+    else:
+        _print_text(entries, problems, report.files, arguments)
+
+
+def _print_text(
+    entries: Sequence[Entry], problems: Sequence[Problem], files: int, arguments: argparse.Namespace
+) -> None:
+    from device_lens.cli.output import text
+
+    style = text.style_for(sys.stdout)
+    sys.stdout.write(text.render(entries, style))
+    print(text.summary(entries, files, arguments.unsafe_fixes))
+
+
+def _print_diff(fixes: Report, report: Report, arguments: argparse.Namespace) -> int:
+    names = {path: _name(path) for path in fixes.contents}
+    for problem in report.problems:
+        print(f"device-lens: {problem.file}: {problem.message}", file=sys.stderr)
+    try:
+        sys.stdout.writelines(diff(fixes.contents, names))
+    except CannotWrite as error:
+        print(f"device-lens: {error}", file=sys.stderr)
+        return FAILED
+    return _status(report, arguments)
+
+
+def _print_statistics(report: Report, seconds: float, arguments: argparse.Namespace) -> None:
+    stream = sys.stdout if arguments.output_format == "text" else sys.stderr
+    counts = Counter((each.data["rule"], each.data["severity"]) for each in report.entries)
+    for (rule, severity), number in counts.most_common():
+        print(f"{number:6}  {severity:11}  {rule}", file=stream)
+    print(f"{report.files} files, {report.lines:,} lines in {seconds:.2f} s", file=stream)
+    for limit in report.limits:
+        print(f"limit: {limit}", file=stream)
+
+
+def _status(report: Report, arguments: argparse.Namespace) -> int:
+    if report.problems:
+        return FAILED
+    bar = Severity(arguments.fail_on)
+    loud = any(entry.severity.at_least(bar) for entry in report.entries)
+    return FOUND if loud and not arguments.exit_zero else CLEAN
+
+
+def _name(path: str) -> str:
+    return Printer(os.getcwd(), lambda path: None).file(path)
+
+
+def _joined(lists: list[tuple[str, ...]] | None) -> tuple[str, ...] | None:
+    return None if lists is None else tuple(rule for rules in lists for rule in rules)
+
+
+def _rules(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(",") if name.strip())
+    for name in names:
+        if name not in RULES:
+            close = get_close_matches(name, RULES, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            raise argparse.ArgumentTypeError(f"no rule is named {name!r}{hint}")
+    return names
+
+
+def _jobs(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"not a number of processes: {text!r}")
+    return int(text)

@@ -1,0 +1,195 @@
+"""Looks at a group of files and says what was found, as plain data. Runs in any process."""
+
+from __future__ import annotations
+
+import os
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from device_lens.cli.output.entry import Entry, Problem, entry_of
+from device_lens.cli.scope import Root, open_project
+from device_lens.ide.fix_all import Apply
+from device_lens.ide.locations import Printer
+from device_lens.ide.project import Analysis, Content, Project, Unreadable
+from device_lens.project.files import Snapshot
+from device_lens.project.settings import Layer
+
+DEBUG = "DEVICE_LENS_DEBUG"
+"""The environment variable that lets tracebacks of our own defects through."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Files to look at together. `entries` are scripts that run before them; `plain` files have
+    no tensors, so that only their comments are looked at."""
+
+    root: Root
+    layer: Layer
+    targets: tuple[str, ...]
+    entries: tuple[str, ...] = ()
+    plain: bool = False
+    fix: Apply | None = None
+
+
+@dataclass(slots=True)
+class Report:
+    """What was found. `contents` are the new contents of files that fixes change."""
+
+    entries: list[Entry] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    limits: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    contents: dict[str, Content] = field(default_factory=dict)
+    fixed: int = 0
+    files: int = 0
+    lines: int = 0
+
+    def add(self, other: Report) -> None:
+        """Takes in what was found elsewhere."""
+        self.entries += other.entries
+        self.problems += other.problems
+        self.limits += [each for each in other.limits if each not in self.limits]
+        self.warnings += [each for each in other.warnings if each not in self.warnings]
+        self.contents |= other.contents
+        self.fixed += other.fixed
+        self.files += other.files
+        self.lines += other.lines
+
+
+_PROJECTS: dict[tuple[str, Layer], Project] = {}
+"""Projects of this process, by root: a child that is forked finds its parent's parsed files."""
+
+
+def tasks_of(root: Root, layer: Layer, fix: Apply | None) -> tuple[list[Task], tuple[str, ...]]:
+    """The tasks of one project, the same however many processes there are."""
+    project, limits = open_project(root, layer)
+    _PROJECTS[root.root, layer] = project
+    groups = project.groups(root.targets)
+    tasks = [Task(root, layer, each.targets, each.entries, fix=fix) for each in groups]
+    limits += tuple(
+        f"{each.left_out} scripts that use {os.path.basename(each.targets[0])} are left out"
+        for each in groups
+        if each.left_out
+    )
+    grouped = {path for group in groups for path in group.targets}
+    others = tuple(path for path in root.targets if path not in grouped)
+    if others:
+        tasks.append(Task(root, layer, others, plain=True, fix=fix))
+    return tasks, limits
+
+
+def examine(task: Task) -> Report:
+    """The findings of a task's files. Never raises: what fails is a problem of its file."""
+    project = _project(task)
+    if task.fix is not None and not task.plain:
+        return _fix(task, project, task.fix)
+    report = Report()
+    for analysis in _analyses(task, project, report):
+        _take(analysis, report, project)
+    return report
+
+
+def failed(task: Task, why: str) -> Report:
+    """The report of a task that no process survived."""
+    printer = Printer(os.getcwd(), lambda path: None)
+    return Report(problems=[Problem(printer.file(path), why) for path in task.targets])
+
+
+def _project(task: Task) -> Project:
+    known = _PROJECTS.get((task.root.root, task.layer))
+    if known is None:
+        known = Project(task.root.root, command_line=task.layer)
+        _PROJECTS[task.root.root, task.layer] = known
+    return known
+
+
+def _analyses(task: Task, project: Project, report: Report) -> list[Analysis]:
+    """What is known of the files; if that fails for all together, for each alone."""
+    readable = [path for path in task.targets if _is_readable(path, project, report)]
+    if task.plain:
+        return [project.without_analysis(path) for path in readable]
+    try:
+        return project.analyse_together(readable, task.entries)
+    except Exception as error:
+        _complain(error)
+    found: list[Analysis] = []
+    for path in readable:
+        try:
+            found += project.analyse_together([path], task.entries)
+        except Exception as error:
+            _complain(error)
+            message = f"internal error: {type(error).__name__}: {error}"
+            report.problems.append(Problem(_file(path), message))
+    return found
+
+
+def _is_readable(path: str, project: Project, report: Report) -> bool:
+    try:
+        source = project.source(path)
+    except Unreadable as error:
+        report.problems.append(Problem(_file(path), str(error)))
+        return False
+    if source.problems:
+        first = source.problems[0]
+        where, line = "", first.range.start.line
+        cell = source.cell_map.to_cell(first.range.start) if source.cell_map else None
+        if cell is not None:
+            where, line = f"cell {cell.cell}, ", cell.position.line
+        message = f"{where}line {line + 1}: {first.message}; the rest was analysed"
+        report.problems.append(Problem(_file(path), message))
+    return True
+
+
+def _take(analysis: Analysis, report: Report, project: Project) -> None:
+    printer = Printer(os.getcwd(), analysis.sources)
+    path = analysis.facts.path
+    report.entries += [entry_of(finding, printer) for finding in analysis.findings]
+    report.limits += [each for each in analysis.facts.limits if each not in report.limits]
+    loaded = project.configuration(path)
+    for warning in (*project.warnings, *loaded.warnings):
+        place = f"{_file(warning.path)}: " if warning.path else ""
+        if (sentence := f"{place}{warning.message}") not in report.warnings:
+            report.warnings.append(sentence)
+    report.files += 1
+    report.lines += len(analysis.facts.source.lines.lines)
+
+
+def _fix(task: Task, project: Project, apply: Apply) -> Report:
+    """The contents of the files after their fixes; what remains is looked at afterwards."""
+    from device_lens.ide.fixing import fix_files
+
+    report = Report()
+    for paths in _batches(task.targets):
+        try:
+            others = tuple(path for path in task.targets if path not in paths)
+            entries = (*task.entries, *_scripts(others, project))
+            fixed = fix_files(project, paths, Snapshot(), apply, entries=entries)
+        except Exception as error:
+            _complain(error)
+            continue  # the look that follows says what is wrong
+        report.contents.update(fixed.contents)
+        report.fixed += len(fixed.applied)
+    return report
+
+
+TOGETHER = 20
+"""Files that are fixed together: each fix looks at all of them again."""
+
+
+def _batches(paths: Sequence[str]) -> list[Sequence[str]]:
+    return [paths] if len(paths) <= TOGETHER else [[path] for path in paths]
+
+
+def _scripts(paths: Sequence[str], project: Project) -> list[str]:
+    scripts = set(project.entry_scripts())
+    return [path for path in paths if path in scripts]
+
+
+def _complain(error: Exception) -> None:
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+
+
+def _file(path: str) -> str:
+    return Printer(os.getcwd(), lambda path: None).file(path)

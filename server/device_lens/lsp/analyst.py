@@ -1,0 +1,196 @@
+"""The analysis as the server runs it: on its own thread, over projects that stay in memory.
+
+Nothing here is touched by the event loop; what goes in and comes out does not change.
+"""
+
+from __future__ import annotations
+
+import gc
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from pygls.uris import from_fs_path
+
+from device_lens.lsp.documents import View
+from device_lens.lsp.result import Result
+from device_lens.lsp.scheduler import Token
+from device_lens.lsp.settings import Settings
+
+if TYPE_CHECKING:
+    from device_lens.cost.calibration import Calibration
+    from device_lens.ide.project import Content, Project
+    from device_lens.project.files import Snapshot
+    from device_lens.project.foreign import ForeignClasses
+
+
+MOST_CALLERS = 3
+"""Scripts that run before a file in each of its analyses: more would be felt while typing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to analyse: one view, with all that is open and the settings as they are now."""
+
+    view: View
+    snapshot: Snapshot
+    folders: tuple[str, ...]
+    settings: Mapping[str, Settings]
+    """Settings by folder; the empty string has those of everything else."""
+
+
+def settings_for(path: str, settings: Mapping[str, Settings]) -> Settings:
+    """The settings of the innermost folder around a path."""
+    around = [each for each in settings if each and is_inside(path, each)]
+    return settings.get(max(around, key=len, default=""), Settings())
+
+
+def is_inside(path: str, folder: str) -> bool:
+    """Whether a path is a folder or below it."""
+    parent = folder.rstrip("/\\")
+    return path == parent or path.startswith((parent + "/", parent + "\\"))
+
+
+class Analyst:
+    """Keeps one project for each root."""
+
+    def __init__(self) -> None:
+        self._projects: dict[str, tuple[Settings, Project]] = {}
+        self._calibration: Calibration | None = None
+        self._foreign: ForeignClasses | None = None
+
+    def warm_up(self, token: Token) -> None:
+        """Loads the analysis, so that the first file does not wait for it, and keeps
+        the collector from going through it again and again."""
+        import_module("device_lens.ide.project")
+        gc.collect()
+        gc.freeze()
+        gc.set_threshold(50_000, 20, 50)
+        gc.enable()
+
+    def analyse(self, request: Request, token: Token) -> Result:
+        """The result for a view. Raises `Cancelled` of the interpreter when the token is set."""
+        began = time.perf_counter()
+        path = request.view.path
+        project = self._project(path, request)
+        analysis = project.analyse(path, request.snapshot, token)
+        return Result(
+            view=request.view,
+            settings=settings_for(path, request.settings),
+            source=analysis.facts.source,
+            facts=analysis.facts,
+            all_facts=analysis.all_facts,
+            findings=analysis.findings,
+            configuration=analysis.configuration,
+            costs=analysis.costs,
+            sources=analysis.sources,
+            seconds=time.perf_counter() - began,
+            limits=analysis.limits,
+        )
+
+    def fix_all(self, request: Request, token: Token) -> Mapping[str, Content]:
+        """The content of the view's file after all its safe fixes."""
+        from device_lens.ide.fixing import fix_files
+
+        path = request.view.path
+        project = self._project(path, request)
+        entries = project.callers(path)
+        fixed = fix_files(project, [path], request.snapshot, cancelled=token, entries=entries)
+        return fixed.contents
+
+    def find_callers(self, request: Request, token: Token) -> bool:
+        """Looks for files on disk that import the view's; whether there are any."""
+        from device_lens.ide.project import MOST_SEARCHED
+
+        project = self._project(request.view.path, request)
+        files = project.discover([project.root]).files
+        if len(files) > MOST_SEARCHED:
+            return False
+        opened = request.snapshot.documents
+        closed = [path for path in files if path not in opened]
+        found = project.index_callers([request.view.path], closed, token, request.snapshot)
+        return bool(found - opened.keys())
+
+    def check_files(self, paths: tuple[str, ...], request: Request, token: Token) -> list[Result]:
+        """The results for files of one project that are not open; unreadable ones are left
+        out."""
+        from device_lens.ide.project import Unreadable
+
+        found: list[Result] = []
+        for path in paths:
+            view = View(path, from_fs_path(path) or path, (), path.endswith(".ipynb"))
+            with suppress(Unreadable):
+                found.append(self.analyse(replace(request, view=view), token))
+        return found
+
+    def files(self, request: Request, token: Token) -> tuple[str, ...]:
+        """Every Python file of the folders that their configuration does not leave out."""
+        found: dict[str, None] = {}
+        for folder in request.folders:
+            if settings_for(folder, request.settings).whole_workspace:
+                found |= dict.fromkeys(self._project(folder, request).discover([folder]).files)
+        return tuple(found)
+
+    def dependents(self, request: Request, token: Token) -> frozenset[str]:
+        """The open files whose facts may rest on the view's."""
+        path = request.view.path
+        others = [each for each in request.snapshot.documents if each != path]
+        if not others:
+            return frozenset()
+        return self._project(path, request).dependents(path, others)
+
+    def forget_projects(self, token: Token) -> None:
+        """Drops everything in memory."""
+        self._projects.clear()
+
+    def use_interpreter(self, interpreter: str | None, token: Token) -> None:
+        """Lets estimates rest on what was measured on this machine with that interpreter."""
+        import_module("device_lens.benchmark.service")  # before a hover would wait for it
+        from device_lens.benchmark.store import Store, default_cache_folder
+
+        store = Store(default_cache_folder())
+        machine = store.machine_of(interpreter) if interpreter is not None else None
+        self._calibration = store.calibration(machine) if machine is not None else None
+        for _, project in self._projects.values():
+            project.calibration = self._calibration
+
+    def use_packages(
+        self, interpreter: tuple[str, ...] | None, on_ready: Callable[[str], None], token: Token
+    ) -> None:
+        """Lets classes outside the workspace be looked up among the interpreter's packages.
+        `on_ready` is called, on another thread, with each name that becomes known."""
+        from device_lens.lsp.search_path import search_path
+        from device_lens.project.foreign import ForeignClasses
+
+        path = search_path(interpreter) if interpreter is not None else []
+        if self._foreign is not None:
+            self._foreign.close()
+        self._foreign = ForeignClasses(path, on_ready) if path else None
+        for _, project in self._projects.values():
+            project.foreign = self._foreign
+
+    def close(self) -> None:
+        """Ends what runs beside the analysis. May be called on any thread."""
+        if self._foreign is not None:
+            self._foreign.close()
+
+    def forget(self, paths: tuple[str, ...]) -> None:
+        """Takes note that files changed on disk, came or went."""
+        for _, project in self._projects.values():
+            project.forget(paths)
+
+    def _project(self, path: str, request: Request) -> Project:
+        from device_lens.ide.project import Project, root_of
+
+        root = root_of(path, request.folders)
+        settings = settings_for(path, request.settings)
+        known = self._projects.get(root)
+        if known is None or known[0] != settings:
+            project = Project(root, settings.configuration(), calibration=self._calibration)
+            project.most_callers = MOST_CALLERS
+            project.foreign = self._foreign
+            known = self._projects[root] = (settings, project)
+        return known[1]

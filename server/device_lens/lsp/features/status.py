@@ -1,0 +1,98 @@
+"""`deviceLens/status`: how the server is, for a status item. Sent when it changes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from device_lens.lsp.documents import View
+from device_lens.lsp.measurements import NO_ACCELERATOR
+from device_lens.lsp.result import Result
+from device_lens.lsp.session import Session
+
+METHOD = "deviceLens/status"
+PATIENCE = 0.3
+"""Seconds of work before it is worth a word."""
+
+Send = Callable[[str, dict[str, str]], None]
+
+
+class Status:
+    """Follows a session and tells the client."""
+
+    def __init__(self, session: Session, send: Send) -> None:
+        self._session = session
+        self._send = send
+        self._sent: dict[str, str] = {}
+        self._limits: dict[str, tuple[str, ...]] = {}
+        self._failures: dict[str, str] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        session.listeners.append(self._on_result)
+        session.failures.append(self._on_failure)
+        session.measurements.on_problem = self.settled
+
+    def working(self) -> None:
+        """Work began: after a while without an end the client hears of it."""
+        if self._timer is None:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(PATIENCE, self._on_patience)
+
+    def settled(self) -> None:
+        """Tells how things are now."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._tell(self._state())
+
+    def closed(self, path: str) -> None:
+        """A file that is not open any more has no part in the status."""
+        self._limits.pop(path, None)
+        self._failures.pop(path, None)
+        self.settled()
+
+    def _on_result(self, result: Result, before: Result | None) -> None:
+        self._failures.pop(result.view.path, None)
+        self._limits[result.view.path] = result.limits
+        self.settled()
+
+    def _on_failure(self, view: View, error: BaseException) -> None:
+        self._failures[view.path] = f"{type(error).__name__}: {error}"
+        self.settled()
+
+    def _on_patience(self) -> None:
+        self._timer = None
+        if not self._session.scheduler.idle:
+            self._tell({"state": "analysing"})
+
+    def _state(self) -> dict[str, str]:
+        if self._failures:
+            path, failure = next(iter(self._failures.items()))
+            return {
+                "state": "degraded",
+                "message": f"The analysis of {_name(path)} failed",
+                "details": failure,
+            }
+        for path, limits in self._limits.items():
+            if limits:
+                message = f"{_name(path)} is only partly analysed"
+                return {"state": "degraded", "message": message, "details": " ".join(limits)}
+        return self._measuring()
+
+    def _measuring(self) -> dict[str, str]:
+        """Why transfers are not measured. A machine without an accelerator is no defect."""
+        problem = self._session.measurements.problem
+        if problem is None:
+            return {"state": "ready"}
+        sentence = problem.sentence.replace("`", "")
+        if problem.code in NO_ACCELERATOR:
+            return {"state": "ready", "message": sentence}
+        return {"state": "degraded", "message": "Transfers are not measured", "details": sentence}
+
+    def _tell(self, state: dict[str, str]) -> None:
+        if state != self._sent:
+            self._sent = state
+            self._send(METHOD, state)
+
+
+def _name(path: str) -> str:
+    return path.replace("\\", "/").rpartition("/")[2]
