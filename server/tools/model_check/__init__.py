@@ -1,0 +1,1 @@
+"""Compares the models of PyTorch with PyTorch itself. Development only: never shipped."""
