@@ -1,0 +1,62 @@
+/** The commands of the palette. Each is short: what is more than a line lives elsewhere. */
+import {
+  ConfigurationTarget,
+  commands,
+  type Disposable,
+  type ExtensionContext,
+  type LogOutputChannel,
+  workspace,
+} from 'vscode';
+import { showDebugInformation } from './debugInformation';
+import { openRule } from './rulePages';
+import type { Server } from './server';
+import { SECTION } from './settings';
+import type { StatusItem } from './status';
+
+export interface Parts {
+  readonly context: ExtensionContext;
+  readonly log: LogOutputChannel;
+  readonly status: StatusItem;
+  readonly server: Server;
+}
+
+export function registerCommands(parts: Parts): Disposable[] {
+  const { log, server } = parts;
+  const table: Record<string, (...args: unknown[]) => unknown> = {
+    restart: () => server.restart(),
+    showLogs: () => log.show(),
+    debugInformation: () => showDebugInformation(parts),
+    fixAll: () => applyFixAll(),
+    chooseInterpreter: () => chooseInterpreter(),
+    openRule: (rule) => openRule(parts, rule),
+    toggleTransferHints: () => toggle('inlayHints.transfers'),
+    toggleDeviceHints: () => toggle('inlayHints.devices'),
+  };
+  return Object.entries(table).map(([name, run]) =>
+    commands.registerCommand(`${SECTION}.${name}`, run),
+  );
+}
+
+/** Opens the setting that names the server's Python. */
+async function chooseInterpreter(): Promise<void> {
+  await commands.executeCommand('workbench.action.openSettings', `${SECTION}.interpreter`);
+}
+
+/** The server offers one action of this kind, with the safe fixes of the whole document. */
+async function applyFixAll(): Promise<void> {
+  await commands.executeCommand('editor.action.codeAction', {
+    kind: 'source.fixAll.deviceLens',
+    apply: 'first',
+  });
+}
+
+/** Turns a switch over where it is set: in the workspace if it is set there, else for the user. */
+async function toggle(key: string): Promise<void> {
+  const configuration = workspace.getConfiguration(SECTION);
+  const inspected = configuration.inspect<boolean>(key);
+  const target =
+    inspected?.workspaceValue === undefined
+      ? ConfigurationTarget.Global
+      : ConfigurationTarget.Workspace;
+  await configuration.update(key, !configuration.get<boolean>(key), target);
+}

@@ -1,0 +1,107 @@
+/** The language status item: how the server is, why, and one click to more. */
+import { type Disposable, LanguageStatusSeverity, languages } from 'vscode';
+import { PYTHON_DOCUMENTS } from './documents';
+
+export type ServerState = 'starting' | 'ready' | 'analysing' | 'degraded' | 'failed';
+
+/** What the server tells with `deviceLens/status`; the client adds `starting`. */
+export interface ServerStatus {
+  readonly state: ServerState;
+  readonly message?: string | undefined;
+  readonly details?: string | undefined;
+}
+
+export interface Presentation {
+  readonly text: string;
+  readonly detail: string;
+  readonly severity: LanguageStatusSeverity;
+  readonly busy: boolean;
+  readonly command: { readonly title: string; readonly command: string };
+}
+
+const LOGS = { title: 'Show Logs', command: 'deviceLens.showLogs' };
+const RESTART = { title: 'Restart', command: 'deviceLens.restart' };
+const INTERPRETER = { title: 'Choose a Python', command: 'deviceLens.chooseInterpreter' };
+
+/** Why there is no server: what the user can do about it differs. */
+export type FailureCause = 'no-interpreter' | 'crash' | 'other';
+
+export function present(status: ServerStatus, cause: FailureCause = 'other'): Presentation {
+  const detail = [status.message, status.details].filter(Boolean).join(' — ');
+  switch (status.state) {
+    case 'starting':
+      return item('Device Lens: starting', detail, LanguageStatusSeverity.Information, LOGS, true);
+    case 'analysing':
+      return item(
+        'Device Lens',
+        detail || 'analysing',
+        LanguageStatusSeverity.Information,
+        LOGS,
+        true,
+      );
+    case 'ready':
+      return item('Device Lens', detail || 'ready', LanguageStatusSeverity.Information, LOGS);
+    case 'degraded':
+      return item('Device Lens: limited', detail, LanguageStatusSeverity.Warning, LOGS);
+    case 'failed': {
+      const command = cause === 'no-interpreter' ? INTERPRETER : cause === 'crash' ? RESTART : LOGS;
+      return item('Device Lens: not running', detail, LanguageStatusSeverity.Error, command);
+    }
+  }
+}
+
+function item(
+  text: string,
+  detail: string,
+  severity: LanguageStatusSeverity,
+  command: Presentation['command'],
+  busy = false,
+): Presentation {
+  return { text, detail, severity, busy, command };
+}
+
+/** Reads a `deviceLens/status` notification; `undefined` when it is not one. */
+export function parseStatus(params: unknown): ServerStatus | undefined {
+  if (typeof params !== 'object' || params === null) {
+    return undefined;
+  }
+  const { state, message, details } = params as Record<string, unknown>;
+  if (!STATES_OF_SERVER.includes(state as ServerState)) {
+    return undefined;
+  }
+  return { state: state as ServerState, message: textOf(message), details: textOf(details) };
+}
+
+const STATES_OF_SERVER: readonly ServerState[] = ['ready', 'analysing', 'degraded', 'failed'];
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+export class StatusItem implements Disposable {
+  private readonly item = languages.createLanguageStatusItem('deviceLens.status', PYTHON_DOCUMENTS);
+  private current: ServerStatus = { state: 'starting' };
+
+  constructor() {
+    this.item.name = 'Device Lens';
+    this.show(this.current);
+  }
+
+  get status(): ServerStatus {
+    return this.current;
+  }
+
+  show(status: ServerStatus, cause?: FailureCause): void {
+    this.current = status;
+    const shown = present(status, cause);
+    this.item.text = shown.text;
+    this.item.detail = shown.detail;
+    this.item.severity = shown.severity;
+    this.item.busy = shown.busy;
+    this.item.command = shown.command;
+  }
+
+  dispose(): void {
+    this.item.dispose();
+  }
+}
