@@ -1,0 +1,69 @@
+// Puts the server and its libraries, pruned, into `bundled/`, from where the packed extension runs them.
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import path from 'node:path';
+import { CommandFailed, ROOT, runQuietly } from './process.mjs';
+import { PYTHON } from './setup.mjs';
+
+const BUNDLED = path.join(ROOT, 'bundled');
+const LIBS = path.join(BUNDLED, 'libs');
+
+/** Of jedi's stubs only those of the standard library are asked for: the rest is 27 MB. */
+const PRUNED = ['jedi/third_party/django-stubs', 'jedi/third_party/typeshed/stubs'];
+
+/** In the metadata of a library, what its licence and its version need. */
+const KEPT_METADATA = /^(METADATA|licenses|LICEN[CS]E.*|COPYING.*|NOTICE.*|AUTHORS.*)$/;
+
+export function bundleServer() {
+  rmSync(BUNDLED, { recursive: true, force: true });
+  mkdirSync(LIBS, { recursive: true });
+  installLibraries();
+  pruneLibraries();
+  const isSource = (file) => path.basename(file) !== '__pycache__';
+  const source = path.join(ROOT, 'server', 'device_lens');
+  cpSync(source, path.join(BUNDLED, 'server', 'device_lens'), {
+    recursive: true,
+    filter: isSource,
+  });
+  // The server looks for the pages of its rules here, and in a checkout where they are written.
+  cpSync(path.join(ROOT, 'docs', 'rules'), path.join(BUNDLED, 'server', 'device_lens', 'pages'), {
+    recursive: true,
+  });
+  cpSync(path.join(ROOT, 'scripts', 'launch.py'), path.join(BUNDLED, 'launch.py'));
+}
+
+/** Universal wheels only, each checked against its hash, so that one package fits every machine. */
+function installLibraries() {
+  const universal = ['--only-binary=:all:', '--implementation=py', '--platform=any', '--abi=none'];
+  runQuietly(PYTHON, [
+    ...[
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+      '--no-compile',
+      '--no-deps',
+    ],
+    ...universal,
+    ...['--python-version=3.10', '--require-hashes', `--target=${LIBS}`],
+    ...['-r', path.join(ROOT, 'server', 'requirements-bundle.txt')],
+  ]);
+}
+
+function pruneLibraries() {
+  for (const name of PRUNED) {
+    const at = path.join(LIBS, name);
+    if (!existsSync(at)) {
+      throw new CommandFailed(
+        `There is no ${name} among the libraries: the list of what to prune is out of date.`,
+      );
+    }
+    rmSync(at, { recursive: true });
+  }
+  for (const name of readdirSync(LIBS).filter((entry) => entry.endsWith('.dist-info'))) {
+    const folder = path.join(LIBS, name);
+    for (const entry of readdirSync(folder).filter((inside) => !KEPT_METADATA.test(inside))) {
+      rmSync(path.join(folder, entry), { recursive: true });
+    }
+  }
+}

