@@ -1,0 +1,82 @@
+/** The part of the editor's API that the tested modules touch, with memory instead of an editor. */
+export enum LanguageStatusSeverity {
+  Information,
+  Warning,
+  Error,
+}
+
+export enum ConfigurationTarget {
+  Global = 1,
+  Workspace = 2,
+  WorkspaceFolder = 3,
+}
+
+export class EventEmitter<T> {
+  private readonly listeners = new Set<(value: T) => void>();
+  readonly event = (listener: (value: T) => void) => {
+    this.listeners.add(listener);
+    return { dispose: () => this.listeners.delete(listener) };
+  };
+  fire(value: T): void {
+    for (const listener of this.listeners) {
+      listener(value);
+    }
+  }
+  dispose(): void {
+    this.listeners.clear();
+  }
+}
+
+export const installedExtensions = new Map<string, unknown>();
+export const extensions = { getExtension: (id: string) => installedExtensions.get(id) };
+
+export const registered = new Map<string, (...args: unknown[]) => unknown>();
+export const executed: unknown[][] = [];
+export const commands = {
+  registerCommand(name: string, run: (...args: unknown[]) => unknown) {
+    registered.set(name, run);
+    return { dispose: () => registered.delete(name) };
+  },
+  executeCommand: async (...call: unknown[]) => void executed.push(call),
+};
+
+export const messages: string[] = [];
+export const window = {
+  showInformationMessage: async (text: string) => void messages.push(text),
+};
+
+/** Values by full key, per target; the defaults are what the manifest says. */
+export const settings = {
+  defaults: new Map<string, unknown>(),
+  [ConfigurationTarget.Global]: new Map<string, unknown>(),
+  [ConfigurationTarget.Workspace]: new Map<string, unknown>(),
+};
+
+export const workspace = {
+  isTrusted: true,
+  workspaceFolders: undefined,
+  getConfiguration(section: string) {
+    const full = (key: string) => `${section}.${key}`;
+    const global = settings[ConfigurationTarget.Global];
+    const local = settings[ConfigurationTarget.Workspace];
+    return {
+      get: (key: string) =>
+        local.get(full(key)) ?? global.get(full(key)) ?? settings.defaults.get(full(key)),
+      inspect: (key: string) => ({
+        globalValue: global.get(full(key)),
+        workspaceValue: local.get(full(key)),
+      }),
+      update: async (key: string, value: unknown, target: 1 | 2) =>
+        void settings[target].set(full(key), value),
+    };
+  },
+};
+
+export const languages = { createLanguageStatusItem: () => ({ dispose: () => undefined }) };
+
+export const Uri = {
+  parse: (text: string) => ({ scheme: text.split(':')[0], toString: () => text }),
+};
+
+export const env = { appName: 'Test', remoteName: undefined };
+export const version = '1.0.0';

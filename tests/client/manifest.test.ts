@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { beforeEach, test } from 'node:test';
+import { ConfigurationTarget } from 'vscode';
+import { type Parts, registerCommands } from '../../client/src/commands';
+import { executed, registered, settings } from './fakeVscode';
+
+const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+const properties: Record<string, { scope?: string; default?: unknown }> =
+  manifest.contributes.configuration.properties;
+
+beforeEach(() => {
+  registered.clear();
+  executed.length = 0;
+  for (const [key, { default: value }] of Object.entries(properties)) {
+    settings.defaults.set(key, value);
+  }
+  settings[ConfigurationTarget.Global].clear();
+  settings[ConfigurationTarget.Workspace].clear();
+  registerCommands({} as Parts);
+});
+
+test('each command of the palette is registered', () => {
+  const listed = manifest.contributes.commands.map(({ command }: { command: string }) => command);
+  assert.ok(listed.length > 0);
+  const measuring = readFileSync('server/device_lens/lsp/features/measuring.py', 'utf8');
+  // The language client registers what the server offers, for as long as it runs.
+  const offered = [...measuring.matchAll(/^[A-Z_]+ = "(deviceLens\.\w+)"/gm)].map(
+    ([, name]) => name,
+  );
+  assert.ok(offered.length > 0);
+  for (const command of listed) {
+    assert.ok(registered.has(command) || offered.includes(command), command);
+  }
+});
+
+test('no other extension is required', () => {
+  assert.equal(manifest.extensionDependencies, undefined);
+  assert.equal(manifest.extensionPack, undefined);
+});
+
+test('settings that name or start a program are restricted to trusted workspaces and bound to the machine', () => {
+  const restricted = manifest.capabilities.untrustedWorkspaces.restrictedConfigurations;
+  for (const key of Object.keys(properties).filter((name) => /interpreter|benchmark/i.test(name))) {
+    assert.ok(restricted.includes(key), key);
+    assert.equal(properties[key]?.scope, 'machine-overridable', key);
+  }
+});
+
+test('settings are few and each says what it does', () => {
+  const entries = Object.entries(properties);
+  assert.ok(entries.length < 25);
+  for (const [key, setting] of entries) {
+    assert.ok('markdownDescription' in setting, key);
+    assert.ok('default' in setting && setting.scope !== undefined, key);
+  }
+});
+
+test('each setting is read, by the server or by the client', () => {
+  const server = readFileSync('server/device_lens/lsp/settings.py', 'utf8');
+  const read = [...server.matchAll(/_get\(\s*section, "([^"]+)"/g)].map(([, key]) => key);
+  assert.ok(read.length > 0);
+  const own = ['interpreter', 'trace.server'];
+  assert.deepEqual(
+    Object.keys(properties).sort(),
+    [...read, ...own].map((key) => `deviceLens.${key}`).sort(),
+  );
+});
+
+test('all files that the manifest names exist', () => {
+  const { grammars, walkthroughs } = manifest.contributes;
+  const media = walkthroughs.flatMap(({ steps }: { steps: { media: Record<string, unknown> }[] }) =>
+    steps.flatMap((step) => Object.values(step.media).flatMap(pathsIn)),
+  );
+  const files = [...grammars.map(({ path }: { path: string }) => path), ...media, manifest.icon];
+  for (const file of files) {
+    assert.ok(existsSync(file), file);
+  }
+});
+
+/** An image of a step is one path, or one for each theme. */
+function pathsIn(value: unknown): string[] {
+  if (typeof value === 'string') {
+    return /\.(png|svg|md)$/.test(value) ? [value] : [];
+  }
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(pathsIn) : [];
+}
+
+test('a toggle turns the switch over where it is set', async () => {
+  const key = 'deviceLens.inlayHints.devices';
+  const toggle = registered.get('deviceLens.toggleDeviceHints');
+  await toggle?.();
+  assert.equal(settings[ConfigurationTarget.Global].get(key), true);
+  await toggle?.();
+  assert.equal(settings[ConfigurationTarget.Global].get(key), false);
+  settings[ConfigurationTarget.Workspace].set(key, false);
+  await toggle?.();
+  assert.equal(settings[ConfigurationTarget.Workspace].get(key), true);
+  assert.equal(settings[ConfigurationTarget.Global].get(key), false);
+});
+
+test('fix all asks the editor for the one action of our kind', async () => {
+  await registered.get('deviceLens.fixAll')?.();
+  assert.deepEqual(executed, [
+    ['editor.action.codeAction', { kind: 'source.fixAll.deviceLens', apply: 'first' }],
+  ]);
+});

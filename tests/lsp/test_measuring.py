@@ -1,0 +1,280 @@
+"""A hover on a transfer has it measured: in trusted workspaces, by a process that may fail."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pytest
+import pytest_asyncio
+import pytest_lsp
+from lsp_editor import PATIENCE, Client, Editor, server_config, start, until
+from lsprotocol import types
+from pygls.exceptions import JsonRpcException
+
+pytestmark = pytest.mark.asyncio
+
+FAKE = Path(__file__).with_name("fake_interpreter.py")
+PROGRAM = 'import torch\n\nimages = torch.randn(64, 3, 224, 224)\nmoved = images.to("cuda")\n'
+MEASURED = "Measured on NVIDIA Scripted, driver 550.54, torch 2.4.0, 20"
+
+
+class Measuring:
+    """A document with one transfer, and what an editor and its worker do about it."""
+
+    def __init__(self, client: Client, root: Path) -> None:
+        self.client = client
+        self.root = root
+        self.editor = Editor(client, root / "main.py")
+        self._ended = False
+
+    @property
+    def starts(self) -> list[int]:
+        """The processes that were started to measure."""
+        marks = self.root / "starts"
+        return [int(each) for each in marks.read_text().split()] if marks.exists() else []
+
+    async def begin(
+        self, steps: str, trusted: bool | None = True, python: str = "", **benchmark: Any
+    ) -> Measuring:
+        """Starts a session whose worker follows the steps, or is a real one of `python`."""
+        (self.root / "steps").write_text(steps, encoding="utf-8")
+        fake = [sys.executable, str(FAKE), str(self.root)]
+        options: dict[str, Any] = {"projectInterpreter": [python] if python else fake}
+        if trusted is not None:
+            options["trusted"] = trusted
+        self.client.set_configuration({"deviceLens": {"benchmark": benchmark}})
+        await start(self.client, "pull", self.root, options=options)
+        self.editor.open(PROGRAM)
+        return self
+
+    async def end(self) -> None:
+        """Ends the session, once."""
+        if not self._ended:
+            self._ended = True
+            await self.client.shutdown_session()
+
+    @property
+    def told(self) -> list[tuple[str, str]]:
+        """State and details of what the status item was told, in order."""
+        return [(each.state, getattr(each, "details", "")) for each in self.client.statuses]
+
+    async def hover(self) -> str:
+        found = await self.editor.hover("to(")
+        assert found is not None
+        assert isinstance(found.contents, types.MarkupContent)
+        return found.contents.value
+
+    async def hover_until(self, part: str) -> str:
+        """Hovers again and again, as the user does, until the text is there."""
+        async with asyncio.timeout(PATIENCE):
+            while part not in (text := await self.hover()):
+                await asyncio.sleep(0.05)
+        return text
+
+    async def run(self, command: str, *arguments: Any) -> Any:
+        params = types.ExecuteCommandParams(command, list(arguments) or None)
+        return await self.client.workspace_execute_command_async(params)
+
+    async def hint(self) -> str:
+        """The label of the one inlay hint."""
+        params = types.InlayHintParams(
+            types.TextDocumentIdentifier(self.editor.uri), self.editor.range_of(PROGRAM)
+        )
+        (found,) = await self.client.text_document_inlay_hint_async(params) or ()
+        return str(found.label)
+
+
+@pytest_lsp.fixture(config=server_config())
+async def client(lsp_client: Client) -> AsyncIterator[None]:
+    yield
+
+
+@pytest_asyncio.fixture
+async def measuring(
+    tmp_path_factory: pytest.TempPathFactory, client: Client
+) -> AsyncIterator[Measuring]:
+    found = Measuring(client, tmp_path_factory.mktemp("project").resolve())
+    yield found
+    await found.end()
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measurements of a test are no other's, nor the user's."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+
+
+def link_in(text: str) -> list[str]:
+    """The arguments of the link that measures."""
+    (found,) = re.findall(r"\(<command:deviceLens\.measure\?([^>]*)>\)", text)
+    arguments = json.loads(unquote(found))
+    assert isinstance(arguments, list)
+    return arguments
+
+
+async def test_a_hover_measures_and_the_next_one_shows_it(measuring: Measuring) -> None:
+    await measuring.begin("greet answer answer")
+    first = await measuring.hover()
+    assert "*measuring…*" in first
+    assert "≈ " in first.splitlines()[0]
+    text = await measuring.hover_until(MEASURED)
+    assert text.splitlines()[0].endswith("38.5 MB · 10 ms measured`")
+    assert ": 9.0 ms to 11 ms in three of five runs." in text
+    assert "| pageable memory (this one) | 10 ms, measured |" in text
+    assert "measuring" not in text
+    assert len(measuring.starts) == 1
+
+
+async def test_hints_are_refreshed_with_the_measurement(measuring: Measuring) -> None:
+    await measuring.begin("greet answer")
+    assert (await measuring.hint()).startswith("≈ ")
+    await measuring.hover()
+    await until(measuring.client, lambda: measuring.client.hint_refreshes)
+    assert await measuring.hint() == "10 ms measured · 38.5 MB"
+
+
+async def test_a_warm_worker_answers_within_the_budget(measuring: Measuring) -> None:
+    await measuring.begin("greet answer answer", hoverBudget=5000)
+    await measuring.hover_until(MEASURED)
+    measuring.editor.replace("64, 3", "128, 3")
+    assert "10 ms measured" in (await measuring.hover()).splitlines()[0]
+    assert len(measuring.starts) == 1
+
+
+async def test_measurements_outlive_the_worker(measuring: Measuring) -> None:
+    await measuring.begin("greet answer")
+    await measuring.hover_until(MEASURED)
+    fake = [sys.executable, str(FAKE), str(measuring.root)]
+    for interpreter in (None, fake):
+        environment = {"trusted": True, "projectInterpreter": interpreter}
+        measuring.client.protocol.notify("deviceLens/environment", environment)
+    assert MEASURED in await measuring.hover()
+    assert len(measuring.starts) == 1
+
+
+@pytest.mark.parametrize(
+    ("trusted", "trigger"), [(False, "hover"), (False, "click"), (True, "off"), (None, "off")]
+)
+async def test_nothing_is_started_where_nothing_may(
+    measuring: Measuring, trusted: bool | None, trigger: str
+) -> None:
+    await measuring.begin("greet answer", trusted, trigger=trigger)
+    for _ in range(2):
+        text = await measuring.hover()
+    assert "≈ " in text.splitlines()[0]
+    assert "deviceLens.measure" not in text
+    assert "measuring" not in text
+    await measuring.run("deviceLens.measure", "0123456789abcdef")
+    assert measuring.starts == []
+
+
+@pytest.mark.parametrize(("trusted", "trigger"), [(True, "click"), (None, "hover")])
+async def test_a_click_measures_where_a_hover_does_not(
+    measuring: Measuring, trusted: bool | None, trigger: str
+) -> None:
+    await measuring.begin("greet answer", trusted, trigger=trigger)
+    link = link_in(await measuring.hover())
+    assert measuring.starts == []
+    await measuring.run("deviceLens.measure", *link)
+    await measuring.hover_until(MEASURED)
+    assert len(measuring.starts) == 1
+
+
+@pytest.mark.parametrize("arguments", [["nothing"], [7], [["a"]], [{"source": "cpu"}], []])
+async def test_no_other_argument_measures(measuring: Measuring, arguments: list[Any]) -> None:
+    await measuring.begin("greet answer", trigger="click")
+    with contextlib.suppress(JsonRpcException):
+        await measuring.run("deviceLens.measure", *arguments)
+    assert "≈ " in (await measuring.hover()).splitlines()[0]
+    assert measuring.starts == []
+
+
+async def test_measurements_can_be_cleared(measuring: Measuring) -> None:
+    await measuring.begin("greet answer", trigger="click")
+    await measuring.run("deviceLens.measure", *link_in(await measuring.hover()))
+    await measuring.hover_until(MEASURED)
+    await measuring.run("deviceLens.clearMeasurements")
+    text = await measuring.hover()
+    assert MEASURED not in text
+    assert "≈ " in text.splitlines()[0]
+
+
+FAULTS = [
+    ("no-torch", "has no PyTorch: install torch there"),
+    ("die", "The measuring process ended unexpectedly"),
+    ("greet die", "The measuring process ended unexpectedly"),
+    ("greet hang", "Measuring took too long and was stopped"),
+]
+
+
+@pytest.mark.parametrize(("steps", "sentence"), FAULTS)
+async def test_a_fault_is_a_sentence(measuring: Measuring, steps: str, sentence: str) -> None:
+    await measuring.begin(steps, timeout=1)
+    text = await measuring.hover_until(sentence)
+    assert "≈ " in text.splitlines()[0]
+    await until(measuring.client, lambda: measuring.told[-1][0] == "degraded")
+    told = measuring.told[-1][1]
+    assert sentence in told
+    assert "`" not in told
+
+
+async def test_an_interpreter_that_is_none_is_a_sentence(measuring: Measuring) -> None:
+    await measuring.begin("", python=str(measuring.root / "no python"))
+    await measuring.hover_until("no python` cannot be started: select another interpreter.")
+
+
+async def test_a_fault_that_is_mended_is_forgotten(measuring: Measuring) -> None:
+    await measuring.begin("no-torch")
+    await measuring.hover_until("has no PyTorch")
+    (measuring.root / "steps").write_text("greet answer", encoding="utf-8")
+    await measuring.hover_until(MEASURED)
+    await until(measuring.client, lambda: measuring.told[-1] == ("ready", ""))
+
+
+async def test_the_worker_ends_with_the_server(measuring: Measuring) -> None:
+    await measuring.begin("greet answer")
+    await measuring.hover_until(MEASURED)
+    (process,) = measuring.starts
+    os.kill(process, 0)
+    await measuring.end()
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+
+
+@pytest.fixture(scope="module")
+def torch_python() -> str:
+    """An interpreter with torch: DEVICE_LENS_TORCH_PYTHON, else the one that runs the tests."""
+    python = os.environ.get("DEVICE_LENS_TORCH_PYTHON", sys.executable)
+    probe = subprocess.run([python, "-c", "import torch"], capture_output=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip(f"no torch in {python}: set DEVICE_LENS_TORCH_PYTHON")
+    return python
+
+
+async def test_the_real_worker_measures_what_the_machine_has(
+    measuring: Measuring, torch_python: str
+) -> None:
+    await measuring.begin("", python=torch_python, timeout=60)
+    found = re.compile(r"Measured on .*, \d{4}-\d\d-\d\d: |No CUDA device to measure with: .*\n")
+    text = ""
+    async with asyncio.timeout(3 * PATIENCE):
+        while not found.search(text) or "*measuring…*" in text:
+            text = await measuring.hover()
+            await asyncio.sleep(0.2)
+    if "No CUDA device" in text:
+        assert "≈ " in text.splitlines()[0], "a copy in host memory is no transfer"
+        assert "a plain copy of 38.5 MB in host memory takes " in text
+        assert (await measuring.hint()).startswith("≈ ")
+        assert measuring.told[-1][0] == "ready"
+    else:
+        assert text.splitlines()[0].endswith(" measured`")

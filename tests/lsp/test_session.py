@@ -1,0 +1,66 @@
+"""The session when the analysis itself fails: said once, and nothing else ends."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+import pytest_asyncio
+from lsprotocol import types
+
+from device_lens.lsp.analyst import Analyst
+from device_lens.lsp.features.status import Status
+from device_lens.lsp.session import AnalysisFailed, Session
+
+pytestmark = pytest.mark.asyncio
+
+
+@pytest_asyncio.fixture
+async def session(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Session]:
+    analyse = Analyst.analyse
+
+    def failing(self: Analyst, request: Any, token: Any) -> Any:
+        if "broken" in request.view.path:
+            raise ZeroDivisionError("our defect")
+        return analyse(self, request, token)
+
+    monkeypatch.setattr(Analyst, "analyse", failing)
+    found = Session()
+    found.start()
+    found.configure({})
+    yield found
+    found.close()
+
+
+def opened(session: Session, name: str, text: str = "import torch\n") -> str:
+    uri = f"untitled:{name}"
+    session.documents.open(types.TextDocumentItem(uri, "python", 1, text))
+    return uri
+
+
+async def test_a_failure_is_logged_once_and_others_go_on(
+    session: Session, caplog: pytest.LogCaptureFixture
+) -> None:
+    broken, sound = opened(session, "broken"), opened(session, "sound")
+    with caplog.at_level(logging.ERROR):
+        for _ in range(3):
+            with pytest.raises(AnalysisFailed):
+                await session.result(broken)
+    assert len(caplog.records) == 1
+    assert await session.result(sound) is not None
+
+
+async def test_the_status_tells_of_a_failure_until_it_is_over(session: Session) -> None:
+    sent: list[dict[str, str]] = []
+    status = Status(session, lambda method, params: sent.append(params))
+    broken = opened(session, "broken")
+    with pytest.raises(AnalysisFailed):
+        await session.result(broken)
+    assert sent[-1]["state"] == "degraded"
+    assert sent[-1]["details"] == "ZeroDivisionError: our defect"
+    session.documents.close(broken)
+    session.closed(broken)
+    status.closed(broken)
+    assert sent[-1] == {"state": "ready"}

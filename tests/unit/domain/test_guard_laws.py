@@ -1,0 +1,185 @@
+"""Laws of decision trees and path conditions: they mean what their cases mean."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from device_lens.domain.guard import (
+    Atom,
+    Guarded,
+    assume,
+    assume_all,
+    atoms,
+    cases,
+    choose,
+    combine,
+    conjunction,
+    disjunction,
+    forced,
+    leaves,
+    negation,
+    primary,
+)
+from device_lens.domain.path import ALWAYS, Path, without_unnamed
+
+ATOMS = [
+    Atom("a is given", "flag", False),
+    Atom("", "path"),
+    Atom("torch.cuda.is_available()", "accelerator", True),
+    Atom("", "path"),
+]
+WORLDS = [dict(zip(ATOMS, values, strict=True)) for values in product([True, False], repeat=4)]
+
+
+def trees(leaf: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Trees made by `choose`, so that they are ordered and reduced."""
+    literal = st.sampled_from(ATOMS).map(lambda atom: Guarded(atom, True, False))
+    return st.recursive(leaf, lambda inner: st.builds(choose, literal, inner, inner), max_leaves=6)
+
+
+NUMBERS = trees(st.integers(0, 3))
+CONDITIONS = trees(st.booleans())
+
+
+def value_in(tree: Any, world: dict[Atom, bool]) -> Any:
+    """What the tree is in one world, found without the code under test."""
+    while isinstance(tree, Guarded):
+        tree = tree.yes if world[tree.atom] else tree.no
+    return tree
+
+
+@given(CONDITIONS, NUMBERS, NUMBERS)
+def test_choose_means_if(condition: Any, yes: Any, no: Any) -> None:
+    tree = choose(condition, yes, no)
+    for world in WORLDS:
+        side = yes if value_in(condition, world) else no
+        assert value_in(tree, world) == value_in(side, world)
+
+
+@given(NUMBERS, NUMBERS)
+def test_combine_works_leaf_by_leaf(left: Any, right: Any) -> None:
+    total = combine(lambda a, b: a + b, left, right)
+    for world in WORLDS:
+        assert value_in(total, world) == value_in(left, world) + value_in(right, world)
+
+
+@given(NUMBERS, CONDITIONS)
+def test_combine_takes_functions_that_give_trees(tree: Any, condition: Any) -> None:
+    found = combine(lambda n: choose(condition, n, -1), tree)
+    for world in WORLDS:
+        expected = value_in(tree, world) if value_in(condition, world) else -1
+        assert value_in(found, world) == expected
+
+
+@given(NUMBERS, NUMBERS)
+def test_trees_that_decide_alike_are_equal(left: Any, right: Any) -> None:
+    alike = all(value_in(left, world) == value_in(right, world) for world in WORLDS)
+    assert (left == right) == alike
+    if alike:
+        assert hash(left) == hash(right)
+
+
+@given(NUMBERS)
+def test_trees_are_ordered_and_reduced(tree: Any) -> None:
+    def check(node: Any, last: int) -> None:
+        if isinstance(node, Guarded):
+            assert node.atom.order > last
+            assert node.yes != node.no
+            check(node.yes, node.atom.order)
+            check(node.no, node.atom.order)
+
+    check(tree, -1)
+
+
+@given(CONDITIONS, CONDITIONS)
+def test_connectives_are_those_of_logic(left: Any, right: Any) -> None:
+    for world in WORLDS:
+        a, b = value_in(left, world), value_in(right, world)
+        assert value_in(conjunction(left, right), world) == (a and b)
+        assert value_in(disjunction(left, right), world) == (a or b)
+        assert value_in(negation(left), world) == (not a)
+
+
+@given(NUMBERS, st.sampled_from(ATOMS), st.booleans())
+def test_assume_fixes_one_atom(tree: Any, atom: Atom, value: bool) -> None:
+    fixed = assume(tree, atom, value)
+    assert atom not in atoms(fixed)
+    for world in WORLDS:
+        if world[atom] == value:
+            assert value_in(fixed, world) == value_in(tree, world)
+
+
+@given(NUMBERS)
+def test_cases_cover_the_tree(tree: Any) -> None:
+    found = list(cases(tree))
+    assert [leaf for _, leaf in found] == list(leaves(tree))
+    for literals, leaf in found:
+        assert assume_all(tree, literals) == leaf
+
+
+@given(CONDITIONS)
+def test_forced_literals_hold_wherever_the_condition_does(condition: Any) -> None:
+    for atom, value in forced(condition):
+        for world in WORLDS:
+            if value_in(condition, world):
+                assert world[atom] == value
+
+
+@given(NUMBERS)
+def test_the_primary_case_takes_defaults(tree: Any) -> None:
+    found = primary(tree)
+    assert all(atom.default is None for atom in atoms(found))
+    for world in WORLDS:
+        if all(atom.default in (None, value) for atom, value in world.items()):
+            assert value_in(found, world) == value_in(tree, world)
+
+
+@given(CONDITIONS)
+def test_dropping_unnamed_atoms_only_weakens(condition: Any) -> None:
+    weaker = without_unnamed(condition)
+    assert all(atom.named for atom in atoms(weaker))
+    for world in WORLDS:
+        if value_in(condition, world):
+            assert value_in(weaker, world)
+
+
+def holds(path: Path, world: dict[Atom, bool]) -> bool:
+    literals = all(world[atom] == value for atom, value in path.literals)
+    return literals and bool(value_in(path.named, world))
+
+
+@given(CONDITIONS, CONDITIONS)
+def test_a_path_is_never_stronger_than_what_was_assumed(first: Any, second: Any) -> None:
+    path = ALWAYS.assume(first).assume(second)
+    for world in WORLDS:
+        if value_in(first, world) and value_in(second, world):
+            assert holds(path, world)
+
+
+@given(CONDITIONS, CONDITIONS)
+def test_paths_that_meet_keep_what_both_hold(first: Any, second: Any) -> None:
+    left, right = ALWAYS.assume(first), ALWAYS.assume(second)
+    met = left.meet(right)
+    for world in WORLDS:
+        if holds(left, world) or holds(right, world):
+            assert holds(met, world)
+
+
+@given(CONDITIONS, CONDITIONS)
+def test_a_decision_is_true_of_every_world_on_the_path(first: Any, second: Any) -> None:
+    path = ALWAYS.assume(first)
+    decided = path.decide(second)
+    for world in WORLDS:
+        if holds(path, world) and value_in(first, world):
+            assert value_in(decided, world) == value_in(second, world)
+
+
+@given(CONDITIONS, CONDITIONS)
+def test_paths_that_exclude_each_other_share_no_world(first: Any, second: Any) -> None:
+    left, right = ALWAYS.assume(first), ALWAYS.assume(second)
+    if left.excludes(right):
+        assert not any(holds(left, world) and holds(right, world) for world in WORLDS)

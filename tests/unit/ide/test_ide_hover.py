@@ -1,0 +1,81 @@
+"""What hovers say, and where they say nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ide_programs import LOOP, analysed, position_of
+
+from device_lens.ide.hover import Hover, hover
+
+
+def hovered(folder: Path, text: str, part: str, inside: int = 0) -> Hover | None:
+    found = analysed(folder, text)
+    at = position_of(text, part, inside)
+    return hover(found.facts, at, found.costs, found.sources, lambda place: f"to:{place.range}")
+
+
+def test_a_transfer_in_a_loop(tmp_path: Path) -> None:
+    found = hovered(tmp_path, LOOP, "images.to", 7)
+    assert found is not None
+    assert found.answer.startswith("cpu → cuda")
+    assert "float32 [64, 3, 224, 224] · 38.5 MB · ≈ " in found.answer
+    assert found.answer.endswith(" each iteration")
+    assert found.markdown.startswith(f"`{found.answer}`")
+    assert "when `torch.cuda.is_available()`; `cpu` when `not torch.cuda.is_available()`" in (
+        found.markdown
+    )
+    rows = [line for line in found.markdown.splitlines() if line.startswith("| ")]
+    assert len(rows) - 2 == 5
+    assert "| pageable memory (this one) |" in found.markdown
+    assert "| all 100 iterations |" in found.markdown
+    assert "| moved above the loop saves |" in found.markdown
+    assert "Estimated for typical PCIe 4.0 x16." in found.markdown
+    assert "main.py:4](<to:" in found.markdown
+
+
+@pytest.mark.parametrize(
+    ("part", "inside", "answer"),
+    [
+        ("images = ", 0, "cpu · float32 [64, 3, 224, 224] · 38.5 MB"),
+        ("images = ", 6, "cpu · float32 [64, 3, 224, 224] · 38.5 MB"),
+        ("device)", 0, "device cuda (the current CUDA device)"),
+        ("batch.sum", 0, "cuda (the current CUDA device) · float32 [64, 3, 224, 224] · 38.5 MB"),
+        ("loss.item", 0, "cuda (the current CUDA device) · float32 [] · 4 B"),
+    ],
+)
+def test_values(tmp_path: Path, part: str, inside: int, answer: str) -> None:
+    found = hovered(tmp_path, LOOP, part, inside)
+    assert found is not None
+    assert found.answer == answer
+
+
+@pytest.mark.parametrize("part", ["import", "for step", "100", "print"])
+def test_what_is_no_tensor_says_nothing(tmp_path: Path, part: str) -> None:
+    assert hovered(tmp_path, LOOP, part) is None
+
+
+def test_a_moved_module_is_the_same_module(tmp_path: Path) -> None:
+    text = "from torch import nn\n\nmodel = nn.Linear(3, 4)\nm = model.to('cuda')\n"
+    found = hovered(tmp_path, text, "model.to", 7)
+    assert found is not None
+    assert found.answer.startswith("cpu → cuda")
+    assert "The same module as `model`" in found.markdown
+
+
+def test_a_discarded_transfer_says_so(tmp_path: Path) -> None:
+    text = "import torch\n\nx = torch.ones(2)\nx.to('cuda')\n"
+    found = hovered(tmp_path, text, "x.to", 2)
+    assert found is not None
+    assert "thrown away" in found.markdown
+
+
+def test_text_of_the_program_is_no_markup(tmp_path: Path) -> None:
+    text = (
+        "import torch\n\n\ndef f(x):\n"
+        "    y = x['](command:evil) <b> `tick`'].to('cuda')\n    return y\n"
+    )
+    found = hovered(tmp_path, text, "y = ")
+    assert found is not None
+    assert "](command:evil)" not in found.markdown.replace("\\]\\(", "")

@@ -1,0 +1,44 @@
+"""Text of a program never becomes markup."""
+
+from __future__ import annotations
+
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from device_lens.ide.markdown import code, plain, prose
+
+NASTY = st.text(st.sampled_from("ab`*_[](){}<>|\\#!~ \n\r\t"), max_size=40)
+
+
+@given(NASTY)
+def test_a_code_span_holds_its_text(text: str) -> None:
+    found = code(text)
+    shown = " ".join(text.split())
+    if not shown:
+        assert found == ""
+        return
+    fence = re.match(r"`+", found)
+    assert fence is not None
+    length = len(found) - len(found.lstrip("`"))
+    inside = found[length:-length]
+    assert found.endswith("`" * length)
+    assert inside.strip(" ") == shown
+    assert not re.search(rf"(?<!`)`{{{length}}}(?!`)", inside)
+
+
+@given(NASTY)
+def test_plain_text_has_no_live_markup(text: str) -> None:
+    live = re.sub(r"\\.", "", plain(text))
+    assert not re.search(r"[`*_\[\](){}<>|#!~\\]", live)
+
+
+@given(NASTY)
+def test_prose_keeps_markup_inside_code_spans(text: str) -> None:
+    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", prose(text))
+    assert not re.search(r"[*\[\]<>]", re.sub(r"\\.", "", outside))
+
+
+def test_prose_shows_code() -> None:
+    assert prose("is made by `torch.randn`") == "is made by `torch.randn`"

@@ -1,0 +1,111 @@
+"""A project: knowledge flows from callers, configuration counts, fixes are checked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import MappingProxyType
+
+import pytest
+from ide_programs import QUIET
+
+from device_lens.ide.callers import find_callers
+from device_lens.ide.fix_all import Apply
+from device_lens.ide.fixing import fix_files
+from device_lens.ide.project import Project, Unreadable
+from device_lens.project.files import FileStore, Snapshot
+from device_lens.syntax.notebook import NotebookSource
+
+NET = "def move(x, device):\n    y = x.to(device)\n    return y\n"
+TRAIN = "import torch\nfrom net import move\n\nmove(torch.ones(3), 'cuda:1')\n"
+
+
+def project(folder: Path, **files: str) -> Project:
+    (folder / "pyproject.toml").write_text(QUIET, encoding="utf-8")
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+    return Project(str(folder))
+
+
+def device_of(found: Project, path: Path, text: str, snapshot: Snapshot | None = None) -> str:
+    analysis = found.analyse(str(path), snapshot)
+    source = analysis.facts.source
+    for expression in analysis.facts.expressions:
+        where = source.range(expression.site.chunk, expression.site.node)
+        if source.text_of(where) == text:
+            return str(expression.device)
+    return "nothing"
+
+
+def test_a_caller_tells_where_things_are(tmp_path: Path) -> None:
+    found = project(tmp_path, net=NET, train=TRAIN)
+    found.index([str(tmp_path / "train.py")])
+    assert device_of(found, tmp_path / "net.py", "y") == "cuda:1"
+
+
+def test_open_documents_count_before_the_disk(tmp_path: Path) -> None:
+    found = project(tmp_path, net=NET, train=TRAIN)
+    store = FileStore()
+    store.open(str(tmp_path / "train.py"), 1, TRAIN.replace("cuda:1", "cuda:0"))
+    found.index([str(tmp_path / "train.py")], store.snapshot())
+    assert device_of(found, tmp_path / "net.py", "y", store.snapshot()) == "cuda:0"
+
+
+def test_callers_are_found_without_parsing_everything(tmp_path: Path) -> None:
+    names = {f"other{number}": "import os\n" for number in range(5)}
+    found = project(tmp_path, net=NET, middle="import net\n", top="import middle\n", **names)
+    indexed: list[str] = []
+
+    def index(paths: object) -> None:
+        listed = list(paths)  # type: ignore[call-overload]
+        indexed.extend(listed)
+        found.index(listed)
+
+    files = sorted(map(str, tmp_path.glob("*.py")))
+    callers = find_callers([str(tmp_path / "net.py")], files, index, found._graph.importers_of)
+    assert callers == {str(tmp_path / "middle.py"), str(tmp_path / "top.py")}
+    assert not any("other" in path for path in indexed)
+
+
+def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(Unreadable, match="no such file"):
+        project(tmp_path).analyse(str(tmp_path / "absent.py"))
+
+
+def test_editor_settings_give_way_to_the_projects(tmp_path: Path) -> None:
+    text = "import torch\n\nx = torch.ones(2)\nx.to('cuda')\n"
+    project(tmp_path, main=text)
+    editor = {"ignore": ["discarded-transfer"], "no-such-key": 1}
+    found = Project(str(tmp_path), editor)
+    analysis = found.analyse(str(tmp_path / "main.py"))
+    assert analysis.findings == ()
+    assert any("no-such-key" in limit for limit in analysis.limits)
+    (tmp_path / "pyproject.toml").write_text(f"{QUIET}ignore = []\n", encoding="utf-8")
+    analysis = Project(str(tmp_path), editor).analyse(str(tmp_path / "main.py"))
+    assert [finding.rule for finding in analysis.findings] == ["discarded-transfer"]
+
+
+def test_safe_fixes_are_applied_until_none_is_left(tmp_path: Path) -> None:
+    text = "import torch\n\nx = torch.ones(2)\nx.to('cuda')\ny = torch.ones(2)\ny.to('cuda')\n"
+    found = project(tmp_path, main=text)
+    path = str(tmp_path / "main.py")
+    fixed = fix_files(found, [path], Snapshot(), Apply.SAFE)
+    assert fixed.contents[path] == text.replace("x.to", "x = x.to").replace("y.to", "y = y.to")
+    assert len(fixed.applied) == 2
+    assert fixed.remaining == ()
+    assert (tmp_path / "main.py").read_text(encoding="utf-8") == text
+
+
+def test_a_notebooks_cells_are_fixed_and_keep_their_magics(tmp_path: Path) -> None:
+    found = project(tmp_path)
+    path = str(tmp_path / "book.ipynb")
+    store = FileStore()
+    cells = ["%pip install x\nimport torch", None, "x = torch.ones(2)\nx.to('cuda')", "!ls\nx"]
+    store.put_notebook(path, 1, cells)
+    fixed = fix_files(found, [path], Snapshot(MappingProxyType(dict(store.snapshot().documents))))
+    content = fixed.contents[path]
+    assert isinstance(content, NotebookSource)
+    assert {cell.number: cell.text for cell in content.cells} == {
+        0: "%pip install x\nimport torch",
+        2: "x = torch.ones(2)\nx = x.to('cuda')",
+        3: "!ls\nx",
+    }

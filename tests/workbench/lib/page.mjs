@@ -1,0 +1,259 @@
+// One browser page with the editor in it: what a user does and sees.
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { chromium } from 'playwright-core';
+import { findChromium } from './chromium.mjs';
+
+const OUTPUT = fileURLToPath(new URL('../output', import.meta.url));
+const FLAGS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+/** How long anything in the editor may take to appear, in milliseconds. */
+const PATIENCE_MS = 30_000;
+
+export class EditorPage {
+  /**
+   * Opens `file`, at a line that counts from 1 where one is given, and runs `scenario` on the page; it is closed whatever happens, and
+   * a failure leaves a picture of what was on the screen.
+   */
+  static async use(server, { file, line }, scenario) {
+    const page = await EditorPage.open(server, file, line);
+    try {
+      await scenario(page);
+    } catch (error) {
+      await page.screenshot(`failure-${path.parse(file).name}`);
+      throw error;
+    } finally {
+      await page.close();
+    }
+  }
+
+  static async open(server, file, line) {
+    const browser = await chromium.launch({ executablePath: findChromium(), args: FLAGS });
+    const context = await browser.newContext({
+      viewport: { width: 860, height: 560 },
+      deviceScaleFactor: 1.5,
+    });
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
+    const editor = new EditorPage(browser, page, server);
+    await page.goto(server.address(file, line));
+    await page.waitForSelector('.monaco-workbench .part.statusbar');
+    await page.locator('.editor-instance .view-line').first().waitFor();
+    await editor.command('View: Close Primary Side Bar');
+    if (line !== undefined) {
+      await page.locator('.statusbar-item', { hasText: `Ln ${line}, Col 1` }).waitFor();
+    }
+    return editor;
+  }
+
+  constructor(browser, page, server) {
+    this.browser = browser;
+    this.page = page;
+    this.server = server;
+  }
+
+  get lines() {
+    return this.page.locator('.editor-instance .monaco-editor .view-line');
+  }
+
+  /** Waits until something of a severity is underlined: error, warning, info or hint. */
+  async squiggle(severity) {
+    await this.page.locator(`.squiggly-${severity}`).first().waitFor();
+  }
+
+  async noSquiggle(severity) {
+    await this.page.locator(`.squiggly-${severity}`).first().waitFor({ state: 'detached' });
+  }
+
+  /** The middle of the first appearance of `word` in the line that contains `text`, on the screen. */
+  async locate(text, word) {
+    const line = this.lines.filter({ hasText: text }).first();
+    await line.waitFor();
+    const box = await line.evaluate((element, wanted) => {
+      const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+      const nodes = [];
+      let whole = '';
+      for (let node = walker.nextNode(); node !== null; node = walker.nextNode()) {
+        nodes.push({ node, from: whole.length });
+        whole += node.textContent.replaceAll('\u00a0', ' ');
+      }
+      const at = whole.indexOf(wanted);
+      const { node, from } = nodes.findLast((entry) => entry.from <= at);
+      const range = document.createRange();
+      range.setStart(node, at - from);
+      range.setEnd(node, Math.min(node.length, at - from + wanted.length));
+      const { x, y, width, height } = range.getBoundingClientRect();
+      return { x: x + width / 2, y: y + height / 2 };
+    }, word);
+    return box;
+  }
+
+  /** Rests the pointer on a word, and returns what the hover says. */
+  async hover(text, word, expected) {
+    const { x, y } = await this.locate(text, word);
+    await this.page.mouse.move(x - 3, y);
+    await this.page.mouse.move(x, y, { steps: 4 });
+    const box = this.page.locator('.monaco-hover:not(.hidden)', { hasText: expected }).first();
+    await box.waitFor();
+    return plain(await box.innerText());
+  }
+
+  /** Clicks a link of the hover that is shown. */
+  async followInHover(text) {
+    await this.page.locator('.monaco-hover:not(.hidden) a', { hasText: text }).first().click();
+  }
+
+  /** Takes the pointer and its hover away. */
+  async leave() {
+    await this.page.mouse.move(2, 300);
+    await this.page.keyboard.press('Escape');
+  }
+
+  async click(text, word) {
+    const { x, y } = await this.locate(text, word);
+    await this.page.mouse.click(x, y);
+  }
+
+  /** Opens the quick fixes at the cursor; resolves when one with `title` is among them. */
+  async openQuickFixes(title) {
+    await this.page.keyboard.press('Control+.');
+    const menu = this.page.locator('.action-widget:not(.action-list-submenu-panel)');
+    const rows = menu.locator('.monaco-list-row.action');
+    await rows.filter({ hasText: title }).first().waitFor();
+    return { menu, rows };
+  }
+
+  /** Chooses a quick fix by keyboard, as users do; returns the titles of all. */
+  async quickFix(title, beforeChoosing = async () => undefined) {
+    const { menu, rows } = await this.openQuickFixes(title);
+    const titles = (await rows.allInnerTexts()).map(plain);
+    const focused = await rows.evaluateAll((all) =>
+      all.findIndex((row) => row.classList.contains('focused')),
+    );
+    const wanted = titles.findIndex((entry) => entry.includes(title));
+    for (let step = Math.max(0, focused); step < wanted; step += 1) {
+      await this.page.keyboard.press('ArrowDown');
+    }
+    await beforeChoosing();
+    await this.page.keyboard.press('Enter');
+    await menu.waitFor({ state: 'hidden' });
+    return titles;
+  }
+
+  async type(text) {
+    await this.page.keyboard.type(text, { delay: 15 });
+  }
+
+  async press(...keys) {
+    for (const key of keys) {
+      await this.page.keyboard.press(key);
+    }
+  }
+
+  /** Saves until the file on disk is no longer `before`: an edit may still be on its way into the text. */
+  async save(file, before) {
+    const deadline = Date.now() + PATIENCE_MS;
+    while (this.server.read(file) === before && Date.now() < deadline) {
+      await this.page.keyboard.press('Control+s');
+      await this.page.waitForTimeout(200);
+    }
+    return this.server.read(file);
+  }
+
+  /** Runs a command of the palette by its full title. */
+  async command(title) {
+    await this.page.keyboard.press('F1');
+    const input = this.page.locator('.quick-input-widget input');
+    await input.waitFor();
+    await input.fill(`>${title}`);
+    await this.page
+      .locator('.quick-input-list .monaco-list-row', { hasText: title })
+      .first()
+      .waitFor();
+    await this.page.keyboard.press('Enter');
+  }
+
+  /** Opens a file of the workspace in the editor that is made for it. */
+  async openByName(file) {
+    await this.page.keyboard.press('Control+p');
+    const input = this.page.locator('.quick-input-widget input');
+    await input.waitFor();
+    await input.fill(this.server.path(file));
+    await this.page
+      .locator('.quick-input-list .monaco-list-row', { hasText: file })
+      .first()
+      .waitFor();
+    await this.page.keyboard.press('Enter');
+    await this.tab(file);
+  }
+
+  /** The text that the editor shows, line by line. */
+  async text() {
+    return (await this.lines.allInnerTexts()).map(plain).join('\n');
+  }
+
+  /** The report of the extension, read again until it contains `expected`. */
+  async debugInformation(expected = '') {
+    for (;;) {
+      await this.command('Device Lens: Show Debug Information');
+      await this.lines.filter({ hasText: '# Device Lens: debug information' }).first().waitFor();
+      const report = await this.text();
+      await this.command('View: Revert and Close Editor');
+      if (report.includes(expected)) {
+        return report;
+      }
+    }
+  }
+
+  /** What the language status says, once `expected` is in it. */
+  async status(expected) {
+    await this.page.locator('[id="status.languageStatus"]').hover();
+    const popup = this.page.locator('.monaco-hover', { hasText: expected }).first();
+    await popup.waitFor();
+    return plain(await popup.innerText());
+  }
+
+  /** Waits for an editor's tab. */
+  async tab(label) {
+    await this.page.locator('.tabs-container .tab', { hasText: label }).first().waitFor();
+  }
+
+  /** The text of the Problems view, once it has `expected` in it and everything is unfolded. */
+  async problems(expected) {
+    const panel = this.page.locator('.markers-panel-container');
+    const row = panel.locator('.monaco-list-row', { hasText: expected }).first();
+    await row.waitFor();
+    await row.click();
+    await this.page.keyboard.press('ArrowRight');
+    await panel.locator('.monaco-list-row[aria-level="3"]').first().waitFor();
+    return plain(await panel.innerText());
+  }
+
+  async toast(text) {
+    const toast = this.page.locator('.notification-toast', { hasText: text });
+    await toast.waitFor();
+    return plain(await toast.innerText());
+  }
+
+  async screenshot(name) {
+    mkdirSync(OUTPUT, { recursive: true });
+    await this.page.screenshot({ path: path.join(OUTPUT, `${name}.png`) });
+  }
+
+  async close() {
+    await this.browser.close();
+  }
+}
+
+function plain(text) {
+  return text.replaceAll('\u00a0', ' ').replaceAll('\u200b', '');
+}

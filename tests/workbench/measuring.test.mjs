@@ -1,0 +1,84 @@
+// A hover has a transfer measured by the project's own PyTorch, and the next hover shows what came out.
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { EditorServer } from './lib/editorServer.mjs';
+import { EditorPage } from './lib/page.mjs';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const PYTHON = process.env.DEVICE_LENS_TORCH_PYTHON ?? path.join(ROOT, '.venv', 'bin', 'python');
+const MOVED = `import torch
+
+images = torch.randn(64, 3, 224, 224)
+moved = images.to("cuda")
+`;
+
+/** Why nothing can be measured here, or false where PyTorch is at hand. */
+function missing() {
+  try {
+    execFileSync(PYTHON, ['-c', 'import torch'], { stdio: 'ignore' });
+    return false;
+  } catch {
+    const why = existsSync(PYTHON) ? 'has no torch' : 'does not exist';
+    return `${PYTHON} ${why}: set DEVICE_LENS_TORCH_PYTHON`;
+  }
+}
+
+const skip = missing();
+let server;
+let cache;
+
+before(async () => {
+  if (skip) {
+    return;
+  }
+  cache = mkdtempSync(path.join(tmpdir(), 'device-lens-cache-'));
+  server = await EditorServer.start({
+    extensions: [process.env.DEVICE_LENS_PACKAGE],
+    settings: { 'deviceLens.projectInterpreter': [PYTHON] },
+    workspace: { 'moved.py': MOVED },
+    environment: { XDG_CACHE_HOME: cache },
+  });
+});
+
+after(async () => {
+  await server?.stop();
+  if (cache !== undefined) {
+    rmSync(cache, { recursive: true, force: true });
+  }
+});
+
+test('a hover measures, and the next one shows the measurement', { skip }, () =>
+  EditorPage.use(server, { file: 'moved.py' }, async (page) => {
+    await page.lines.filter({ hasText: '38.5 MB' }).waitFor();
+    const first = await page.hover('images.to', 'to', '38.5 MB');
+    assert.match(first, /≈ .*measuring…/s);
+    const shown = await hoverUntil(page, /Measured on |What was measured instead/);
+    await page.screenshot('measured-dark');
+    if (shown.includes('What was measured instead')) {
+      assert.match(shown, /No CUDA device to measure with/);
+      assert.match(shown, /a plain copy of 38\.5 MB in host memory takes [\d.]+ .s/);
+    } else {
+      assert.match(shown, /[\d.]+ .s measured/);
+    }
+    assert.ok(readdirSync(cache).length > 0, 'the measurement is kept');
+    await page.leave();
+    await page.command('Device Lens: Clear Measurements');
+    await hoverUntil(page, /measuring…/);
+  }),
+);
+
+/** Hovers again until what is shown matches. */
+async function hoverUntil(page, wanted) {
+  for (;;) {
+    await page.leave();
+    const shown = await page.hover('images.to', 'to', '38.5 MB');
+    if (wanted.test(shown)) {
+      return shown;
+    }
+  }
+}

@@ -1,0 +1,58 @@
+// `npm run pictures`: takes the pictures of the README and the walkthrough from the example project, in the real editor.
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { ROOT } from '../../scripts/lib/process.mjs';
+import { PACKAGE } from '../../scripts/lib/vsix.mjs';
+import { EditorServer } from './lib/editorServer.mjs';
+import { EditorPage } from './lib/page.mjs';
+
+const TARGET = path.join(ROOT, 'images', 'walkthrough');
+const THEMES = { dark: 'Default Dark Modern', light: 'Default Light Modern' };
+
+/** The part of the window that a picture shows, in CSS pixels. */
+const FRAME = { x: 0, y: 36, width: 860, height: 390 };
+
+function exampleFiles() {
+  const folder = path.join(ROOT, 'examples');
+  const names = readdirSync(folder).filter((name) => name.endsWith('.py'));
+  return Object.fromEntries(
+    names.map((name) => [name, readFileSync(path.join(folder, name), 'utf8')]),
+  );
+}
+
+async function take(page, name) {
+  // Hovers and menus fade in.
+  await page.page.waitForTimeout(500);
+  await page.page.screenshot({ path: path.join(TARGET, `${name}.png`), clip: FRAME });
+}
+
+async function picturesOf(server, theme) {
+  await EditorPage.use(server, { file: 'train.py', line: 36 }, async (page) => {
+    await page.squiggle('warning');
+    await page.hover('images.to(device)', 'to', 'discarded-transfer');
+    await take(page, `finding-${theme}`);
+    await page.leave();
+    await page.hover('noise.to(device)', 'to', 'transfer-in-loop');
+    await take(page, `hover-${theme}`);
+    await page.leave();
+    await page.click('noise.to(device)', 'to');
+    await page.leave();
+    await page.openQuickFixes('Hoist above the loop');
+    await take(page, `fix-${theme}`);
+  });
+}
+
+mkdirSync(TARGET, { recursive: true });
+const server = await EditorServer.start({
+  extensions: [PACKAGE],
+  settings: { 'editor.stickyScroll.enabled': false, 'editor.fontSize': 12 },
+  workspace: exampleFiles(),
+});
+try {
+  for (const [name, theme] of Object.entries(THEMES)) {
+    server.configure({ 'workbench.colorTheme': theme });
+    await picturesOf(server, name);
+  }
+} finally {
+  await server.stop();
+}
