@@ -30,7 +30,7 @@ _TRIGGER = re.compile(
     r"|pin_memory|requires_grad_?|synchronize)\b|\b(?:device|cuda|[tT]ensors?|modules?)\b|CUDA_"
 )
 """What treats a value as a tensor or module, whatever it is."""
-_PLAIN_USE = re.compile(r"\.(?:cuda|cpu)\(|CUDA_VISIBLE_DEVICES")
+_PLAIN_USE = re.compile(r"\.(?:cuda|cpu)\(|[\"']cuda\b|CUDA_VISIBLE_DEVICES")
 """What tells that a file uses tensors although it imports no library of theirs."""
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _MATTERING = (Tensor, Parameter, ModuleObject, DeviceValue, DtypeValue)

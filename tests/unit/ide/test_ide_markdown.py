@@ -36,8 +36,9 @@ def test_plain_text_has_no_live_markup(text: str) -> None:
 
 @given(NASTY)
 def test_prose_keeps_markup_inside_code_spans(text: str) -> None:
-    outside = re.sub(r"(`+)(?!`).*?(?<!`)\1(?!`)", "", prose(text))
-    assert not re.search(r"[*\[\]<>]", re.sub(r"\\.", "", outside))
+    # As Markdown reads: from the left, an escaped backtick opens no span.
+    outside = re.sub(r"\\.|(`+)(?!`).*?(?<!`)\1(?!`)", "", prose(text))
+    assert not re.search(r"[*\[\]<>]", outside)
 
 
 def test_prose_shows_code() -> None:
