@@ -55,7 +55,7 @@ async function main() {
     .filter((name) => name.endsWith('.test.mjs') && (names.length === 0 || names.includes(name)))
     .map((name) => path.join(ROOT, HERE, name));
   // One after the other: each starts an editor, a browser and a server.
-  const flags = ['--test', '--test-reporter=spec', '--test-concurrency=1', '--test-timeout=180000'];
+  const flags = ['--test', '--test-reporter=spec', '--test-concurrency=1', '--test-timeout=600000'];
   const environment = {
     ...process.env,
     DEVICE_LENS_PACKAGE: PACKAGE,

@@ -5,13 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
-
 SERVER = Path(__file__).resolve().parent.parent.parent / "server"
 os.environ["PYTHONPATH"] = os.pathsep.join(
     [str(SERVER), *filter(None, [os.environ.get("PYTHONPATH")])]
 )
 os.environ["PYTHONUTF8"] = "1"
-
-settings.register_profile("calm", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("calm")

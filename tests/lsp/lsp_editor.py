@@ -18,7 +18,7 @@ from pytest_lsp import ClientServerConfig, LanguageClient, make_test_lsp_client
 from device_lens.lsp.documents import changed_text, position_from
 from device_lens.syntax.position import Encoding, LineIndex
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which a test that waits for a message gives up."""
 QUIET = '[tool.device-lens]\nseverity = {hardcoded-device = "off"}\n'
 """Configuration of the tests' projects: their programs name devices for the sake of brevity."""

@@ -17,7 +17,7 @@ const FLAGS = [
 ];
 
 /** How long anything in the editor may take to appear, in milliseconds. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 export class EditorPage {
   /**
@@ -203,23 +203,24 @@ export class EditorPage {
 
   /** The report of the extension, read again until it contains `expected`. */
   async debugInformation(expected = '') {
-    for (;;) {
+    return untilIncluded(expected, async () => {
       await this.command('Device Lens: Show Debug Information');
       await this.lines.filter({ hasText: '# Device Lens: debug information' }).first().waitFor();
       const report = await this.text();
       await this.command('View: Revert and Close Editor');
-      if (report.includes(expected)) {
-        return report;
-      }
-    }
+      return report;
+    });
   }
 
-  /** What the language status says, once `expected` is in it. */
+  /** What the language status says, read again until `expected` is in it. */
   async status(expected) {
-    await this.page.locator('[id="status.languageStatus"]').hover();
-    const popup = this.page.locator('.monaco-hover', { hasText: expected }).first();
-    await popup.waitFor();
-    return plain(await popup.innerText());
+    const popup = this.page.locator('.monaco-hover:not(.hidden)').first();
+    return untilIncluded(expected, async () => {
+      await this.leave();
+      await this.page.locator('[id="status.languageStatus"]').hover();
+      await popup.waitFor();
+      return plain(await popup.innerText());
+    });
   }
 
   /** Waits for an editor's tab. */
@@ -252,6 +253,19 @@ export class EditorPage {
   async close() {
     await this.browser.close();
   }
+}
+
+/** Reads until `expected` is in what was read. */
+async function untilIncluded(expected, read) {
+  const deadline = Date.now() + PATIENCE_MS;
+  let text = await read();
+  while (!text.includes(expected)) {
+    if (Date.now() > deadline) {
+      throw new Error(`still without "${expected}":\n${text}`);
+    }
+    text = await read();
+  }
+  return text;
 }
 
 function plain(text) {
