@@ -40,9 +40,56 @@ export const commands = {
   executeCommand: async (...call: unknown[]) => void executed.push(call),
 };
 
+export enum ViewColumn {
+  Beside = -2,
+  One = 1,
+}
+
+/** A panel whose page is the test: it reads what was posted, and says things itself. */
+export class FakePanel {
+  readonly posted: unknown[] = [];
+  readonly said = new EventEmitter<unknown>();
+  readonly viewState = new EventEmitter<unknown>();
+  readonly closed = new EventEmitter<undefined>();
+  readonly webview = {
+    html: '',
+    cspSource: 'https://editor',
+    onDidReceiveMessage: this.said.event,
+    asWebviewUri: (uri: unknown) => uri,
+    postMessage: async (message: unknown) => this.posted.push(message),
+  };
+  readonly onDidChangeViewState = this.viewState.event;
+  readonly onDidDispose = this.closed.event;
+  visible = true;
+  viewColumn = ViewColumn.One;
+  revealed = 0;
+  constructor(
+    readonly viewType: string,
+    public title: string,
+    readonly options: { enableScripts: boolean; localResourceRoots: unknown[] },
+  ) {}
+  reveal() {
+    this.revealed += 1;
+  }
+  dispose() {
+    this.closed.fire(undefined);
+  }
+}
+
+export const panels: FakePanel[] = [];
 export const messages: string[] = [];
 export const window = {
   showInformationMessage: async (text: string) => void messages.push(text),
+  createWebviewPanel(
+    viewType: string,
+    title: string,
+    _column: ViewColumn,
+    options: FakePanel['options'],
+  ) {
+    const panel = new FakePanel(viewType, title, options);
+    panels.push(panel);
+    return panel;
+  },
 };
 
 /** Values by full key, per target; the defaults are what the manifest says. */
@@ -76,6 +123,7 @@ export const languages = { createLanguageStatusItem: () => ({ dispose: () => und
 
 export const Uri = {
   parse: (text: string) => ({ scheme: text.split(':')[0], toString: () => text }),
+  joinPath: (base: object, ...names: string[]) => Uri.parse([base.toString(), ...names].join('/')),
 };
 
 export const env = { appName: 'Test', remoteName: undefined };

@@ -1,0 +1,107 @@
+/**
+ * A webview panel with one page: its script and style come from `dist/webviews`, nothing else can be loaded or run in it.
+ *
+ * The page is told what to show and keeps nothing: when the editor throws a hidden page away and loads it again, it
+ * says `ready` and gets the same once more. Themes need no word either, since pages are drawn with the editor's CSS
+ * variables.
+ */
+import { randomBytes } from 'node:crypto';
+import { type Disposable, Uri, ViewColumn, type Webview, type WebviewPanel, window } from 'vscode';
+import type { Said, Show } from './protocol';
+
+export interface PanelKind<Asked> {
+  /** The name of the panel's type in the editor, such as `deviceLens.deviceMap`. */
+  readonly viewType: string;
+  /** The name of its bundle: `dist/webviews/NAME.js` and `NAME.css`. */
+  readonly bundle: string;
+  readonly title: string;
+  /** What the user asked for on the page. */
+  readonly onAsk: (asked: Asked) => unknown;
+  /** The panel was closed, by whomever. */
+  readonly onClose: () => unknown;
+}
+
+export class Panel<Shown, Asked> implements Disposable {
+  private readonly panel: WebviewPanel;
+  private shown: Show<Shown> | undefined;
+  private ready = false;
+
+  constructor(extensionUri: Uri, kind: PanelKind<Asked>) {
+    const bundles = Uri.joinPath(extensionUri, 'dist', 'webviews');
+    this.panel = window.createWebviewPanel(kind.viewType, kind.title, ViewColumn.Beside, {
+      enableScripts: true,
+      localResourceRoots: [bundles],
+    });
+    this.panel.webview.onDidReceiveMessage((said: Said<Asked>) => {
+      if (said.type === 'ready') {
+        this.ready = true;
+        this.post();
+      } else {
+        kind.onAsk(said.asked);
+      }
+    });
+    this.panel.onDidChangeViewState(() => {
+      // A hidden page is gone; it says so itself when it is there again.
+      this.ready = this.ready && this.panel.visible;
+    });
+    this.panel.onDidDispose(kind.onClose);
+    this.panel.webview.html = pageOf(this.panel.webview, bundles, kind.bundle);
+  }
+
+  /** Shows this from now on, as soon as the page is there. */
+  show(shown: Shown): void {
+    this.shown = { type: 'show', shown };
+    this.post();
+  }
+
+  set title(title: string) {
+    this.panel.title = title;
+  }
+
+  get visible(): boolean {
+    return this.panel.visible;
+  }
+
+  /** The editor column in which the panel is. */
+  get column(): ViewColumn | undefined {
+    return this.panel.viewColumn;
+  }
+
+  /** Brings the panel to the front, where it is. */
+  reveal(): void {
+    this.panel.reveal(undefined, false);
+  }
+
+  dispose(): void {
+    this.panel.dispose();
+  }
+
+  private post(): void {
+    if (this.ready && this.shown !== undefined) {
+      void this.panel.webview.postMessage(this.shown);
+    }
+  }
+}
+
+function pageOf(webview: Webview, bundles: Uri, bundle: string): string {
+  const nonce = randomBytes(16).toString('base64');
+  const at = (name: string) => webview.asWebviewUri(Uri.joinPath(bundles, name)).toString();
+  const policy = [
+    "default-src 'none'",
+    `style-src ${webview.cspSource}`,
+    `script-src 'nonce-${nonce}'`,
+  ].join('; ');
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="${at(`${bundle}.css`)}">
+</head>
+<body>
+<main id="root"></main>
+<script nonce="${nonce}" src="${at(`${bundle}.js`)}"></script>
+</body>
+</html>`;
+}
