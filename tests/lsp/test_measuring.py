@@ -25,6 +25,7 @@ pytestmark = pytest.mark.asyncio
 
 FAKE = Path(__file__).with_name("fake_interpreter.py")
 PROGRAM = 'import torch\n\nimages = torch.randn(64, 3, 224, 224)\nmoved = images.to("cuda")\n'
+PRODUCT = "import torch\n\na = torch.randn(300, 300)\nb = a @ a\n"
 MEASURED = "Measured on NVIDIA Scripted, driver 550.54, torch 2.4.0, 20"
 
 
@@ -35,6 +36,7 @@ class Measuring:
         self.client = client
         self.root = root
         self.editor = Editor(client, root / "main.py")
+        self.at = "to("
         self._ended = False
 
     @property
@@ -44,7 +46,12 @@ class Measuring:
         return [int(each) for each in marks.read_text().split()] if marks.exists() else []
 
     async def begin(
-        self, steps: str, trusted: bool | None = True, python: str = "", **benchmark: Any
+        self,
+        steps: str,
+        trusted: bool | None = True,
+        python: str = "",
+        program: str = PROGRAM,
+        **benchmark: Any,
     ) -> Measuring:
         """Starts a session whose worker follows the steps, or is a real one of `python`."""
         (self.root / "steps").write_text(steps, encoding="utf-8")
@@ -54,7 +61,8 @@ class Measuring:
             options["trusted"] = trusted
         self.client.set_configuration({"deviceLens": {"benchmark": benchmark}})
         await start(self.client, "pull", self.root, options=options)
-        self.editor.open(PROGRAM)
+        self.editor.open(program)
+        self.at = "to(" if program is PROGRAM else "@"
         return self
 
     async def end(self) -> None:
@@ -69,7 +77,7 @@ class Measuring:
         return [(each.state, getattr(each, "details", "")) for each in self.client.statuses]
 
     async def hover(self) -> str:
-        found = await self.editor.hover("to(")
+        found = await self.editor.hover(self.at)
         assert found is not None
         assert isinstance(found.contents, types.MarkupContent)
         return found.contents.value
@@ -133,6 +141,40 @@ async def test_a_hover_measures_and_the_next_one_shows_it(measuring: Measuring) 
     assert "| pageable memory (this one) | 10 ms, measured |" in text
     assert "measuring" not in text
     assert len(measuring.starts) == 1
+
+
+async def test_an_operation_is_measured_too(measuring: Measuring) -> None:
+    await measuring.begin("greet answer", program=PRODUCT)
+    first = await measuring.hover()
+    assert first.startswith("`cpu · float32 [300, 300] · 360 kB · ≈ ")
+    assert "*measuring…*" in first
+    text = await measuring.hover_until(MEASURED)
+    assert text.splitlines()[0].endswith("360 kB · 10 ms measured`")
+    assert "Worth moving to cuda." in text, "the estimated break-even says otherwise"
+    assert "| 10 ms measured | 100 µs measured | 500 µs measured |" in text
+    assert "≈ " not in text
+    assert len(measuring.starts) == 1
+
+
+async def test_an_operation_is_measured_when_its_link_is_followed(measuring: Measuring) -> None:
+    await measuring.begin("greet answer", program=PRODUCT, trigger="click")
+    text = await measuring.hover()
+    assert "[Measure this operation](" in text
+    assert measuring.starts == []
+    await measuring.run("deviceLens.measure", *link_in(text))
+    await measuring.hover_until(MEASURED)
+
+
+@pytest.mark.parametrize(("trusted", "trigger"), [(False, "hover"), (True, "off")])
+async def test_no_operation_is_measured_where_nothing_may_be(
+    measuring: Measuring, trusted: bool, trigger: str
+) -> None:
+    await measuring.begin("greet answer", trusted, program=PRODUCT, trigger=trigger)
+    for _ in range(2):
+        text = await measuring.hover()
+    assert "Estimated for typical PCIe 4.0 x16." in text
+    assert "deviceLens.measure" not in text
+    assert measuring.starts == []
 
 
 async def test_hints_are_refreshed_with_the_measurement(measuring: Measuring) -> None:
@@ -278,3 +320,16 @@ async def test_the_real_worker_measures_what_the_machine_has(
         assert measuring.told[-1][0] == "ready"
     else:
         assert text.splitlines()[0].endswith(" measured`")
+
+
+async def test_the_real_worker_measures_operations(measuring: Measuring, torch_python: str) -> None:
+    await measuring.begin("", python=torch_python, program=PRODUCT, timeout=60)
+    async with asyncio.timeout(3 * PATIENCE):
+        while "Measured on " not in (text := await measuring.hover()) or "*measuring…*" in text:
+            await asyncio.sleep(0.2)
+    assert text.splitlines()[0].endswith(" measured`")
+    if "No CUDA device to measure with: " in text:
+        assert re.search(r"\| [^|]* measured \| ≈ [^|]* \| ≈ [^|]* \|", text)
+        assert "≈ is estimated for typical PCIe 4.0 x16." in text
+    else:
+        assert "≈ " not in text

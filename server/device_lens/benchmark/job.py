@@ -7,7 +7,7 @@ worker runs in an environment that is not ours.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, cast
 
 from device_lens.benchmark.problem import CODES, WARNINGS
@@ -81,6 +81,39 @@ def host_copy_job(size: int) -> TransferJob | None:
     if not _is_int(size, 1, LARGEST_TRANSFER):
         return None
     return TransferJob(Route("cpu", "cpu", Memory.PAGEABLE), size)
+
+
+def operation_job(
+    operation: str,
+    shapes: tuple[tuple[int, ...], ...],
+    dtype: str,
+    device: str,
+    stride: int = 1,
+    padding: int = 0,
+) -> OperationJob | None:
+    """The job for an operation on a device as a program names it (`cuda`, `cuda:1`).
+
+    None where there is nothing to measure: an unknown name, shapes that do not fit, too much work.
+    """
+    canonical = canonical_device(device)
+    if canonical is None:
+        return None
+    job = OperationJob(operation, shapes, dtype, canonical, stride, padding)
+    try:
+        request(job)
+    except InvalidJob:
+        return None
+    return job
+
+
+def without_accelerator(job: Job) -> Job | None:
+    """What a machine without an accelerator can measure in the job's place: a plain copy of as
+    many bytes, the operation on the CPU. None where that is the job itself."""
+    if isinstance(job, OperationJob):
+        instead: Job | None = replace(job, device="cpu")
+    else:
+        instead = host_copy_job(job.size)
+    return None if instead == job else instead
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import cast
 
 from device_lens.benchmark import job as jobs
 from device_lens.cost.calibration import InvalidCalibration, label
-from device_lens.cost.operation import OperationCost
+from device_lens.cost.operation import MeasuredOperation
 from device_lens.cost.transfer import TransferCost
 
 VERSION = 1
@@ -45,18 +45,28 @@ class Record:
         return TransferCost(timing.p50, "measured", basis, (timing.p20, timing.p80))
 
     @property
-    def operation_cost(self) -> OperationCost | None:
-        """The measured cost of an operation; None for a transfer, and if measured on the CPU only.
-
-        Moving the inputs costs what it adds to the operation on the accelerator.
-        """
+    def operation(self) -> MeasuredOperation | None:
+        """The measured times of an operation; None for a transfer."""
         timing = self.timing
         if isinstance(timing, jobs.TransferTiming):
             return None
-        if timing.accelerator is None or timing.with_transfer is None:
-            return None
-        added = max(timing.with_transfer.p50 - timing.accelerator.p50, 0.0)
-        return OperationCost(timing.cpu.p50, timing.accelerator.p50, added, "measured")
+        there, moved = timing.accelerator, timing.with_transfer
+        return MeasuredOperation(
+            timing.cpu.p50,
+            (timing.cpu.p20, timing.cpu.p80),
+            None if there is None else there.p50,
+            None if moved is None else moved.p50,
+            f"{self.machine}, {self.measured_on}",
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What speaks against trusting the numbers, from `problem.WARNINGS`, each once."""
+        timing = self.timing
+        if isinstance(timing, jobs.TransferTiming):
+            return timing.timing.warnings
+        parts = (timing.cpu, timing.accelerator, timing.with_transfer)
+        return tuple(dict.fromkeys(each for part in parts if part for each in part.warnings))
 
 
 def size_class(size: int) -> int:

@@ -57,6 +57,14 @@ def operation_work(
     return Work(flops, touched * item, sum(map(prod, shapes[: operation.moved])) * item)
 
 
+def traffic_work(shapes: Sequence[Shape], item: int) -> Work | None:
+    """Work of cheap arithmetic that reads and writes tensors of these shapes."""
+    if item <= 0 or any(dimension < 0 for shape in shapes for dimension in shape):
+        return None
+    elements = sum(map(prod, shapes))
+    return Work(elements, elements * item, 0)
+
+
 def result_shape(
     name: str, shapes: Sequence[Shape], stride: int = 1, padding: int = 0
 ) -> Shape | None:

@@ -8,11 +8,13 @@ from typing import Literal, TypeAlias
 
 from device_lens.cost.bytes import ByteSize, tensor_bytes
 from device_lens.cost.calibration import Calibration
+from device_lens.cost.operation import MeasuredOperation
 from device_lens.cost.route import Direction, Memory, Route, route
 from device_lens.cost.transfer import LoopCost, TransferCost, estimate_transfer, loop_cost
 from device_lens.cost.units import format_bytes
 from device_lens.domain.trail import Site
 from device_lens.ide.cases import read
+from device_lens.ide.operations import MeasurableOperation
 from device_lens.interpreter.facts import Expression, FileFacts, Kind, Transfer
 
 
@@ -28,6 +30,8 @@ class Measurable:
 
 MeasuredCost: TypeAlias = Callable[[Measurable], "TransferCost | None"]
 """The kept measurement of a transfer, None where there is none."""
+OperationCosts: TypeAlias = Callable[[MeasurableOperation], "MeasuredOperation | None"]
+"""The same of an operation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +57,14 @@ class TransferEstimate:
 @dataclass(frozen=True)
 class Costs:
     """Everything that numbers rest on beyond the facts: this machine's calibration, the numbers
-    that the project gives to symbolic dimensions, what was measured."""
+    that the project gives to symbolic dimensions, what was measured, and the accelerator that
+    operations on the CPU are compared with."""
 
     calibration: Calibration | None = None
     dims: Mapping[str, int] = field(default_factory=dict)
     measured: MeasuredCost | None = None
+    measured_operation: OperationCosts | None = None
+    accelerator: str = "cuda"
 
     def size(self, expression: Expression) -> ByteSize | int | None:
         """Bytes of a tensor, or the sum of a module's; None for what has no size."""

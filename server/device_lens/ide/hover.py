@@ -5,6 +5,7 @@ Only tensors, modules, optimizers, loaders, devices, containers of them and tran
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -15,6 +16,8 @@ from device_lens.ide.cost_notes import cost_notes
 from device_lens.ide.costs import Costs, Measurable
 from device_lens.ide.explain import steps
 from device_lens.ide.markdown import code, join, plain, prose
+from device_lens.ide.operation_notes import operation_notes, own_time
+from device_lens.ide.operations import MeasurableOperation, OperationEstimate, estimate
 from device_lens.ide.places import Location, Lookup, sites_at, text_of
 from device_lens.interpreter.facts import Expression, FileFacts, Kind, Transfer
 from device_lens.syntax.position import Position, Range
@@ -28,12 +31,12 @@ Link = Callable[[Location], "str | None"]
 @dataclass(frozen=True, slots=True)
 class Hover:
     """Markdown for the expression that takes `range`. `answer` is its first line as plain text,
-    `measurable` the transfer that is told of, where it can be measured."""
+    `measurable` the transfer or operation that is told of, where it can be measured."""
 
     range: Range
     answer: str
     markdown: str
-    measurable: Measurable | None = None
+    measurable: Measurable | MeasurableOperation | None = None
 
     @property
     def plain(self) -> str:
@@ -58,13 +61,28 @@ def hover(
     if expression is None or not _says_something(expression):
         return None
     answer = summary.of_expression(expression, costs)
+    computed = _computed(facts, expression, costs)
+    if computed is not None and expression.kind is not Kind.MODULE:
+        answer = summary.SEPARATOR.join(filter(None, [answer, own_time(computed)]))
     parts = [
         code(answer),
         _cases(read(expression.device)),
         _same_module(expression),
+        "" if computed is None else operation_notes(computed),
         _trail(expression.trail, sources, link),
     ]
-    return Hover(where, answer, join(parts))
+    return Hover(where, answer, join(parts), None if computed is None else computed.measurable)
+
+
+def _computed(facts: FileFacts, expression: Expression, costs: Costs) -> OperationEstimate | None:
+    """What the operation costs whose result the expression is; a module that is called stands for
+    its call."""
+    node = expression.site.node
+    for operation in facts.operations:
+        at = operation.site.node
+        if at is node or (isinstance(at, ast.Call) and at.func is node):
+            return estimate(operation, expression.device, costs)
+    return None
 
 
 def _says_something(expression: Expression) -> bool:

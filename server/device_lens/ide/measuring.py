@@ -1,14 +1,15 @@
-"""How the measurement of a transfer stands, in words below its hover."""
+"""How the measurement of a transfer or an operation stands, in words below its hover."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from device_lens.cost.units import format_bytes, format_microseconds
 from device_lens.ide.costs import Measurable
 from device_lens.ide.markdown import join, plain, prose
+from device_lens.ide.operations import MeasurableOperation
 
 if TYPE_CHECKING:
     from device_lens.cost.transfer import TransferCost
@@ -33,16 +34,19 @@ class Standing:
     link: str | None = None
 
 
-def standing_note(wanted: Measurable, standing: Standing) -> str:
+Wanted: TypeAlias = Measurable | MeasurableOperation
+
+
+def standing_note(wanted: Wanted, standing: Standing) -> str:
     """The standing as Markdown; empty where there is nothing to say."""
     return join(_parts(wanted, standing))
 
 
-def _parts(wanted: Measurable, standing: Standing) -> Iterator[str]:
+def _parts(wanted: Wanted, standing: Standing) -> Iterator[str]:
     if standing.problem:
         yield _missing(wanted, standing) + prose(standing.problem)
     copy = standing.host_copy
-    if copy is not None:
+    if copy is not None and isinstance(wanted, Measurable):
         low, high = (format_microseconds(each) for each in copy.spread or (copy.microseconds,) * 2)
         yield (
             f"What was measured instead: a plain copy of {format_bytes(wanted.bytes)} in host "
@@ -54,11 +58,13 @@ def _parts(wanted: Measurable, standing: Standing) -> Iterator[str]:
     if standing.is_running:
         yield "*measuring…*"
     elif standing.link is not None:
-        yield f"[Measure this transfer](<{standing.link}>)"
+        what = "transfer" if isinstance(wanted, Measurable) else "operation"
+        yield f"[Measure this {what}](<{standing.link}>)"
 
 
-def _missing(wanted: Measurable, standing: Standing) -> str:
+def _missing(wanted: Wanted, standing: Standing) -> str:
     """`No CUDA device: `, in front of the reason."""
-    ends = (end.partition(":")[0] for end in (wanted.source, wanted.target))
+    named = (wanted.source, wanted.target) if isinstance(wanted, Measurable) else (wanted.device,)
+    ends = (end.partition(":")[0] for end in named)
     kind = next((_KINDS[end] for end in ends if end in _KINDS), "such")
     return f"No {kind} device to measure with: " if standing.lacks_device else ""

@@ -251,7 +251,11 @@ class Project:
             all_facts=found,
             findings=tuple(diagnostics(facts, found, loaded)),
             sources=lookup_in(found, workspace.source),
-            costs=Costs(self.calibration, loaded.configuration.dims),
+            costs=Costs(
+                self.calibration,
+                loaded.configuration.dims,
+                accelerator=loaded.configuration.assume_accelerator,
+            ),
             configuration=loaded.configuration,
             limits=(*map(_sentence, (*self.warnings, *loaded.warnings)), *facts.limits),
         )

@@ -236,7 +236,8 @@ def call_module(
     """`module(…)`: its `forward` between its hooks."""
     if "forward_pre_hooks" in module.own:
         args = torch_module.run_pre_hooks(machine, module, args)
-    value = _forward(machine, module, args, kwargs, node, frame, complete)
+    forward = partial(_forward, machine, module, args, kwargs, node, frame, complete)
+    value = reports.module_call(machine, node, args, kwargs, frame, forward)
     if "forward_hooks" in module.own:
         return torch_module.run_hooks(machine, module, args, value)
     return value
@@ -266,7 +267,9 @@ def _forward(
         model = registry.module(name)
         if model is not None and name != "torch.nn.Module":
             request = make_call(machine, name, module, args, kwargs, node, frame, complete)
-            return with_active(machine, node, frame, partial(model.forward, request))
+            value = with_active(machine, node, frame, partial(model.forward, request))
+            reports.layer_called(machine, name, module, args, kwargs, value, node, frame)
+            return value
     machine.skip_at(node, frame, "the module's forward is not known")
     return Unknown("the module's output")
 

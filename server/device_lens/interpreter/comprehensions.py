@@ -91,9 +91,11 @@ def _run(
         )
 
     record = LoopRecord(generator, frame.chunk, len(items) if rest is None else None, False)
+    unrolled = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
+    record.repeats = rest is not None or not unrolled
     frame.loops.append(record)
     try:
-        if len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED):
+        if unrolled:
             for value in items:
                 inner(value, repeated)
         else:

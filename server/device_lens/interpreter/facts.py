@@ -16,6 +16,7 @@ from typing import Any
 from device_lens.domain.device import DeviceTree
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import Shape
+from device_lens.interpreter.computation import Operation
 
 
 class Kind(str, Enum):
@@ -437,6 +438,7 @@ class FileFacts:
     transfers: list[Transfer] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
     synchronizations: list[Synchronization] = field(default_factory=list)
+    operations: list[Operation] = field(default_factory=list)
     others: list[Any] = field(default_factory=list)
     """The rarer facts, of the other types of this module."""
     skipped: list[Skipped] = field(default_factory=list)

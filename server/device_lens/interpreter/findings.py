@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from device_lens.interpreter.computation import Operation
 from device_lens.interpreter.facts import (
     Conflict,
     FileFacts,
@@ -27,6 +28,7 @@ class Findings:
         self.conflicts: dict[Any, Conflict] = {}
         self.synchronizations: dict[Any, Synchronization] = {}
         self.others: dict[Any, Any] = {}
+        self.operations: dict[Any, Operation | None] = {}
         self.skipped: dict[Any, Skipped] = {}
         self.device_names: dict[str, dict[Any, Any]] = {}
 
@@ -34,6 +36,13 @@ class Findings:
         """Adds a rarer fact."""
         key = (type(fact), fact.site.node, getattr(fact, "form", None))
         self.others.setdefault(key, fact)
+
+    def computed(self, node: Any, operation: Operation | None) -> None:
+        """What an activation computes at a node; None: not known. Activations that differ leave
+        nothing to tell."""
+        known = self.operations.setdefault(node, operation)
+        if known is not None and operation != known:
+            self.operations[node] = None
 
     def skip(self, skipped: Skipped) -> None:
         if len(self.skipped) < MAX_SKIPPED:
@@ -53,6 +62,9 @@ class Findings:
         for waiting in self.synchronizations.values():
             if waiting.site.path in files:
                 files[waiting.site.path].synchronizations.append(waiting)
+        for operation in self.operations.values():
+            if operation is not None and operation.site.path in files:
+                files[operation.site.path].operations.append(operation)
         for other in self.others.values():
             if other.site.path in files:
                 files[other.site.path].others.append(other)

@@ -12,15 +12,17 @@ Exit = tuple[Any, Any, Delta | None]
 
 
 class LoopRecord:
-    """A loop that is being run. `breaks` and `continues` are the paths that left its body."""
+    """A loop that is being run. `breaks` and `continues` are the paths that left its body;
+    `repeats` tells that a pass may stand for any number of them."""
 
-    __slots__ = ("breaks", "chunk", "continues", "hot", "mark", "node", "trip_count")
+    __slots__ = ("breaks", "chunk", "continues", "hot", "mark", "node", "repeats", "trip_count")
 
     def __init__(self, node: Any, chunk: Any, trip_count: int | None, hot: bool) -> None:
         self.node = node
         self.chunk = chunk
         self.trip_count = trip_count
         self.hot = hot
+        self.repeats = True
         self.mark = 0
         self.breaks: list[Exit] = []
         self.continues: list[Exit] = []

@@ -10,7 +10,7 @@ from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.path import Path
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
-from device_lens.interpreter import scan
+from device_lens.interpreter import reports, scan
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine, fold
@@ -33,6 +33,7 @@ def invoke(
     if key is not None:
         known = machine.memory.answers.get(key)
         if known is not None:
+            reports.recalled(machine, known[2], caller)
             return known[0]
     counted = counted_as(function, args)
     number = machine.activations[counted] = machine.activations[counted] + 1
@@ -43,11 +44,13 @@ def invoke(
         return Unknown(f"{function.name}(…)") if answer is None else answer
     journal, path = machine.journal, machine.path
     outside, mark = journal.outside, journal.mark()
+    first = len(machine.watched.steps) if machine.watched.open_calls else None
     value = _enter(machine, function, args, kwargs, node, caller, complete)
     if journal.outside == outside:
         if machine.path is path:
             if key is not None:
-                machine.memory.keep(key, value, (args, kwargs))
+                steps = reports.steps_of_call(machine, first)
+                machine.memory.keep(key, value, (args, kwargs), steps)
             if rough is not None:
                 machine.memory.keep_rough(rough, value)
     elif journal.mark() == mark:

@@ -82,6 +82,7 @@ def _unrolled(
     binders: list[Callable[[], None]],
 ) -> int:
     path = machine.path
+    record.repeats = False
     for bind in binders:
         if _pass(machine, record, body, frame, bind, path):
             return _after(machine, record, False)

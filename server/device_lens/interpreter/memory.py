@@ -36,11 +36,11 @@ MAX_PARTS = 64
 
 
 class Memory:
-    """Answers by function and arguments. `kept` holds on to the arguments, so that an identity in
-    a key is not given to another object."""
+    """Answers by function and arguments, with the arguments, so that an identity in a key is not
+    given to another object, and with what was computed."""
 
     def __init__(self) -> None:
-        self.answers: dict[Any, tuple[Any, Any]] = {}
+        self.answers: dict[Any, tuple[Any, Any, Any]] = {}
         self.rough: dict[Any, Any] = {}
 
     def key(
@@ -66,8 +66,8 @@ class Memory:
         marks.extend(kwargs)
         return tuple(marks)
 
-    def keep(self, key: Any, value: Any, holding: Any) -> None:
-        self.answers[key] = (value, holding)
+    def keep(self, key: Any, value: Any, holding: Any, steps: Any) -> None:
+        self.answers[key] = (value, holding, steps)
 
     def keep_rough(self, key: Any, value: Any) -> None:
         """Keeps what an answer says of devices, for arguments that are only alike."""

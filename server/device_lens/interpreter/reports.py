@@ -19,6 +19,7 @@ from device_lens.interpreter import (
     loop_facts,
     module_facts,
     mps_facts,
+    operation_facts,
     optimizer_facts,
     pinned_facts,
     round_trip_facts,
@@ -48,6 +49,7 @@ _FAMILIES = (
     load_facts,
     module_facts,
     mps_facts,
+    operation_facts,
     pinned_facts,
     round_trip_facts,
     tensor_facts,
@@ -108,12 +110,14 @@ def library_call(
     """The model of a library function, method, operator or attribute has run."""
     watched = machine.watched
     watchers = WATCHERS.get(name, ())
-    if watched.copies or watched.pending or watchers:
+    if watched.copies or watched.pending or watched.open_calls or watchers:
         seen = LibraryCall(name, receiver, args, kwargs, node, frame, value)
         if watched.copies:
             round_trip_facts.followed(machine, seen)
         if watched.pending:
             async_facts.followed(machine, seen)
+        if watched.open_calls:
+            operation_facts.followed(machine, seen)
         for watcher in watchers:
             watcher(machine, seen)
     if kwargs or name.endswith(hardcoded_facts.TAKES_DEVICE_FIRST):
@@ -125,6 +129,50 @@ def library_call(
         cuda_facts.given(machine, seen)
     if watched.contexts:
         cuda_facts.created(machine, LibraryCall(name, receiver, args, kwargs, node, frame, value))
+
+
+def module_call(
+    machine: Machine,
+    node: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    frame: Frame,
+    run: Callable[[], Any],
+) -> Any:
+    """Runs a module's call, and looks at what is computed in it."""
+    operation_facts.opened(machine, node, frame)
+    value = None
+    try:
+        value = run()
+    finally:
+        operation_facts.closed(machine, args, kwargs, value, frame)
+    return value
+
+
+def layer_called(
+    machine: Machine,
+    name: str,
+    module: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    value: Any,
+    node: Any,
+    frame: Frame,
+) -> None:
+    """The model of a library's module has run."""
+    operation_facts.layer_called(machine, name, module, args, kwargs, value, node, frame)
+
+
+def steps_of_call(machine: Machine, first: int | None) -> list[Any] | None:
+    """What was computed since `first`; None where nothing is collected."""
+    if first is None or not machine.watched.open_calls:
+        return None
+    return machine.watched.steps[first:]
+
+
+def recalled(machine: Machine, steps: list[Any] | None, frame: Frame | None) -> None:
+    """A call was answered from memory."""
+    operation_facts.recalled(machine, steps, frame)
 
 
 def literal(machine: Machine, node: ast.Constant, value: Const, frame: Frame) -> None:

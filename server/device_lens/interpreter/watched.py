@@ -112,6 +112,10 @@ class Watched:
         self.started: Any = None
         self.plain: dict[Any, Any] = {}
         """Classes of modules by the assignment of their plain attributes."""
+        self.open_calls: list[Any] = []
+        """Calls of modules that are running, innermost last."""
+        self.steps: list[Any] = []
+        """What was computed in them, Python's None for what cannot be counted."""
         self.late = Notes()
         """Parts that came into a module after its move: the key of the fact."""
         self.lists: list[Any] = []

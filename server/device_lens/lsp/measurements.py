@@ -13,12 +13,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from device_lens.benchmark.job import TransferJob
+    from device_lens.benchmark.job import Job
     from device_lens.benchmark.problem import Problem
     from device_lens.benchmark.record import Record
     from device_lens.benchmark.runner import Result
     from device_lens.benchmark.service import Benchmark
     from device_lens.ide.costs import Measurable
+    from device_lens.ide.operations import MeasurableOperation
 
 MOST_OFFERED = 64
 """Links that can still be followed; a hover that has been gone for long is not among them."""
@@ -26,7 +27,7 @@ MOST_OFFERED = 64
 NO_ACCELERATOR = frozenset(
     {"no-accelerator", "cpu-only-torch", "driver-too-old", "driver-mismatch"}
 )
-"""Problems of a machine that can measure copies in host memory all the same."""
+"""Problems of a machine that can measure on the host all the same."""
 
 LASTING = NO_ACCELERATOR | {"no-such-device", "too-large", "unsupported", "invalid-request"}
 """Problems that the same question would meet again: it is not asked again of its own accord."""
@@ -54,9 +55,9 @@ class Measurements:
         self._command: tuple[str, ...] | None = None
         self._timeout_s = 0.0
         self._benchmark: Benchmark | None = None
-        self._running: dict[TransferJob, asyncio.Future[Result]] = {}
-        self._problems: dict[TransferJob, Problem] = {}
-        self._offered: dict[str, TransferJob] = {}
+        self._running: dict[Job, asyncio.Future[Result]] = {}
+        self._problems: dict[Job, Problem] = {}
+        self._offered: dict[str, Job] = {}
         self._problem: Problem | None = None
 
     def use(self, command: tuple[str, ...] | None, timeout_s: float) -> None:
@@ -77,7 +78,7 @@ class Measurements:
 
     @property
     def problem(self) -> Problem | None:
-        """Why transfers cannot be measured now; None before the first attempt and when they can."""
+        """Why nothing can be measured now; None before the first attempt and when they can."""
         return self._problem
 
     @property
@@ -85,34 +86,45 @@ class Measurements:
         """Whether a worker runs, so that an answer may come at once."""
         return self._benchmark is not None and self._benchmark.runner.state in ("warm", "measuring")
 
-    def job(self, wanted: Measurable, device: str | None) -> TransferJob | None:
-        """The job that measures a transfer; `device` is what a bare name of its kind stands for."""
-        from device_lens.benchmark.job import transfer_job
+    def job(self, wanted: Measurable | MeasurableOperation, device: str | None) -> Job | None:
+        """The job that measures a transfer or an operation; `device` is what a bare name of its
+        kind stands for."""
+        from device_lens.benchmark.job import operation_job, transfer_job
+        from device_lens.ide.operations import MeasurableOperation
 
+        if isinstance(wanted, MeasurableOperation):
+            return operation_job(
+                wanted.operation,
+                wanted.shapes,
+                wanted.dtype,
+                _chosen(wanted.device, device),
+                wanted.stride,
+                wanted.padding,
+            )
         source, target = (_chosen(each, device) for each in (wanted.source, wanted.target))
         return transfer_job(source, target, wanted.bytes, wanted.memory)
 
-    def record(self, job: TransferJob) -> Record | None:
+    def record(self, job: Job) -> Record | None:
         """The kept measurement of a job."""
         benchmark = self._ready()
         return None if benchmark is None else benchmark.recall(job)
 
-    def host_copy(self, job: TransferJob) -> Record | None:
-        """The kept measurement of a plain copy of as many bytes."""
-        from device_lens.benchmark.job import host_copy_job
+    def record_instead(self, job: Job) -> Record | None:
+        """The kept measurement of what takes the job's place without an accelerator."""
+        from device_lens.benchmark.job import without_accelerator
 
-        instead = host_copy_job(job.size)
+        instead = without_accelerator(job)
         return None if instead is None else self.record(instead)
 
-    def problem_of(self, job: TransferJob) -> Problem | None:
+    def problem_of(self, job: Job) -> Problem | None:
         """Why the job was not measured when it was tried last."""
         return self._problems.get(job)
 
-    def is_running(self, job: TransferJob) -> bool:
-        """Whether the job, or the copy in its place, is under way."""
+    def is_running(self, job: Job) -> bool:
+        """Whether the job, or what takes its place, is under way."""
         return self._under_way(job) is not None
 
-    def begin(self, job: TransferJob) -> None:
+    def begin(self, job: Job) -> None:
         """Starts to measure, unless it is under way."""
         benchmark = self._ready()
         if benchmark is None or self.is_running(job):
@@ -120,14 +132,14 @@ class Measurements:
         future = self._running[job] = asyncio.wrap_future(benchmark.measure(job))
         future.add_done_callback(partial(self._finished, benchmark, job))
 
-    async def wait(self, job: TransferJob, seconds: float) -> None:
+    async def wait(self, job: Job, seconds: float) -> None:
         """Waits for what is under way, for so long at most. Who stops waiting stops nothing."""
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
         while (running := self._under_way(job)) is not None and (left := end - loop.time()) > 0:
             await asyncio.wait([running], timeout=left)
 
-    def offer(self, job: TransferJob) -> str:
+    def offer(self, job: Job) -> str:
         """A name by which a link asks for a job: it tells nothing, and stands for nothing else."""
         while len(self._offered) >= MOST_OFFERED:
             del self._offered[next(iter(self._offered))]
@@ -135,7 +147,7 @@ class Measurements:
         self._offered[name] = job
         return name
 
-    def offered(self, name: object) -> TransferJob | None:
+    def offered(self, name: object) -> Job | None:
         """The job that was offered under a name."""
         return self._offered.get(name) if isinstance(name, str) else None
 
@@ -161,16 +173,15 @@ class Measurements:
             self._benchmark = _benchmark(self._command, self._timeout_s)
         return self._benchmark
 
-    def _under_way(self, job: TransferJob) -> asyncio.Future[Result] | None:
-        from device_lens.benchmark.job import host_copy_job
+    def _under_way(self, job: Job) -> asyncio.Future[Result] | None:
+        from device_lens.benchmark.job import without_accelerator
 
         running = self._running.get(job)
-        instead = host_copy_job(job.size) if running is None else None
+        instead = without_accelerator(job) if running is None else None
         return running if instead is None else self._running.get(instead)
 
-    def _finished(
-        self, benchmark: Benchmark, job: TransferJob, future: asyncio.Future[Result]
-    ) -> None:
+    def _finished(self, benchmark: Benchmark, job: Job, future: asyncio.Future[Result]) -> None:
+        from device_lens.benchmark.job import without_accelerator
         from device_lens.benchmark.problem import Problem
 
         if benchmark is not self._benchmark:
@@ -180,10 +191,10 @@ class Measurements:
         if isinstance(result, Problem):
             self._problems[job] = result
             self._note(result)
-            self._copy_instead(benchmark, job)
+            self._begin_instead(benchmark, job)
             return
         self._problems.pop(job, None)
-        if job.path.source != job.path.target:
+        if without_accelerator(job) is not None:
             self._set_problem(None)
         self.on_measured()
 
@@ -191,13 +202,13 @@ class Measurements:
         if problem.code not in _OF_ONE_JOB:
             self._set_problem(problem)
 
-    def _copy_instead(self, benchmark: Benchmark, job: TransferJob) -> None:
-        """Without an accelerator, measures how long a copy takes in host memory."""
-        from device_lens.benchmark.job import host_copy_job
+    def _begin_instead(self, benchmark: Benchmark, job: Job) -> None:
+        """Without an accelerator, measures what can be measured on the host."""
+        from device_lens.benchmark.job import without_accelerator
 
         if self._problems[job].code in NO_ACCELERATOR:
-            instead = host_copy_job(job.size)
-            if instead is not None and instead != job and benchmark.recall(instead) is None:
+            instead = without_accelerator(job)
+            if instead is not None and benchmark.recall(instead) is None:
                 self.begin(instead)
 
     def _forget(self) -> None:

@@ -76,16 +76,27 @@ def test_a_record_is_a_cost(tmp_path: Path) -> None:
     assert cost is not None
     assert (cost.microseconds, cost.source, cost.spread) == (10.0, "measured", (9.0, 11.0))
     assert cost.assumption == "NVIDIA L4, driver 550.54, torch 2.4.0, 2026-08-01"
-    assert RECORD.operation_cost is None
+    assert RECORD.operation is None
     slow, fast = replace(TIMING, p50=200.0, p80=300.0), replace(TIMING, p20=1.0, p50=2.0)
     job = OperationJob("relu", ((3,),), "float32", "cuda:0")
     record = Record(job, OperationTiming(TIMING, fast, slow), "NVIDIA L4", "2026-08-01")
-    operation = record.operation_cost
+    operation = record.operation
     assert operation is not None
-    assert (operation.cpu_us, operation.transfer_us, operation.worth_moving) == (10, 198, False)
+    assert (operation.cpu_us, operation.cpu_spread) == (10, (9, 11))
+    assert (operation.accelerator_us, operation.with_transfer_us) == (2, 200)
+    assert operation.basis == "NVIDIA L4, 2026-08-01"
+    assert record.transfer_cost is None
     on_cpu = Record(job, OperationTiming(TIMING, None, None), "NVIDIA L4", "2026-08-01")
-    assert on_cpu.operation_cost is None
-    assert on_cpu.transfer_cost is None
+    assert on_cpu.operation is not None
+    assert on_cpu.operation.accelerator_us is None
+
+
+def test_doubts_of_every_part_of_an_operation_count_once() -> None:
+    doubtful = replace(TIMING, warnings=("wide-spread", "few-samples"))
+    busy = replace(TIMING, warnings=("wide-spread", "device-busy"))
+    job = OperationJob("relu", ((3,),), "float32", "cuda:0")
+    record = Record(job, OperationTiming(doubtful, busy, busy), "NVIDIA L4", "2026-08-01")
+    assert record.warnings == ("wide-spread", "few-samples", "device-busy")
 
 
 def test_jobs_are_made_from_names_in_a_program() -> None:

@@ -1,4 +1,4 @@
-"""Measures a transfer because a hover shows it, or because its link is followed."""
+"""Measures a transfer or an operation because a hover shows it, or because its link is followed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from device_lens.lsp.session import Session
 from device_lens.lsp.settings import Settings
 
 if TYPE_CHECKING:
-    from device_lens.benchmark.job import TransferJob
+    from device_lens.benchmark.job import Job
     from device_lens.benchmark.record import Record
+    from device_lens.cost.operation import MeasuredOperation
     from device_lens.cost.transfer import TransferCost
     from device_lens.ide.costs import Costs, Measurable
+    from device_lens.ide.operations import MeasurableOperation
 
 MEASURE = "deviceLens.measure"
 CLEAR_MEASUREMENTS = "deviceLens.clearMeasurements"
@@ -41,11 +43,17 @@ def trigger(client: Client, settings: Settings) -> str:
 def priced(session: Session, result: Result) -> Costs:
     """The costs of a result, with all that is measured by now."""
     device = result.settings.benchmark_device
-    return replace(result.costs, measured=partial(_cost, session, device))
+    return replace(
+        result.costs,
+        measured=partial(_cost, session, device),
+        measured_operation=partial(_operation, session, device),
+    )
 
 
-async def attend(session: Session, result: Result, wanted: Measurable) -> bool:
-    """Has a transfer measured that a hover shows, if hovers do that; whether to look again.
+async def attend(
+    session: Session, result: Result, wanted: Measurable | MeasurableOperation
+) -> bool:
+    """Has measured what a hover shows, if hovers do that; whether to look again.
 
     A running worker is waited for, as long as the budget of a hover allows.
     """
@@ -60,11 +68,12 @@ async def attend(session: Session, result: Result, wanted: Measurable) -> bool:
     measurements.begin(job)
     if warm:
         await measurements.wait(job, settings.hover_budget_ms / 1000)
-    return measurements.record(job) is not None
+    found = measurements.record(job) or measurements.record_instead(job)
+    return found is not None
 
 
-def note(session: Session, result: Result, wanted: Measurable) -> str:
-    """How the measurement of a transfer stands, for the end of its hover."""
+def note(session: Session, result: Result, wanted: Measurable | MeasurableOperation) -> str:
+    """How the measurement stands, for the end of its hover."""
     from device_lens.ide.measuring import Standing, standing_note
 
     measurements, started_by = session.measurements, trigger(session.client, result.settings)
@@ -78,16 +87,16 @@ def note(session: Session, result: Result, wanted: Measurable) -> str:
         return ""
     if not measurements.has_interpreter:
         return standing_note(wanted, Standing(problem=_NO_INTERPRETER))
-    problem, copy = measurements.problem_of(job), None
+    problem, instead = measurements.problem_of(job), None
     lacks_device = problem is not None and problem.code in NO_ACCELERATOR
     if lacks_device:
-        copy = measurements.host_copy(job)
+        instead = measurements.record_instead(job)
     standing = Standing(
         is_running=measurements.is_running(job),
         problem="" if problem is None else problem.sentence,
         lacks_device=lacks_device,
-        host_copy=None if copy is None else copy.transfer_cost,
-        doubts=() if copy is None else _doubts(copy),
+        host_copy=None if instead is None else instead.transfer_cost,
+        doubts=() if instead is None else _doubts(instead),
         link=None if lacks_device else _link(session, job),
     )
     return standing_note(wanted, standing)
@@ -114,15 +123,24 @@ def _cost(session: Session, device: str | None, wanted: Measurable) -> TransferC
     return None if record is None else record.transfer_cost
 
 
+def _operation(
+    session: Session, device: str | None, wanted: MeasurableOperation
+) -> MeasuredOperation | None:
+    """Measured with an accelerator, else on the CPU of a machine that has none."""
+    measurements = session.measurements
+    job = measurements.job(wanted, device)
+    if job is None:
+        return None
+    record = measurements.record(job) or measurements.record_instead(job)
+    return None if record is None else record.operation
+
+
 def _doubts(record: Record) -> tuple[str, ...]:
-    """Why a transfer's measurement is not to be trusted."""
-    from device_lens.benchmark.job import TransferTiming
+    """Why a measurement is not to be trusted."""
     from device_lens.benchmark.problem import WARNINGS
 
-    if not isinstance(record.timing, TransferTiming):
-        return ()
-    return tuple(WARNINGS[each] for each in record.timing.timing.warnings)
+    return tuple(WARNINGS[each] for each in record.warnings)
 
 
-def _link(session: Session, job: TransferJob) -> str:
+def _link(session: Session, job: Job) -> str:
     return f"command:{MEASURE}?{quote(json.dumps([session.measurements.offer(job)]))}"
