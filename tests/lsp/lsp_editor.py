@@ -32,6 +32,7 @@ class Client(LanguageClient):
         super().__init__(converter_factory=default_converter, **options)
         self.published: list[types.PublishDiagnosticsParams] = []
         self.statuses: list[Any] = []
+        self.analysed: list[Any] = []
         self.registrations: list[types.Registration] = []
         self.hint_refreshes = 0
         self.arrived = asyncio.Event()
@@ -87,6 +88,11 @@ def make_client() -> Client:
     @client.feature("deviceLens/status")
     def on_status(params: Any) -> None:
         client.statuses.append(params)
+        client.note()
+
+    @client.feature("deviceLens/analysed")
+    def on_analysed(params: Any) -> None:
+        client.analysed += params.uris
         client.note()
 
     return client

@@ -14,9 +14,14 @@ SEPARATOR = " · "
 
 def of_expression(expression: Expression, costs: Costs) -> str:
     """`cuda:0 · float32 [64, 10] · 2.56 kB`."""
-    cases = read(expression.device)
-    where = where_text(cases)
-    parts = [_NOUNS[expression.kind].format(where)]
+    where = where_text(read(expression.device))
+    parts = [_NOUNS[expression.kind].format(where), *parts_of(expression, costs)]
+    return SEPARATOR.join(parts)
+
+
+def parts_of(expression: Expression, costs: Costs) -> list[str]:
+    """What is known beside the device: `float32 [64, 10]`, `2.56 kB`."""
+    parts: list[str] = []
     if expression.kind is Kind.TENSOR:
         parts.append(type_text(expression.dtype, expression.shape))
     if expression.kind is Kind.MODULE and expression.parameter_count is not None:
@@ -28,7 +33,7 @@ def of_expression(expression: Expression, costs: Costs) -> str:
         parts.append(format_bytes(size))
     if expression.pinned:
         parts.append("pinned memory")
-    return SEPARATOR.join(part for part in parts if part)
+    return [part for part in parts if part]
 
 
 def of_transfer(transfer: Transfer, estimate: TransferEstimate) -> str:

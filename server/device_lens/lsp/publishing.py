@@ -32,6 +32,8 @@ PAUSE = 0.3
 at most these seconds: what the next key makes stale is then not begun."""
 REFRESH_PAUSE = 0.2
 """Seconds in which requests to look again are gathered into one."""
+ANALYSED = "deviceLens/analysed"
+"""Tells our extension that more, or something else, is known of documents: `{uris}`."""
 WATCHED = ("**/*.py", "**/*.ipynb", "**/pyproject.toml", "**/.gitignore")
 
 
@@ -49,7 +51,7 @@ class Publishing:
         self._refresh: asyncio.TimerHandle | None = None
         self._tokens_registered = False
         self._session.listeners.append(self._on_result)
-        self._session.measurements.on_measured = self._refresh_hints
+        self._session.measurements.on_measured = self._on_measured
 
     def opened(self, uri: str) -> None:
         """A document is new: its diagnostics are due at once."""
@@ -185,6 +187,19 @@ class Publishing:
             self._refresh_soon()
         if before is not None and same_text and not same_hints(before, result):
             self._refresh_soon()
+        self._tell_analysed(result.view)
+
+    def _on_measured(self) -> None:
+        """Costs are others now, wherever they are shown."""
+        self._refresh_hints()
+        for view in list(self._session.documents.views()):
+            self._tell_analysed(view)
+
+    def _tell_analysed(self, view: View) -> None:
+        """Lets the panels of our extension ask anew."""
+        if self._session.client.is_ours:
+            uris = [each.uri for each in view.documents if each is not None]
+            self._server.protocol.notify(ANALYSED, {"uris": uris})
 
     def _push(self, result: Result) -> None:
         path = result.view.path

@@ -24,6 +24,7 @@ from device_lens.lsp.client import read_client
 from device_lens.lsp.documents import path_of
 from device_lens.lsp.features import (
     code_actions,
+    device_map,
     diagnostics,
     hover,
     inlay_hints,
@@ -257,6 +258,7 @@ def _register_requests(server: Server) -> None:
         types.InlayHintOptions(resolve_provider=True),
     )
     answers(types.INLAY_HINT_RESOLVE, inlay_hints.resolve)
+    answers(device_map.METHOD, device_map.device_map)
     server.publishing.token_handlers = {
         types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: semantic_tokens.full,
         types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: semantic_tokens.ranged,
