@@ -51,6 +51,9 @@ def make_client() -> Client:
             types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS,
             types.WORKSPACE_DIAGNOSTIC_REFRESH,
             types.WORKSPACE_CONFIGURATION,
+            types.WINDOW_SHOW_MESSAGE,
+            types.WINDOW_WORK_DONE_PROGRESS_CREATE,
+            types.PROGRESS,
         ):
             client.feature(method)(handler)
 
@@ -83,6 +86,20 @@ def make_client() -> Client:
     @client.feature(types.CLIENT_REGISTER_CAPABILITY)
     def on_register(params: types.RegistrationParams) -> None:
         client.registrations += params.registrations
+        client.note()
+
+    @client.feature(types.WINDOW_SHOW_MESSAGE)
+    def on_message(params: types.ShowMessageParams) -> None:
+        client.messages.append(params)
+        client.note()
+
+    @client.feature(types.WINDOW_WORK_DONE_PROGRESS_CREATE)
+    def on_progress_begins(params: types.WorkDoneProgressCreateParams) -> None:
+        client.progress_reports[params.token] = []
+
+    @client.feature(types.PROGRESS)
+    def on_progress(params: types.ProgressParams) -> None:
+        client.progress_reports[params.token].append(params.value)
         client.note()
 
     @client.feature("deviceLens/status")

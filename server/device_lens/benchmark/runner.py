@@ -221,6 +221,8 @@ class Runner:
         try:
             return self._do(task)
         except Failed as failure:
+            if self._closed:  # the worker was killed, and did not fail
+                return Problem("closed", self.interpreter)
             if failure.problem.code not in _KEEPS_WORKER:
                 self._note_failure(failure.problem)
             return failure.problem

@@ -157,6 +157,10 @@ class Analyst:
         for _, project in self._projects.values():
             project.calibration = self._calibration
 
+    def calibration(self, token: Token) -> Calibration | None:
+        """What was measured on this machine, as far as it is kept."""
+        return self._calibration
+
     def use_packages(
         self, interpreter: tuple[str, ...] | None, on_ready: Callable[[str], None], token: Token
     ) -> None:

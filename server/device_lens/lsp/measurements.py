@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from device_lens.benchmark.calibrate import Outcome, Progress
     from device_lens.benchmark.job import Job
     from device_lens.benchmark.problem import Problem
     from device_lens.benchmark.record import Record
@@ -59,6 +60,7 @@ class Measurements:
         self._problems: dict[Job, Problem] = {}
         self._offered: dict[str, Job] = {}
         self._problem: Problem | None = None
+        self._calibrating: asyncio.Future[Outcome | Problem] | None = None
 
     def use(self, command: tuple[str, ...] | None, timeout_s: float) -> None:
         """Measures with another interpreter, or none, from now on; the worker of the one before
@@ -151,6 +153,24 @@ class Measurements:
         """The job that was offered under a name."""
         return self._offered.get(name) if isinstance(name, str) else None
 
+    @property
+    def is_calibrating(self) -> bool:
+        """Whether a calibration is under way."""
+        return self._calibrating is not None
+
+    def calibrate(self, report: Callable[[Progress], bool]) -> asyncio.Future[Outcome | Problem]:
+        """Calibrates the machine, one at a time, while there is an interpreter. `report` is called
+        on another thread before each step, and ends it all by returning false. Who stops waiting
+        stops nothing."""
+        benchmark = self._ready()
+        assert benchmark is not None
+        assert self._calibrating is None
+        work = partial(benchmark.calibrate, None, report)
+        future = asyncio.get_running_loop().run_in_executor(None, work)
+        self._calibrating = future
+        future.add_done_callback(self._calibrated)
+        return asyncio.shield(future)
+
     async def clear(self) -> None:
         """Forgets what was measured, on disk too."""
         from device_lens.benchmark.store import Store, default_cache_folder
@@ -197,6 +217,9 @@ class Measurements:
         if without_accelerator(job) is not None:
             self._set_problem(None)
         self.on_measured()
+
+    def _calibrated(self, future: asyncio.Future[Outcome | Problem]) -> None:
+        self._calibrating = None
 
     def _note(self, problem: Problem) -> None:
         if problem.code not in _OF_ONE_JOB:

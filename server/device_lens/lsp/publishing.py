@@ -14,7 +14,12 @@ from lsprotocol import types
 
 from device_lens.lsp.answers import answering
 from device_lens.lsp.documents import View
-from device_lens.lsp.features import configuration, diagnostics, semantic_tokens
+from device_lens.lsp.features import (
+    configuration,
+    diagnostics,
+    semantic_tokens,
+    transfer_curve,
+)
 from device_lens.lsp.features.inlay_hints import same_hints
 from device_lens.lsp.result import Result
 from device_lens.lsp.scheduler import Stale
@@ -227,6 +232,11 @@ class Publishing:
         self._refresh_hints()
         if client.refreshes_tokens and self._tokens_registered:
             server.spawn(server.workspace_semantic_tokens_refresh_async(None))
+
+    def _on_measured(self) -> None:
+        self._refresh_hints()
+        if self._session.client.is_ours:
+            self._server.protocol.notify(transfer_curve.CHANGED, {})
 
     def _refresh_hints(self) -> None:
         if self._session.client.refreshes_hints:

@@ -23,6 +23,7 @@ from device_lens.lsp.answers import answering, answering_pull
 from device_lens.lsp.client import read_client
 from device_lens.lsp.documents import path_of
 from device_lens.lsp.features import (
+    calibrating,
     code_actions,
     device_map,
     diagnostics,
@@ -31,6 +32,7 @@ from device_lens.lsp.features import (
     measuring,
     rule_pages,
     semantic_tokens,
+    transfer_curve,
     watched_files,
     workspace_diagnostics,
 )
@@ -259,6 +261,7 @@ def _register_requests(server: Server) -> None:
     )
     answers(types.INLAY_HINT_RESOLVE, inlay_hints.resolve)
     answers(device_map.METHOD, device_map.device_map)
+    answers(transfer_curve.METHOD, transfer_curve.transfer_curve)
     server.publishing.token_handlers = {
         types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL: semantic_tokens.full,
         types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE: semantic_tokens.ranged,
@@ -275,3 +278,7 @@ def _register_commands(server: Server) -> None:
     @server.command(measuring.CLEAR_MEASUREMENTS)
     async def on_clear_measurements() -> None:
         await measuring.clear(session)
+
+    @server.command(calibrating.CALIBRATE)
+    async def on_calibrate() -> bool:
+        return await calibrating.calibrate(server)

@@ -22,6 +22,7 @@ from device_lens.lsp.scheduler import BACKGROUND, URGENT, Scheduler, Stale, Toke
 from device_lens.lsp.settings import Settings
 
 if TYPE_CHECKING:
+    from device_lens.cost.calibration import Calibration
     from device_lens.project.files import FileStore
 
 logger = logging.getLogger(__name__)
@@ -92,7 +93,18 @@ class Session:
         self._configured.set()
         if changed:
             self._use_measurements()
+            if self._scheduler is not None:
+                self.use_calibration()  # the settings may name the interpreter
             self.invalidate()
+
+    async def configured(self) -> None:
+        """Waits for the client's settings, as long as one that knows them may take to answer."""
+        if not self._configured.is_set():
+            try:
+                await asyncio.wait_for(self._configured.wait(), CONFIGURATION_TIMEOUT)
+            except asyncio.TimeoutError:
+                logger.warning("The client does not answer for its settings: defaults are used.")
+                self._configured.set()
 
     def forget_projects(self) -> None:
         """Lets projects be made anew, with the settings as they are now."""
@@ -123,9 +135,13 @@ class Session:
         if trusted is not None:  # what was analysed before could not ask about classes
             future.add_done_callback(lambda done: self.on_known_class())
 
+    async def calibration(self) -> Calibration | None:
+        """What estimates rest on, where there is no result to ask."""
+        return await self.scheduler.submit("calibration", self._analyst.calibration)
+
     def use_calibration(self) -> None:
         """Lets estimates rest on what is kept of this machine now."""
-        interpreter = self.client.project_interpreter
+        interpreter = self.client.project_interpreter or self.settings_of("").project_interpreter
         name = interpreter_name(interpreter) if interpreter else None
         self.scheduler.submit("interpreter", partial(self._analyst.use_interpreter, name))
 
@@ -230,12 +246,7 @@ class Session:
         return Request(view, self._store_now().snapshot(), self.folders, dict(self.settings))
 
     async def _is_wanted(self, view: View) -> bool:
-        if not self._configured.is_set():
-            try:
-                await asyncio.wait_for(self._configured.wait(), CONFIGURATION_TIMEOUT)
-            except asyncio.TimeoutError:
-                logger.warning("The client does not answer for its settings: defaults are used.")
-                self._configured.set()
+        await self.configured()
         return self.settings_of(view.path).enable
 
     async def _outcome(self, future: asyncio.Future[Result]) -> Result:
