@@ -8,7 +8,7 @@ place in the picture, because its size or its devices are not known, is counted 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from device_lens.cost.calibration import Calibration
@@ -16,8 +16,10 @@ from device_lens.cost.curve import Point
 from device_lens.cost.hardware import Link, assumption_for
 from device_lens.cost.route import Direction, Memory, Route, route
 from device_lens.cost.transfer import Source, TransferCost
+from device_lens.cost.units import format_bytes
 from device_lens.ide.costs import Costs, TransferEstimate, expressions_by_site, touches_host
 from device_lens.ide.places import range_of
+from device_lens.ide.summary import time_text
 from device_lens.interpreter.facts import FileFacts, Transfer
 from device_lens.syntax.position import Range
 
@@ -33,7 +35,7 @@ _LONGEST_TEXT = 60
 
 @dataclass(frozen=True, slots=True)
 class DrawnCurve:
-    """Time against bytes on a route, `model` as pairs of bytes and microseconds.
+    """Time against bytes on a route: microseconds at each size of the picture.
 
     `basis` names what it rests on; `points` are the measured ones that the model was fitted to,
     none where it is typical. `bytes_per_us` is what large transfers approach.
@@ -45,7 +47,7 @@ class DrawnCurve:
     source: Source
     basis: str
     points: tuple[Point, ...]
-    model: tuple[tuple[int, float], ...]
+    times: tuple[float, ...]
     latency_us: float
     bytes_per_us: float | None
 
@@ -59,16 +61,19 @@ class DrawnTransfer:
     text: str
     route: str
     bytes: int
+    bytes_text: str
     cost: TransferCost
+    time_text: str
     in_loop: bool
     curve: int
 
 
 @dataclass(frozen=True, slots=True)
 class TransferCurves:
-    """The picture. `basis` says in words what it rests on, `left_out` which transfers have no
-    place in it, and why."""
+    """The picture, with `sizes` in bytes on its horizontal axis. `basis` says in words what it
+    rests on, `left_out` which transfers have no place in it, and why."""
 
+    sizes: tuple[int, ...]
     curves: tuple[DrawnCurve, ...]
     transfers: tuple[DrawnTransfer, ...]
     basis: str
@@ -94,7 +99,7 @@ def transfer_curves(facts: FileFacts | None, costs: Costs, accelerator: str) -> 
     if len(placed) > MOST_TRANSFERS:
         reasons[f"past the first {MOST_TRANSFERS}"] = len(placed) - MOST_TRANSFERS
         del placed[MOST_TRANSFERS:]
-    sizes = _sizes(each.bytes for each in placed)
+    sizes = _sizes([each.bytes for each in placed], costs.calibration)
     curves: dict[object, DrawnCurve] = {}
     if costs.calibration is not None:
         for path in costs.calibration.curves:
@@ -106,7 +111,7 @@ def transfer_curves(facts: FileFacts | None, costs: Costs, accelerator: str) -> 
     keys = list(curves)
     transfers = () if facts is None else tuple(_drawn(facts, placed, keys, costs.calibration))
     found = tuple(curves.values())
-    return TransferCurves(found, transfers, _basis(found), _left_out(reasons))
+    return TransferCurves(sizes, found, transfers, _basis(found), _left_out(reasons))
 
 
 def _placed(facts: FileFacts, costs: Costs, reasons: Counter[str]) -> Iterator[_Placed]:
@@ -124,18 +129,21 @@ def _placed(facts: FileFacts, costs: Costs, reasons: Counter[str]) -> Iterator[_
             yield _Placed(transfer, estimate, path, size, cost)
 
 
-def _sizes(wanted: Iterable[int]) -> list[int]:
-    """Sizes at which models are drawn, evenly spaced on a logarithmic axis."""
+def _sizes(wanted: list[int], calibration: Calibration | None) -> tuple[int, ...]:
+    """Sizes at which models are drawn: evenly spaced on a logarithmic axis, and the measured ones,
+    where models have their corners."""
     known = [SMALLEST, LARGEST, *wanted]
     low = min(known).bit_length() - 1
     high = (max(known) - 1).bit_length()
     steps = range((high - low) * _STEPS_PER_DOUBLING + 1)
-    return sorted({round(2 ** (low + step / _STEPS_PER_DOUBLING)) for step in steps})
+    sizes = {round(2 ** (low + step / _STEPS_PER_DOUBLING)) for step in steps}
+    for curve in calibration.curves.values() if calibration is not None else ():
+        sizes.update(point.size for point in curve.points)
+    return tuple(sorted(sizes))
 
 
-def _measured(path: Route, calibration: Calibration, sizes: list[int]) -> DrawnCurve:
+def _measured(path: Route, calibration: Calibration, sizes: tuple[int, ...]) -> DrawnCurve:
     curve = calibration.curves[path]
-    drawn = sorted({*sizes, *(point.size for point in curve.points)})
     return DrawnCurve(
         f"{path.text}{_memory_text(path)}",
         path.direction,
@@ -143,13 +151,13 @@ def _measured(path: Route, calibration: Calibration, sizes: list[int]) -> DrawnC
         "measured",
         calibration.label,
         curve.points,
-        tuple((size, curve.microseconds(size)) for size in drawn),
+        tuple(curve.microseconds(size) for size in sizes),
         curve.latency_us,
         curve.bytes_per_us,
     )
 
 
-def _typical(path: Route, sizes: list[int]) -> DrawnCurve:
+def _typical(path: Route, sizes: tuple[int, ...]) -> DrawnCurve:
     assumption = assumption_for(path.accelerator)
     link: Link = assumption.link(path)
     ends = " → ".join(end.partition(":")[0] for end in (path.source, path.target))
@@ -160,7 +168,7 @@ def _typical(path: Route, sizes: list[int]) -> DrawnCurve:
         "typical",
         assumption.name,
         (),
-        tuple((size, link.microseconds(size)) for size in sizes),
+        tuple(link.microseconds(size) for size in sizes),
         link.latency_us,
         link.bytes_per_us,
     )
@@ -194,7 +202,9 @@ def _drawn(
             _short(facts.source.text_of(where)),
             f"{each.estimate.source} → {each.estimate.target}{_memory_text(each.path)}",
             each.bytes,
+            format_bytes(each.bytes),
             each.cost,
+            time_text(each.estimate),
             bool(each.transfer.loops),
             keys.index(_key(each.path, calibration)),
         )

@@ -53,6 +53,8 @@ class Measurements:
         """Called when a cost is known that was not."""
         self.on_problem: Callable[[], None] = lambda: None
         """Called when `problem` is another one."""
+        self.on_calibrating: Callable[[], None] = lambda: None
+        """Called when a calibration has begun, and when it has ended."""
         self._command: tuple[str, ...] | None = None
         self._timeout_s = 0.0
         self._benchmark: Benchmark | None = None
@@ -169,6 +171,7 @@ class Measurements:
         future = asyncio.get_running_loop().run_in_executor(None, work)
         self._calibrating = future
         future.add_done_callback(self._calibrated)
+        self.on_calibrating()
         return asyncio.shield(future)
 
     async def clear(self) -> None:
@@ -220,6 +223,7 @@ class Measurements:
 
     def _calibrated(self, future: asyncio.Future[Outcome | Problem]) -> None:
         self._calibrating = None
+        self.on_calibrating()
 
     def _note(self, problem: Problem) -> None:
         if problem.code not in _OF_ONE_JOB:

@@ -57,6 +57,7 @@ class Publishing:
         self._tokens_registered = False
         self._session.listeners.append(self._on_result)
         self._session.measurements.on_measured = self._on_measured
+        self._session.measurements.on_calibrating = self._tell_curve
 
     def opened(self, uri: str) -> None:
         """A document is new: its diagnostics are due at once."""
@@ -235,6 +236,9 @@ class Publishing:
 
     def _on_measured(self) -> None:
         self._refresh_hints()
+        self._tell_curve()
+
+    def _tell_curve(self) -> None:
         if self._session.client.is_ours:
             self._server.protocol.notify(transfer_curve.CHANGED, {})
 

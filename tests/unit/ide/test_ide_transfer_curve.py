@@ -60,11 +60,13 @@ def test_without_a_file_or_a_measurement_the_assumption_is_drawn() -> None:
 
 
 def test_models_span_what_a_calibration_measures_and_never_fall() -> None:
-    for curve in transfer_curves(None, Costs(calibration(TO_GPU)), "cuda").curves:
-        sizes, times = zip(*curve.model, strict=True)
-        assert (sizes[0], sizes[-1]) == (transfer_curve.SMALLEST, transfer_curve.LARGEST)
-        assert all(one < other for one, other in pairwise(sizes))
-        assert all(0 < one <= other for one, other in pairwise(times))
+    found = transfer_curves(None, Costs(calibration(HOST)), "cuda")
+    assert (found.sizes[0], found.sizes[-1]) == (transfer_curve.SMALLEST, transfer_curve.LARGEST)
+    assert all(one < other for one, other in pairwise(found.sizes))
+    assert len(found.curves) == 5
+    for curve in found.curves:
+        assert len(curve.times) == len(found.sizes)
+        assert all(0 < one <= other for one, other in pairwise(curve.times))
 
 
 def test_a_transfer_is_a_point_on_its_curve(tmp_path: Path) -> None:
@@ -72,10 +74,11 @@ def test_a_transfer_is_a_point_on_its_curve(tmp_path: Path) -> None:
     (transfer,) = found.transfers
     assert transfer.range.start == position_of(LOOP, "images.to")
     assert (transfer.text, transfer.bytes) == ("images.to(device)", 38_535_168)
+    assert (transfer.bytes_text, transfer.time_text) == ("38.5 MB", "≈ 6.4 ms")
     assert (transfer.route, transfer.in_loop) == ("cpu → cuda, pageable", True)
     curve = found.curves[transfer.curve]
     assert (curve.label, curve.source) == ("cpu → cuda, pageable", "typical")
-    at = dict(curve.model)
+    at = dict(zip(found.sizes, curve.times, strict=True))
     below, above = 1 << 25, 1 << 26
     assert at[below] < transfer.cost.microseconds < at[above]
 
@@ -85,7 +88,8 @@ def test_measured_curves_take_the_place_of_typical_ones(tmp_path: Path) -> None:
     assert labels(found, "typical") == []
     curve = by_label(found, "cpu → cuda:0, pageable")
     assert curve.points == POINTS
-    assert {(point.size, point.p50) for point in POINTS} <= set(curve.model)
+    model = set(zip(found.sizes, curve.times, strict=True))
+    assert {(point.size, point.p50) for point in POINTS} <= model
     assert found.transfers[0].cost.source == "measured"
     assert found.curves[found.transfers[0].curve] is curve
     assert found.basis == "Measured on NVIDIA Scripted, torch 2.4.0, 2026-08-01."
@@ -141,7 +145,7 @@ def test_a_huge_transfer_widens_the_picture(tmp_path: Path) -> None:
     found = drawn(tmp_path, text)
     (transfer,) = found.transfers
     assert transfer.bytes > transfer_curve.LARGEST
-    assert all(curve.model[-1][0] >= transfer.bytes for curve in found.curves)
+    assert found.sizes[-1] >= transfer.bytes
 
 
 def test_apple_silicon_has_its_own_assumption() -> None:

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 METHOD = "deviceLens/transferCurve"
 CHANGED = "deviceLens/measured"
-"""Tells our own client that another answer is due, since something was measured or forgotten."""
+"""Tells our own client that another answer is due: something is measured or forgotten, or a
+calibration began or ended."""
 
 VERSION = 1
 
@@ -44,6 +45,7 @@ async def transfer_curve(session: Session, params: object) -> dict[str, Any]:
         "uri": None if result is None else uri,
         "basis": found.basis,
         "leftOut": found.left_out,
+        "sizes": list(found.sizes),
         "curves": [_curve(each) for each in found.curves],
         "transfers": [] if result is None else _transfers(session, result, found),
         "calibration": {"running": session.measurements.is_calibrating, "refusal": refusal},
@@ -58,7 +60,7 @@ def _curve(curve: DrawnCurve) -> dict[str, Any]:
         "source": curve.source,
         "basis": curve.basis,
         "points": [[each.size, each.p20, each.p50, each.p80] for each in curve.points],
-        "model": [list(each) for each in curve.model],
+        "times": list(curve.times),
         "latency": curve.latency_us,
         "bytesPerSecond": None if curve.bytes_per_us is None else curve.bytes_per_us * 1e6,
     }
@@ -85,7 +87,9 @@ def _transfer(session: Session, result: Result, drawn: DrawnTransfer) -> dict[st
         "text": drawn.text,
         "route": drawn.route,
         "bytes": drawn.bytes,
+        "bytesText": drawn.bytes_text,
         "time": cost.microseconds,
+        "timeText": drawn.time_text,
         "spread": None if cost.spread is None else list(cost.spread),
         "source": cost.source,
         "basis": cost.assumption,
