@@ -81,41 +81,56 @@ class OpenCall:
     """A module's call that is running, on `path`; `depth` and `first` are how many activations and
     steps there were when it began."""
 
-    __slots__ = ("depth", "first", "frame", "node", "path")
+    __slots__ = ("depth", "first", "frame", "inputs", "node", "path")
 
-    def __init__(self, machine: Machine, node: Any, frame: Frame) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        node: Any,
+        inputs: tuple[tuple[Shape, str | None], ...],
+        frame: Frame,
+    ) -> None:
         self.node = node
+        self.inputs = inputs
         self.frame = frame
         self.path = machine.path
         self.depth = len(machine.stack)
         self.first = len(machine.watched.steps)
 
 
-def opened(machine: Machine, node: Any, frame: Frame) -> None:
-    """A module's call begins."""
+def opened(
+    machine: Machine, node: Any, args: tuple[Any, ...], kwargs: dict[str, Any], frame: Frame
+) -> OpenCall | None:
+    """A module's call begins; Python's None where what it is given is not known."""
     watched = machine.watched
+    inputs = _inputs((*args, *kwargs.values()))
+    if not inputs:
+        machine.findings.computed(node, None)
+        if watched.open_calls:
+            watched.steps.append(None)
+        return None
     if not watched.open_calls:
         watched.steps = []
-    watched.open_calls.append(OpenCall(machine, node, frame))
+    call = OpenCall(machine, node, inputs, frame)
+    watched.open_calls.append(call)
+    return call
 
 
-def closed(machine: Machine, args: tuple[Any, ...], kwargs: Any, value: Any, frame: Frame) -> None:
+def closed(machine: Machine, call: OpenCall, value: Any, frame: Frame) -> None:
     """The call ends, with Python's None where it was given up."""
     watched = machine.watched
-    call = watched.open_calls.pop()
+    watched.open_calls.pop()
     steps = watched.steps[call.first :]
     if watched.open_calls:
         if not _runs_once(machine, frame):
             watched.steps.append(None)
         if watched.open_calls[-1].node is call.node:
             return
-    inputs = _inputs((*args, *kwargs.values()))
     result = None if value is None else tensor_of(value)
-    known = bool(steps) and None not in steps and inputs and result and result.shape is not None
     found = None
-    if known and inputs is not None:
+    if steps and None not in steps and result is not None and result.shape is not None:
         site = machine.site(call.node, frame)
-        found = Operation(site, tuple(Counter(steps).items()), inputs)
+        found = Operation(site, tuple(Counter(steps).items()), call.inputs)
     machine.findings.computed(call.node, found)
 
 

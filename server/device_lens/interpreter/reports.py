@@ -140,12 +140,14 @@ def module_call(
     run: Callable[[], Any],
 ) -> Any:
     """Runs a module's call, and looks at what is computed in it."""
-    operation_facts.opened(machine, node, frame)
+    call = operation_facts.opened(machine, node, args, kwargs, frame)
+    if call is None:
+        return run()
     value = None
     try:
         value = run()
     finally:
-        operation_facts.closed(machine, args, kwargs, value, frame)
+        operation_facts.closed(machine, call, value, frame)
     return value
 
 

@@ -24,12 +24,19 @@ from device_lens.benchmark.job import (
     OperationJob,
     TransferJob,
     answer,
+    operation_job,
     request,
+    transfer_job,
+    without_accelerator,
 )
 from device_lens.benchmark.problem import CODES, WARNINGS, Problem
 from device_lens.benchmark.runner import WORKER, Runner
 from device_lens.cost.route import Memory, Route
 from device_lens.cost.work import OPERATIONS
+from device_lens.ide.hover import hover
+from device_lens.ide.operations import MeasurableOperation
+from device_lens.ide.places import range_of
+from device_lens.ide.project import Project
 
 CODE = "__import__('os').system('touch smuggled')"
 NAMES = [CODE, "cuda:0; " + CODE, "cpu\n", "../../x", "eval", "__class__", "", None, 0, ["cpu"]]
@@ -103,6 +110,82 @@ def test_operations_that_would_run_for_minutes_are_refused() -> None:
         request(_operation(shapes=((1 << 20, 1 << 20), (1 << 20, 1 << 20))))
     with pytest.raises(InvalidJob, match="too large"):
         request(_operation(operation="add", shapes=((1 << 30, 1), (1, 1 << 30))))
+
+
+@given(
+    st.sampled_from([*OPERATIONS, CODE]) | st.text(max_size=9),
+    st.lists(st.lists(st.integers(-2, 1 << 45), max_size=9).map(tuple), max_size=4).map(tuple),
+    st.sampled_from([*DTYPES, CODE]) | st.text(max_size=9),
+    st.sampled_from(["cuda", "cuda:1", "cpu", "mps", "cuda:0; x"]) | st.text(max_size=9),
+    st.integers(-1, 99),
+)
+def test_whatever_a_program_says_becomes_a_checked_job_or_none(
+    name: str, shapes: tuple[tuple[int, ...], ...], dtype: str, device: str, option: int
+) -> None:
+    job = operation_job(name, shapes, dtype, device, option, option)
+    if job is None:
+        return
+    assert job.operation in OPERATIONS
+    assert job.dtype in DTYPES
+    assert job.device in ("cuda:0", "cuda:1", "cpu", "mps")
+    instead = without_accelerator(job)
+    assert (instead is None) == (job.device == "cpu")
+    assert instead is None or request(instead) == {**request(job), "device": "cpu"}
+
+
+HOSTILE = f"""\
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+evil = {CODE!r}
+a = torch.randn(3, 3)
+class matmul(nn.Module):
+    def forward(self, x):
+        return x @ x
+{{}}
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "b = a @ a",
+        "b = a.to('cuda')",
+        "b = torch.randn(3, 3, device='cuda:0; ' + evil) @ a",
+        "b = torch.randn(3, 3, device=evil) @ torch.randn(3, 3, device=evil)",
+        "b = torch.randn(3, 3, dtype=evil) @ a",
+        "b = torch.randn(evil, 3) @ a",
+        "b = torch.randn(int(evil), 3) @ a",
+        "b = torch.einsum(evil, a, a)",
+        f"b = torch.einsum({CODE!r} + '->', a, a)",
+        "b = F.conv2d(a[None, None], a[None, None], stride=evil, padding=evil)",
+        "b = nn.Conv2d(1, 1, 3, stride=evil)(a[None, None])",
+        "b = matmul()(a)",
+        "b = nn.Sequential(nn.Linear(3, 3), nn.ReLU())(a)",
+    ],
+)
+def test_nothing_of_a_program_is_in_the_requests_of_its_hovers(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "main.py"
+    path.write_text(HOSTILE.format(line), encoding="utf-8")
+    found = Project(str(tmp_path)).analyse(str(path))
+    allowed = {*OPERATIONS, *DTYPES, "cpu", "cuda:0", "operation", "transfer", "pageable", "pinned"}
+    for expression in found.facts.expressions:
+        at = range_of(found.facts.source, expression.site).start
+        shown = hover(found.facts, at, found.costs, found.sources)
+        wanted = None if shown is None else shown.measurable
+        if wanted is None:
+            continue
+        if isinstance(wanted, MeasurableOperation):
+            job: OperationJob | TransferJob | None = operation_job(
+                wanted.operation, wanted.shapes, wanted.dtype, wanted.device,
+                wanted.stride, wanted.padding,
+            )  # fmt: skip
+        else:
+            job = transfer_job(wanted.source, wanted.target, wanted.bytes, wanted.memory)
+        if job is not None:
+            strings = re.findall(r'"([^"]*)"(?!:)', json.dumps(request(job)))
+            assert set(strings) <= allowed
 
 
 def test_the_caller_gets_a_problem_and_no_exception() -> None:
