@@ -198,6 +198,7 @@ class Publishing:
     def _on_measured(self) -> None:
         """Costs are others now, wherever they are shown."""
         self._refresh_hints()
+        self._tell_curve()
         for view in list(self._session.documents.views()):
             self._tell_analysed(view)
 
@@ -233,10 +234,6 @@ class Publishing:
         self._refresh_hints()
         if client.refreshes_tokens and self._tokens_registered:
             server.spawn(server.workspace_semantic_tokens_refresh_async(None))
-
-    def _on_measured(self) -> None:
-        self._refresh_hints()
-        self._tell_curve()
 
     def _tell_curve(self) -> None:
         if self._session.client.is_ours:
