@@ -30,7 +30,8 @@ class Site:
 class Trail:
     """One step of a value's history and the steps before it.
 
-    `kind` is `created`, `moved`, `assigned`, `received` or `loaded`; `text` completes the
+    `kind` is `created`, `encoded` (by a library, out of what is no tensor), `moved`, `assigned`,
+    `received` or `loaded`; `text` completes the
     sentence that starts with the value's name: "is created on the CPU by torch.randn".
     """
 

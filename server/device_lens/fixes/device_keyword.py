@@ -17,10 +17,10 @@ def create_there(factory: Place, name: str, device: str) -> Fix | None:
     edit = device_edit(factory, name, device)
     if edit is None:
         return None
-    if "=" in edit.new_text:
-        safety = Safety.UNSAFE if is_random(name) else Safety.SAFE
-        return Fix(f"Create it there: device={device}", safety, (edit,))
-    return Fix(f"Move it: .to({device})", Safety.SAFE, (edit,))
+    if edit.new_text.endswith(f".to({device})"):
+        return Fix(f"Move it: .to({device})", Safety.SAFE, (edit,))
+    safety = Safety.UNSAFE if is_random(name) else Safety.SAFE
+    return Fix(f"Create it there: device={device}", safety, (edit,))
 
 
 def device_edit(factory: Place, name: str, device: str) -> Edit | None:

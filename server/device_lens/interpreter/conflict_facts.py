@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
     from device_lens.interpreter.machine import Machine
 
+_CALLING = ("forward", "__call__", "generate")
+"""Methods that run the module itself."""
+
 
 def conflict(
     machine: Machine,
@@ -70,7 +73,7 @@ def _operand(
     if type(device) is Guarded:
         return None
     place = machine.argument_site(position)
-    parameter = place is None and isinstance(position, str)
+    parameter = place is None and _of_module(position)
     site = place if place is not None else machine.site(node, frame)
     text = _text(site.node, position, parameter)
     return Operand(
@@ -80,7 +83,21 @@ def _operand(
         tensor.trail,
         origin_of(machine, tensor.trail, site, text, parameter),
         is_parameter=parameter,
+        is_unpacked=_is_unpacked(node, place),
     )
+
+
+def _is_unpacked(node: Any, place: Site | None) -> bool:
+    """Whether an argument comes out of `*values` or `**values`, which stands at the place."""
+    if place is None or not isinstance(node, ast.Call):
+        return False
+    mappings = (keyword.value for keyword in node.keywords if keyword.arg is None)
+    return isinstance(place.node, ast.Starred) or any(place.node is each for each in mappings)
+
+
+def _of_module(position: int | str) -> bool:
+    """Whether a position is a part of the module that is called: `self.weight`."""
+    return isinstance(position, str) and position.startswith("self.")
 
 
 def _text(node: Any, position: int | str, parameter: bool) -> str:
@@ -176,13 +193,16 @@ def _module_call(
 def _module_text(
     machine: Machine, node: Any, left: tuple[Any, int | str], right: tuple[Any, int | str]
 ) -> str | None:
-    if isinstance(node, ast.Call) and _is_module_call(left, right):
-        return ast.unparse(node.func)
-    return None
+    if not isinstance(node, ast.Call) or not _is_module_call(left, right):
+        return None
+    function = node.func
+    if isinstance(function, ast.Attribute) and function.attr in _CALLING:
+        function = function.value
+    return ast.unparse(function)
 
 
 def _is_module_call(left: tuple[Any, int | str], right: tuple[Any, int | str]) -> bool:
-    return any(isinstance(p, str) and p.startswith("self.") for _, p in (left, right))
+    return any(_of_module(position) for _, position in (left, right))
 
 
 def _call_chain(machine: Machine, frame: Frame) -> tuple[Site, ...]:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from device_lens.interpreter.watched import LibraryCall
 
 WRAPPER = "torch.nn.parallel.DistributedDataParallel"
+_WRAPPERS = (External(WRAPPER), External("torch.nn.DataParallel"))
 
 
 class Bypass(NamedTuple):
@@ -54,7 +55,9 @@ def _body(frame: Frame) -> Any:
 
 def missing(machine: Machine, wrapper: Any, name: str, node: Any, frame: Frame) -> None:
     """`ddp.method`, `ddp.layer`: what only the wrapped module has, whatever the conditions are."""
-    if not _is_wrapper(wrapper) or not isinstance(node, ast.Attribute):
+    if not isinstance(wrapper, ModuleObject) or wrapper.cls not in _WRAPPERS:
+        return
+    if not isinstance(node, ast.Attribute):
         return
     inner = wrapper.modules.get("module")
     if not isinstance(inner, ModuleObject) or type(inner.cls) is not ClassValue:
@@ -64,7 +67,9 @@ def missing(machine: Machine, wrapper: Any, name: str, node: Any, frame: Frame) 
     tables = (inner.fields, inner.modules, inner.parameters, inner.buffers)
     if inner.cls.lookup(name) is not None or any(name in table for table in tables):
         site = machine.watched.wrapped.get(inner)
-        machine.findings.add(DdpBypass(machine.site(node, frame), "attribute", name, site))
+        class_name = wrapper.cls.name.rpartition(".")[2]
+        place = machine.site(node, frame)
+        machine.findings.add(DdpBypass(place, "attribute", name, site, class_name))
 
 
 def _past_forward(

@@ -140,6 +140,8 @@ class Operand:
     origin: Origin
     is_parameter: bool = False
     """It is a parameter or buffer of the called module rather than an expression at the call."""
+    is_unpacked: bool = False
+    """It is among the values of `*values` or `**values`, where the site is."""
 
 
 @dataclass(slots=True)
@@ -285,7 +287,8 @@ class ContainerTransfer:
 
 @dataclass(slots=True)
 class GeneratorConflict:
-    """A `torch.Generator` on another device than its consumer needs."""
+    """A `torch.Generator` on another device than its consumer needs. Where a loader makes its own,
+    `generator` is the call that makes the loader."""
 
     site: Site
     consumer: str
@@ -348,12 +351,13 @@ class CudaContext:
 class DdpBypass:
     """A call that goes past the forward of a `DistributedDataParallel`. `form` is `module-call`
     (`ddp.module(x)` while training), `method-call` (`ddp.module.loss(x)` while training) or
-    `attribute` (a method or attribute that the wrapper lacks)."""
+    `attribute` (a method or attribute that the wrapper lacks). `class_name` is the wrapper's."""
 
     site: Site
     form: str
     name: str
     wrapper: Site | None = None
+    class_name: str = "DistributedDataParallel"
 
 
 @dataclass(slots=True)

@@ -61,12 +61,16 @@ def _use_up(machine: Machine, node: ast.For | ast.AsyncFor, iterable: Any) -> No
 
 
 def _while(machine: Machine, node: ast.While, frame: Frame) -> int:
-    value = machine.evaluate(node.test, frame)
-    reports.tested(machine, node.test, value, frame)
+    record = LoopRecord(node, frame.chunk, None, True)
+    frame.loops.append(record)  # the test runs in each iteration, as the body does
+    try:
+        value = machine.evaluate(node.test, frame)
+        reports.tested(machine, node.test, value, frame)
+    finally:
+        frame.loops.pop()
     condition = machine.decide(truth(value))
     if condition is False:
         return machine.execute(node.orelse, frame)
-    record = LoopRecord(node, frame.chunk, None, True)
 
     def test() -> None:
         machine.evaluate(node.test, frame)

@@ -142,7 +142,7 @@ def argument_node(node: Any, position: int | str) -> Any:
     """The node of an argument; position -1 is the receiver or left operand."""
     if isinstance(node, ast.Call):
         if isinstance(position, str):
-            return next((k.value for k in node.keywords if k.arg == position), None)
+            return _keyword(node, position)
         if position == -1:
             return node.func.value if isinstance(node.func, ast.Attribute) else None
         if position < len(node.args):
@@ -161,6 +161,15 @@ def argument_node(node: Any, position: int | str) -> Any:
     if isinstance(node, ast.Attribute):
         return node.value
     return None
+
+
+def _keyword(node: ast.Call, name: str) -> Any:
+    """The value of a keyword, else of the mapping that it must come from; None for a part of the
+    module that is called."""
+    if name.startswith("self."):
+        return None
+    values = {keyword.arg: keyword.value for keyword in node.keywords}
+    return values.get(name, values.get(None))
 
 
 def _operand(left: Any, right: Any, position: int | str) -> Any:

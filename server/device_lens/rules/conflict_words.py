@@ -80,7 +80,7 @@ def _movable(conflict: Conflict, context: Context) -> tuple[Operand, Operand] | 
         place = context.place(conflict.site)
         if is_changed(place, stray.site.node):
             stray, other = other, stray
-    written = context.knows(stray.site) and not stray.is_parameter
+    written = context.knows(stray.site) and not (stray.is_parameter or stray.is_unpacked)
     return (stray, other) if written and isinstance(stray.site.node, ast.expr) else None
 
 

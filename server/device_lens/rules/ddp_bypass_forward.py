@@ -2,7 +2,7 @@
 
 ## What it does
 Flags `ddp.module(x)` while training, and methods of the wrapped module that are called on the
-wrapper.
+wrapper, be it a `DistributedDataParallel` or a `DataParallel`.
 
 ## Why is this bad?
 Gradients are synchronised by hooks that the wrapper's forward sets up. A call of the module itself
@@ -45,7 +45,7 @@ RULE = Rule("ddp-bypass-forward", Severity.WARNING, __doc__)
 def check(fact: DdpBypass, context: Context) -> Finding | None:
     if fact.form == "attribute":
         message = (
-            f"`DistributedDataParallel` has no {quoted(fact.name)}, which is an attribute "
+            f"`{fact.class_name}` has no {quoted(fact.name)}, which is an attribute "
             f"of the module that it wraps: the line raises AttributeError."
         )
     else:

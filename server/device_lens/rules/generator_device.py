@@ -2,7 +2,7 @@
 
 ## What it does
 Flags a generator that is given to a factory, a sampler or a data loader that needs it on another
-device.
+device, and a data loader that shuffles without one while the default device is an accelerator.
 
 ## Why is this bad?
 A generator draws numbers on its own device only. The line raises `RuntimeError: Expected a 'cpu'
@@ -34,6 +34,7 @@ import ast
 from device_lens.domain.device import CPU
 from device_lens.fixes.arguments import add_keyword, remove_argument, remove_keyword
 from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import GeneratorConflict
 from device_lens.rules.context import Context
@@ -46,6 +47,8 @@ RULE = Rule("generator-device", Severity.ERROR, __doc__)
 
 @RULE.reads(GeneratorConflict)
 def check(fact: GeneratorConflict, context: Context) -> Finding | None:
+    if fact.generator == fact.site:
+        return _own_generator(fact, context)
     name = context.text(fact.generator)
     message = (
         f"The generator {quoted(name)} is {on(fact.generator_device)}{context.whence(fact.trail)}, "
@@ -60,6 +63,26 @@ def check(fact: GeneratorConflict, context: Context) -> Finding | None:
         related=context.history(name, fact.trail),
         fixes=[_fix(fact, context)],
     )
+
+
+def _own_generator(fact: GeneratorConflict, context: Context) -> Finding:
+    """A loader that shuffles without `generator=`, beside a default device."""
+    message = (
+        f"{quoted(fact.consumer)} shuffles with a generator of its own "
+        f"{on(fact.generator_device)}, but draws {on(fact.needed)}, the default device: "
+        f"iterating over it raises"
+        f"{when(fact.condition)}."
+    )
+    fixes = [_give_generator(context.place(fact.site))]
+    return context.finding(RULE, fact.site, message, fact.consumer, fixes=fixes)
+
+
+def _give_generator(loader: Place) -> Fix | None:
+    """A generator on the default device. `torch.get_default_device` is as old as 2.3."""
+    torch = name_for(loader.source, "torch")
+    text = f"{torch}.Generator({torch}.get_default_device())"
+    edit = add_keyword(loader, "generator", text) if torch is not None else None
+    return None if edit is None else Fix(f"Give it: generator={text}", Safety.UNSAFE, (edit,))
 
 
 def _fix(fact: GeneratorConflict, context: Context) -> Fix | None:

@@ -82,11 +82,32 @@ def _fixes(
         yield _move_module(parameters, tensor, context)
     if _is_moved_by_call(tensor, conflict):
         return
+    if tensor.is_unpacked:
+        yield _move_created(parameters, tensor, module, context)
+        return
     if not conflict.stray.is_parameter:
         yield move_fix(cause.conflicts, context)
     if context.knows(tensor.site) and plain(module):
         device = f"next({module}.parameters()).device"
         yield move_operand([context.place(tensor.site)], device)
+
+
+def _move_created(
+    parameters: Operand, tensor: Operand, module: str, context: Context
+) -> Fix | None:
+    """`.to(device)` behind what makes the values that the call unpacks, where it does not move
+    them yet."""
+    trail = tensor.trail
+    if trail is None or any(step.kind == "moved" for step in trail.steps()):
+        return None
+    created = trail.first.site
+    if trail.first.kind not in ("created", "encoded") or not context.knows(created):
+        return None
+    creation = whole_value(context.place(created))
+    device = context.at_hand.find(parameters.device, creation)
+    if device is None and created.chunk is tensor.site.chunk and plain(module):
+        device = f"next({module}.parameters()).device"
+    return None if device is None else move_operand([creation], device)
 
 
 def _is_moved_by_call(tensor: Operand, conflict: Conflict) -> bool:

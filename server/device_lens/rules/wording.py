@@ -87,6 +87,6 @@ def telling_step(trail: Trail | None) -> Trail | None:
         return None
     steps = list(trail.steps())
     for step in reversed(steps):
-        if step.kind in ("moved", "created", "loaded"):
+        if step.kind in ("moved", "created", "encoded", "loaded"):
             return step
     return steps[-1]

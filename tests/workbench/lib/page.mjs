@@ -123,13 +123,27 @@ export class EditorPage {
     await this.page.mouse.click(x, y);
   }
 
-  /** Opens the quick fixes at the cursor; resolves when one with `title` is among them. */
+  /**
+   * Opens the quick fixes at the cursor, again until one with `title` is among them: the menu does not grow once it is
+   * open, and the editor may be behind the server.
+   */
   async openQuickFixes(title) {
-    await this.page.keyboard.press('Control+.');
     const menu = this.page.locator('.action-widget:not(.action-list-submenu-panel)');
     const rows = menu.locator('.monaco-list-row.action');
-    await rows.filter({ hasText: title }).first().waitFor();
-    return { menu, rows };
+    const wanted = rows.filter({ hasText: title }).first();
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      await this.page.keyboard.press('Control+.');
+      try {
+        await wanted.waitFor({ timeout: PATIENCE_MS / 6 });
+        return { menu, rows };
+      } catch (error) {
+        if (Date.now() > deadline) {
+          throw error;
+        }
+        await this.page.keyboard.press('Escape');
+      }
+    }
   }
 
   /** Chooses a quick fix by keyboard, as users do; returns the titles of all. */

@@ -116,7 +116,7 @@ def _tokenized(call: Call) -> Value:
 
 
 def _trail(call: Call) -> Trail:
-    return call.trail("created", "is made on the CPU by the tokenizer")
+    return call.trail("encoded", "is made on the CPU by the tokenizer")
 
 
 def _encoding_to(call: Call) -> Value:
@@ -172,6 +172,8 @@ def _generated(call: Call) -> Value:
     model = call.receiver
     if not isinstance(model, ModuleObject):
         return call.unknown()
+    if model.cls == External(MODEL) and (made := MODULES.get(MODEL)) is not None:
+        made.forward(call)  # the prompt has to be where the model is
     device = home_device(model)
     found = UNKNOWN_DEVICE if device is None else device
     return Tensor(found, "int64", zero_dim=False)
@@ -209,7 +211,7 @@ def register_all() -> None:
 def _encoded(call: Call) -> Value:
     """`tokenizer.encode(text, return_tensors="pt")`: one tensor in host memory."""
     if constant(call.kwargs.get("return_tensors")) == "pt":
-        return Tensor(CPU, "int64", zero_dim=False)
+        return Tensor(CPU, "int64", trail=_trail(call), zero_dim=False)
     return Unknown("token ids")
 
 

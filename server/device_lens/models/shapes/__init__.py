@@ -20,6 +20,7 @@ SHAPES: dict[str, Rule] = {
     "along": rules.along,
     "viewed": rules.viewed,
     "expanded": rules.expanded,
+    "like_other": rules.like_other,
     "repeated": rules.repeated,
     "permuted": rules.permuted,
     "rank": rules.same_rank,

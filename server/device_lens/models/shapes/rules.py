@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from device_lens.domain.values import Dim, Tensor
+from device_lens.models.call import tensor_of
 from device_lens.models.numbers import dimension
 from device_lens.models.shapes.extent import (
     ANY,
@@ -108,6 +109,13 @@ def expanded(bound: Bound, tensors: list[Tensor]) -> Extent:
         return exactly(None if dim == -1 else dim for dim in shape)
     own = (None,) * (len(shape) - len(own)) + own
     return exactly(a if b == -1 else b for a, b in zip(own, shape, strict=True))
+
+
+def like_other(bound: Bound, tensors: list[Tensor]) -> Extent:
+    """`expand_as`, `view_as`: as large as the tensor that is named."""
+    other = bound.get("other")
+    tensor = None if other is None or isinstance(other, tuple) else tensor_of(other)
+    return ANY if tensor is None else of_tensor(tensor)
 
 
 def repeated(bound: Bound, tensors: list[Tensor]) -> Extent:

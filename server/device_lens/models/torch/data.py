@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from device_lens.domain.device import CPU
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.values import (
     FALSE,
     NONE,
     Const,
+    DeviceValue,
     External,
     TupleValue,
     Unknown,
@@ -26,6 +28,7 @@ from device_lens.models.reports import generator_conflict
 from device_lens.models.torch.collation import collate, convert, pin
 from device_lens.models.torch.copying import mark_fresh
 from device_lens.models.torch.objects import class_model, instance, nothing, register_names
+from device_lens.models.torch.random import GENERATOR
 from device_lens.models.words import words
 
 NAMESPACE = "torch.utils.data"
@@ -72,6 +75,9 @@ def _fill_loader(call: Call, made: Instance) -> None:
 def _check_generator(call: Call, consumer: str) -> None:
     """Indices are drawn on the default device, wherever what is loaded is."""
     generator = call.kwargs.get("generator")
+    if generator is None and call.complete and constant(call.get(2, "shuffle", FALSE)) is True:
+        generator = Instance(External(GENERATOR))  # the loader makes its own, on the CPU
+        generator.fields["device"] = DeviceValue(CPU)
     if isinstance(generator, Instance):
         needed = call.services.default_device()
         generator_conflict(call.services, consumer, generator, "generator", needed)

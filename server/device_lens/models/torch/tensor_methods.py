@@ -58,7 +58,7 @@ TABLE = """
     view
 (@input, ...size) -> expanded.keep
     expand
-(@input, other) -> any.keep
+(@input, other) -> like_other.keep
     expand_as reshape_as view_as
 (@input, ...size) -> permuted.keep
     permute
