@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 
 from device_lens.fixes.place import FUNCTIONS, Place
 from device_lens.syntax.source import SourceFile
@@ -12,8 +13,10 @@ from device_lens.syntax.source import SourceFile
 _WORD = re.compile(r"\w+")
 
 
+@lru_cache(maxsize=8)
 def name_for(source: SourceFile, module: str) -> str | None:
-    """How a file that imports it can write a module such as `torch.nn`; None where it cannot."""
+    """How a file that imports it can write a module such as `torch.nn`; None where it cannot.
+    Remembered for the versions of a file that are looked at now: every finding asks."""
     found: list[str] = []
     for chunk in source.chunks:
         for statement in chunk.body:
@@ -83,6 +86,16 @@ def stores(node: ast.AST, name: str) -> list[ast.AST]:
     return found
 
 
+@lru_cache(maxsize=256)
+def stored_names(function: ast.AST) -> frozenset[str]:
+    """The names that a function and those in it bind or delete, parameters left out."""
+    return frozenset(
+        each.id
+        for each in ast.walk(function)
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
+    )
+
+
 def assignable(place: Place) -> bool:
     """Whether `… = value` can rebind the expression here and mean the same thing: a name must be
     of this function, since an assignment would make a global one local."""
@@ -99,14 +112,22 @@ def is_local(function: ast.AST, name: str) -> bool:
     """Whether an assignment in the function rebinds what the name is there."""
     if isinstance(function, ast.Lambda):
         return False
+    return name in _bound_by(function)
+
+
+@lru_cache(maxsize=256)
+def _bound_by(function: ast.AST) -> frozenset[str]:
+    """The names that a function binds or declares. Remembered, since a finding asks for one
+    function and many names, and trees do not change."""
+    found: set[str] = set()
     for each in own_nodes(function):
-        if isinstance(each, ast.Global | ast.Nonlocal) and name in each.names:
-            return True
-        if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Store):
-            return True
-        if isinstance(each, ast.arg) and each.arg == name:
-            return True
-    return False
+        if isinstance(each, ast.Global | ast.Nonlocal):
+            found.update(each.names)
+        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+            found.add(each.id)
+        elif isinstance(each, ast.arg):
+            found.add(each.arg)
+    return frozenset(found)
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:

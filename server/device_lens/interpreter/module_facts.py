@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue
@@ -184,29 +186,46 @@ def usage_of(cls: ClassValue, name: str) -> Usage:
 
 
 def _in_method(method: Any, name: str, usage: Usage) -> None:
-    for node in ast.walk(method):
+    for node in _mentions(method).get(name, ()):
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(_is_own(target, name) for target in targets):
-                if method.name != "__init__":
-                    usage.assigned_outside_init = True
-                if node.value is not None and _moves(node.value):
-                    usage.moved = usage.kept = True
-        elif isinstance(node, ast.Attribute) and _is_own(node, name):
+            if method.name != "__init__":
+                usage.assigned_outside_init = True
+            if node.value is not None and _moves(node.value):
+                usage.moved = usage.kept = True
+        elif isinstance(node, ast.Attribute):
             if isinstance(node.ctx, ast.Load) and method.name != "__init__":
                 usage.in_forward = True
-        elif _is_move_of(node, name):
+        else:
             usage.moved = True
             usage.copied = node
 
 
-def _is_move_of(node: Any, name: str) -> bool:
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in ("to", "cuda", "type_as")
-        and _is_own(node.func.value, name)
-    )
+@lru_cache(maxsize=1024)
+def _mentions(method: Any) -> dict[str, list[ast.AST]]:
+    """Assignments, reads and moves of attributes of `self` in a method, by attribute. Remembered:
+    each attribute of a class asks for all methods of its bases."""
+    found: dict[str, list[ast.AST]] = {}
+    for node in ast.walk(method):
+        for name in dict.fromkeys(_own_names(node)):
+            found.setdefault(name, []).append(node)
+    return found
+
+
+def _own_names(node: ast.AST) -> Iterator[str]:
+    """The attributes of `self` that a node assigns, reads or moves."""
+    if isinstance(node, ast.Assign):
+        places: list[ast.expr] = node.targets
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+        places = [node.target]
+    elif isinstance(node, ast.Attribute):
+        places = [node]
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        places = [node.func.value] if node.func.attr in ("to", "cuda", "type_as") else []
+    else:
+        return
+    for place in places:
+        if isinstance(place, ast.Attribute) and _is_own(place, place.attr):
+            yield place.attr
 
 
 def _is_own(node: Any, name: str) -> bool:

@@ -9,12 +9,26 @@ from dataclasses import dataclass
 from device_lens.domain.device import Agreement, DeviceTree, SymbolicDevice, agree
 from device_lens.domain.guard import leaves, primary
 from device_lens.fixes.bindings import surely_bound
-from device_lens.fixes.names import is_local, of_comprehension, stores
+from device_lens.fixes.names import is_local, of_comprehension, stored_names, stores
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import FileFacts, Kind
 from device_lens.rules.wording import leaf
 
 _SET_UP = ("__init__", "__post_init__", "setup")
+
+
+class _Spot:
+    """A place with what is asked of it again and again: every finding meets every sighting."""
+
+    __slots__ = ("end", "function", "place", "start", "statement", "statement_range")
+
+    def __init__(self, place: Place) -> None:
+        statement = place.statement
+        self.place = place
+        self.start, self.end = place.range.start, place.range.end
+        self.function = place.function
+        self.statement = statement.node
+        self.statement_range = statement.range
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +38,7 @@ class _Seen:
     text: str
     base: str
     """The name that the text begins with."""
-    place: Place
+    at: _Spot
     kind: Kind
     device: DeviceTree
 
@@ -50,12 +64,13 @@ class AtHand:
         an attribute of `self`, a device of an enclosing scope, a module; of `kinds` only. None
         where there is none."""
         found: list[tuple[tuple[int, int], str]] = []
-        for text, seen in self._by_text().items():
-            latest = _latest(seen, place)
+        here, around = _Spot(place), frozenset(place.ancestors())
+        for text, seen in self._matching(device, kinds):
+            latest = _latest(seen, here, around)
             if latest is None or latest.kind not in kinds or not matches(latest.device, device):
                 continue
             if text.startswith("self.") or surely_bound(place, latest.base):
-                found.append((_preference(latest, place), latest.expression))
+                found.append((_preference(latest, here), latest.expression))
         return min(found)[1] if found else None
 
     def visible(self, text: str, where: Place, place: Place) -> bool:
@@ -71,6 +86,22 @@ class AtHand:
         first, last = place.range.start, where.statement.range.start
         rebound = (where.at(node).range.start for node in stores(function, base))
         return not any(first <= start < last for start in rebound)
+
+    def _matching(
+        self, device: DeviceTree, kinds: tuple[Kind, ...]
+    ) -> Iterator[tuple[str, list[_Seen]]]:
+        """The sightings of each text that had such a device anywhere."""
+        known: dict[int, bool] = {}
+        for text, seen in self._by_text().items():
+            for each in seen:
+                if each.kind not in kinds:
+                    continue
+                key = id(each.device)
+                if key not in known:
+                    known[key] = matches(each.device, device)
+                if known[key]:
+                    yield text, seen
+                    break
 
     def _by_text(self) -> dict[str, list[_Seen]]:
         if self._seen is None:
@@ -93,13 +124,13 @@ class AtHand:
     ) -> Iterator[_Seen]:
         place = Place(self._facts.source, chunk, node)  # type: ignore[arg-type]
         if isinstance(node, ast.arg):
-            yield _Seen(node.arg, node.arg, place, kind, device)
+            yield _Seen(node.arg, node.arg, _Spot(place), kind, device)
         elif isinstance(node, ast.Name) and not of_comprehension(place, node.id):
-            yield _Seen(node.id, node.id, place, kind, device)
+            yield _Seen(node.id, node.id, _Spot(place), kind, device)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             base = node.value.id
             if base == "self" or kind is Kind.DEVICE:
-                yield _Seen(f"{base}.{node.attr}", base, place, kind, device)
+                yield _Seen(f"{base}.{node.attr}", base, _Spot(place), kind, device)
 
 
 def matches(candidate: DeviceTree, device: DeviceTree) -> bool:
@@ -112,14 +143,13 @@ def matches(candidate: DeviceTree, device: DeviceTree) -> bool:
     )
 
 
-def _latest(seen: list[_Seen], place: Place) -> _Seen | None:
-    """The sighting that tells what the text stands for at the place: the last one before it in
-    the same function; else one of another scope, where all of them agree."""
-    function = place.function
-    before = [each for each in seen if _is_before(each.place, place)]
+def _latest(seen: list[_Seen], here: _Spot, around: frozenset[ast.AST]) -> _Seen | None:
+    """The sighting that tells what the text stands for at a place, `around` which nodes are: the
+    last one before it in the same function; else one of another scope, where all of them agree."""
+    before = [each for each in seen if _is_before(each.at, here, around)]
     if before:
-        return max(before, key=lambda each: each.place.range.start)
-    others = [each for each in seen if _may_speak_for(each, place, function)]
+        return max(before, key=lambda each: each.at.start)
+    others = [each for each in seen if _may_speak_for(each, here.place, here.function)]
     if not others:
         return None
     first = others[0]
@@ -127,36 +157,35 @@ def _latest(seen: list[_Seen], place: Place) -> _Seen | None:
     return first if agreeing else None
 
 
-def _is_before(seen: Place, place: Place) -> bool:
-    if seen.function is not place.function:
+def _is_before(seen: _Spot, here: _Spot, around: frozenset[ast.AST]) -> bool:
+    if seen.function is not here.function:
         return False
-    if isinstance(seen.node, ast.arg):
+    node = seen.place.node
+    if isinstance(node, ast.arg):
         return True
-    if isinstance(getattr(seen.node, "ctx", None), ast.Store):
-        statement = seen.statement
-        inside = any(node is statement.node for node in place.ancestors())
-        if inside or statement.node is place.node:
-            return isinstance(statement.node, ast.For | ast.With)
-        return statement.range.end <= place.statement.range.start
-    return seen.range.end <= place.range.start or seen.statement.node is place.statement.node
+    if isinstance(getattr(node, "ctx", None), ast.Store):
+        if seen.statement in around or seen.statement is here.place.node:
+            return isinstance(seen.statement, ast.For | ast.With)
+        return seen.statement_range.end <= here.statement_range.start
+    return seen.end <= here.start or seen.statement is here.statement
 
 
 def _may_speak_for(seen: _Seen, place: Place, function: ast.AST | None) -> bool:
     """Whether a sighting elsewhere in the file is of the same variable or attribute."""
-    theirs = seen.place.function
+    theirs = seen.at.function
     if function is None:
         return False
     if theirs is function and seen.text == seen.base:
-        return all(isinstance(node, ast.arg) for node in stores(function, seen.base))
+        return seen.base not in stored_names(function)
     if seen.base == "self":
-        if place.owner is None or seen.place.owner is not place.owner:
+        if place.owner is None or seen.at.place.owner is not place.owner:
             return False
         # A module made in `__init__` may move before another method runs; a device does not.
         return seen.text != "self" and _is_set_up(theirs) is (seen.kind is Kind.DEVICE)
-    if is_local(function, seen.base) or isinstance(seen.place.node, ast.arg):
+    if is_local(function, seen.base) or isinstance(seen.at.place.node, ast.arg):
         return False
     if theirs is None:
-        return seen.place.owner is None and seen.kind is not Kind.TENSOR
+        return seen.at.place.owner is None and seen.kind is not Kind.TENSOR
     return not is_local(theirs, seen.base) and seen.kind is Kind.DEVICE
 
 
@@ -164,13 +193,13 @@ def _is_set_up(function: ast.AST | None) -> bool:
     return isinstance(function, ast.FunctionDef) and function.name in _SET_UP
 
 
-def _preference(seen: _Seen, place: Place) -> tuple[int, int]:
+def _preference(seen: _Seen, here: _Spot) -> tuple[int, int]:
     """Lower is better: first by what it is, then the nearest."""
-    near = place.function is seen.place.function
+    near = here.function is seen.at.function
     if seen.text.startswith("self."):
         rank = {Kind.DEVICE: 2, Kind.TENSOR: 4}.get(seen.kind, 5)
     elif seen.kind is Kind.DEVICE:
-        rank = 0 if near else 3 if place.owner is None else 7
+        rank = 0 if near else 3 if here.place.owner is None else 7
     else:
         rank = 1 if seen.kind is Kind.TENSOR else 6
-    return rank, abs(place.range.start.line - seen.place.range.start.line)
+    return rank, abs(here.start.line - seen.at.start.line)

@@ -69,6 +69,7 @@ class Chunk:
 
     def _position(self, lineno: int, byte: int) -> Position:
         line = lineno - self.first_line
-        if self.text.isascii():
+        # What stands for broken code may be longer than it: its places are clamped to the line.
+        if self.problem is None and self.text.isascii():
             return Position(line, byte)
         return Position(line, column_of_byte(self.line(line), byte))

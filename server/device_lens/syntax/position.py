@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate
 from typing import Literal
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
+_LONG_LINE = 1000
+"""Characters from which the columns of a line are looked up in a table."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -113,8 +115,16 @@ def column_of_byte(line: str, byte: int) -> int:
     """The column at a UTF-8 byte offset (as ``ast`` counts), clamped to the line."""
     if line.isascii():
         return min(max(byte, 0), len(line))
-    head = line.encode("utf-8", "surrogatepass")[: max(byte, 0)]
-    return len(head.decode("utf-8", "ignore")) if _plain(line) else _decode(head, "utf-8")
+    if len(line) > _LONG_LINE:
+        return max(bisect_right(_bytes_before(line), max(byte, 0)) - 1, 0)
+    return _decode(line.encode("utf-8", "surrogatepass")[: max(byte, 0)], "utf-8")
+
+
+@lru_cache(maxsize=8)
+def _bytes_before(line: str) -> list[int]:
+    """The UTF-8 bytes before each column of a line and before its end. Remembered: all places of
+    a line are asked for together, and each would encode the line anew."""
+    return [0, *accumulate(len(char.encode("utf-8", "surrogatepass")) for char in line)]
 
 
 def units_of_column(line: str, column: int, encoding: Encoding) -> int:
@@ -125,7 +135,7 @@ def units_of_column(line: str, column: int, encoding: Encoding) -> int:
     head = line[:column]
     if encoding == "utf-8":
         return len(head.encode("utf-8", "surrogatepass"))
-    return len(head) + sum(char > "\uffff" for char in head)
+    return len(head.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def column_of_units(line: str, units: int, encoding: Encoding) -> int:
@@ -141,11 +151,6 @@ def column_of_units(line: str, units: int, encoding: Encoding) -> int:
         if seen > units:
             return column
     return len(line)
-
-
-def _plain(line: str) -> bool:
-    """Whether a line has no lone surrogates."""
-    return not any("\ud800" <= char <= "\udfff" for char in line)
 
 
 def _decode(head: bytes, encoding: str) -> int:

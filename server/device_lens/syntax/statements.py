@@ -98,4 +98,11 @@ def header_range(chunk: Chunk, node: ast.stmt) -> Range:
 
 
 def _covering(chunk: Chunk, nodes: Iterator[ast.stmt], where: Range) -> ast.stmt | None:
-    return next((node for node in nodes if full_range(chunk, node).covers(where)), None)
+    # Bytes are no fewer than characters: what ends too early in bytes does so in characters.
+    end = (where.end.line + chunk.first_line, where.end.column)
+    late = (
+        node
+        for node in nodes
+        if ((node.end_lineno or node.lineno), node.end_col_offset or 0) >= end
+    )
+    return next((node for node in late if full_range(chunk, node).covers(where)), None)

@@ -180,3 +180,14 @@ def test_forward_hooks_may_replace_the_output() -> None:
     handle = run(services, linear, "register_forward_hook", hook)
     assert isinstance(handle, Instance)
     assert run_hooks(services, linear, (), tensor()) is other
+
+
+def test_modules_nested_deeper_than_calls_can_be_are_walked() -> None:
+    services, inner = make()
+    inner.parameters["w"] = Parameter(tensor())
+    for _ in range(3000):
+        _, outer = make()
+        outer.modules["a"] = outer.modules["b"] = inner
+        inner = outer
+    assert sum(1 for _ in walk(inner)) == 3001
+    assert len(list(all_parts(inner))) == 1

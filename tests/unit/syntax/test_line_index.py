@@ -80,3 +80,13 @@ def test_ranges_cover_and_contain() -> None:
     assert Position(4, 2) in outer
     assert Position(4, 3) not in outer
     assert inner.shifted(2) == span(3, 0, 4, 9)
+
+
+def test_columns_of_a_long_line_are_those_of_its_short_parts() -> None:
+    part = "é😀a\ud800 "
+    line = part * 400
+    width = len(part.encode("utf-8", "surrogatepass"))
+    for byte in range(width + 1):
+        assert column_of_byte(line, 7 * width + byte) == 7 * len(part) + column_of_byte(part, byte)
+    assert column_of_byte(line, -1) == 0
+    assert column_of_byte(line, 10**6) == len(line)

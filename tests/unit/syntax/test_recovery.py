@@ -145,3 +145,15 @@ def test_newer_syntax_is_a_problem_of_its_statement() -> None:
 def test_messages_name_no_line() -> None:
     file = parse("a.py", "x = 1\n\nclass A:\nz = (1]\n")
     assert all(" line " not in problem.message for problem in file.problems)
+
+
+@pytest.mark.parametrize("text", ["@", "if x:", "x =", "def f(", "é =", "for i in y:\n\nx = ("])
+def test_what_stands_for_broken_code_lies_within_its_line(text: str) -> None:
+    file = parse("a.py", text)
+    for chunk in file.chunks:
+        for node in (each for one in chunk.body for each in ast.walk(one)):
+            if isinstance(node, ast.stmt | ast.expr):
+                where = file.range(chunk, node)
+                for place in (where.start, where.end):
+                    assert place.line < len(file.lines.lines)
+                    assert place.column <= len(file.lines.line(place.line))

@@ -118,17 +118,19 @@ def opaque_parameter(module: ModuleObject) -> Parameter:
     return found
 
 
-def walk(
-    module: ModuleObject, prefix: str = "", seen: set[int] | None = None
-) -> Iterator[tuple[str, ModuleObject]]:
-    """The module and every module in it, each once, with qualified names: parents first."""
-    seen = set() if seen is None else seen
-    if id(module) in seen:
-        return
-    seen.add(id(module))
-    yield prefix, module
-    for name, child in children(module):
-        yield from walk(child, f"{prefix}.{name}" if prefix else name, seen)
+def walk(module: ModuleObject) -> Iterator[tuple[str, ModuleObject]]:
+    """The module and every module in it, each once, with qualified names: parents first. Modules
+    may be nested deeper than calls can be."""
+    seen: set[int] = set()
+    stack = [("", module)]
+    while stack:
+        prefix, owner = stack.pop()
+        if id(owner) in seen:
+            continue
+        seen.add(id(owner))
+        yield prefix, owner
+        for name, child in reversed(children(owner)):
+            stack.append((f"{prefix}.{name}" if prefix else name, child))
 
 
 def children(module: ModuleObject) -> list[tuple[str, ModuleObject]]:
