@@ -138,7 +138,8 @@ async def test_a_hover_measures_and_the_next_one_shows_it(measuring: Measuring) 
     text = await measuring.hover_until(MEASURED)
     assert text.splitlines()[0].endswith("38.5 MB · 10 ms measured`")
     assert ": 9.0 ms to 11 ms in three of five runs." in text
-    assert "| pageable memory (this one) | 10 ms, measured |" in text
+    assert "| pageable (this one) | pinned | `non_blocking` |" in text
+    assert "| 10 ms measured | ≈ " in text
     assert "measuring" not in text
     assert len(measuring.starts) == 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from device_lens.cost.route import Memory
 from device_lens.cost.units import format_microseconds
@@ -10,16 +11,16 @@ from device_lens.ide.costs import Costs, TransferEstimate, touches_host
 from device_lens.ide.markdown import join, plain, table
 from device_lens.interpreter.facts import Transfer
 
-MAX_ROWS = 5
+MAX_COLUMNS = 5
 
 
 def cost_notes(transfer: Transfer, estimate: TransferEstimate, costs: Costs) -> str:
     """A table of what the transfer would cost otherwise, and what the numbers rest on."""
-    rows = list(_rows(transfer, estimate, costs))[:MAX_ROWS]
-    return join([table(rows) if rows else "", _assumption(estimate)])
+    columns = islice(_columns(transfer, estimate, costs), MAX_COLUMNS)
+    return join([table(columns), _assumption(estimate)])
 
 
-def _rows(
+def _columns(
     transfer: Transfer, estimate: TransferEstimate, costs: Costs
 ) -> Iterator[tuple[str, str]]:
     path, cost, size = estimate.path, estimate.cost, estimate.bytes
@@ -30,28 +31,28 @@ def _rows(
             other = costs.in_memory(estimate, memory)
             if other is not None:
                 mark = " (this one)" if memory is path.memory else ""
-                yield f"{memory.value} memory{mark}", _time(other.microseconds, other.source)
-        yield "`non_blocking=True`", _overlap(transfer)
+                yield f"{memory.value}{mark}", _time(other.microseconds, other.source)
+        yield "`non_blocking`", _overlap(transfer)
     loop = estimate.loop
     if loop is not None and loop.total_us is not None:
-        yield f"all {loop.iterations} iterations", _time(loop.total_us, loop.source)
+        yield f"all {loop.iterations} passes", _time(loop.total_us, loop.source)
         if estimate.invariant and loop.saved_by_hoisting_us:
-            yield "moved above the loop saves", _time(loop.saved_by_hoisting_us, loop.source)
+            yield "above the loop saves", _time(loop.saved_by_hoisting_us, loop.source)
     elif loop is not None and estimate.invariant:
-        yield "moved above the loop saves", "all but the first iteration"
+        yield "above the loop saves", "all but the first pass"
 
 
 def _time(microseconds: float, source: str) -> str:
     text = format_microseconds(microseconds)
-    return f"{text}, measured" if source == "measured" else f"≈ {text}"
+    return f"{text} measured" if source == "measured" else f"≈ {text}"
 
 
 def _overlap(transfer: Transfer) -> str:
     if transfer.non_blocking and transfer.pinned:
-        return "yes: the copy overlaps with what follows"
+        return "overlaps"
     if transfer.non_blocking:
-        return "yes, but pageable memory makes the copy wait"
-    return "no: the copy is waited for"
+        return "waits: not pinned"
+    return "off: waits"
 
 
 def _assumption(estimate: TransferEstimate) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+!|~$&])")
 _SPACE = re.compile(r"\s+")
@@ -40,10 +40,14 @@ def shorten(text: str, longest: int = LONGEST_CODE) -> str:
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
-def table(rows: Iterable[Sequence[str]]) -> str:
-    """Two columns without a heading row of their own."""
-    lines = [f"| {name} | {value} |" for name, value in rows]
-    return "\n".join(["| | |", "| :-- | :-- |", *lines])
+def table(columns: Iterable[tuple[str, str]]) -> str:
+    """Values side by side, each under its name: two lines, however many they are. Empty without
+    any."""
+    found = list(columns)
+    if not found:
+        return ""
+    names, values = zip(*found, strict=True)
+    return "\n".join(f"| {' | '.join(line)} |" for line in (names, [":--"] * len(found), values))
 
 
 def join(parts: Iterable[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from device_lens.cost.units import format_microseconds
-from device_lens.ide.markdown import join, plain
+from device_lens.ide.markdown import join, plain, table
 from device_lens.ide.operations import OperationEstimate
 
 
@@ -22,7 +22,7 @@ def own_time(estimate: OperationEstimate) -> str:
 
 def operation_notes(estimate: OperationEstimate) -> str:
     """Which device is the right one, the three times, and what the numbers rest on."""
-    return join([verdict(estimate), _table(estimate), _basis(estimate)])
+    return join([verdict(estimate), table(_columns(estimate)), _basis(estimate)])
 
 
 def verdict(estimate: OperationEstimate) -> str:
@@ -53,20 +53,17 @@ def _pays(estimate: OperationEstimate) -> str:
     return f"from a first dimension of about {size}"
 
 
-def _table(estimate: OperationEstimate) -> str:
+def _columns(estimate: OperationEstimate) -> list[tuple[str, str]]:
     cost, there = estimate.cost, plain(estimate.accelerator)
     at_cpu, at_there = ("cpu (here)", there) if estimate.here == "cpu" else ("cpu", there)
     if estimate.here == "accelerator":
         at_there = f"{there} (here)"
     moved = "measured" if cost.transfer_source == cost.accelerator_source == "measured" else ""
-    times = [
-        _time(cost.cpu_us, cost.cpu_source),
-        _time(cost.accelerator_us, cost.accelerator_source),
-        _time(cost.with_transfer_us, moved),
+    return [
+        (at_cpu, _time(cost.cpu_us, cost.cpu_source)),
+        (at_there, _time(cost.accelerator_us, cost.accelerator_source)),
+        (f"moved to {there} first", _time(cost.with_transfer_us, moved)),
     ]
-    heads = [at_cpu, at_there, f"moved to {there} first"]
-    lines = (heads, [":--"] * 3, times)
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def _time(microseconds: float, source: str) -> str:

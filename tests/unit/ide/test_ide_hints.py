@@ -26,7 +26,7 @@ def test_a_transfer_shows_its_cost_behind_the_call(tmp_path: Path) -> None:
     assert hint.position == position_of(LOOP, "(device)\n", 8)
     assert hint.label.startswith("≈ ")
     assert hint.label.endswith(" ms · 38.5 MB")
-    assert "pinned memory" in hint.tooltip
+    assert "| pinned |" in hint.tooltip
 
 
 def test_cheap_transfers_show_nothing(tmp_path: Path) -> None:
