@@ -8,6 +8,7 @@ import {
   workspace,
 } from 'vscode';
 import { showDebugInformation } from './debugInformation';
+import { measureTransfer } from './measuring';
 import { openRule } from './rulePages';
 import type { Server } from './server';
 import { SECTION } from './settings';
@@ -29,6 +30,7 @@ export function registerCommands(parts: Parts): Disposable[] {
     fixAll: () => applyFixAll(),
     chooseInterpreter: () => chooseInterpreter(),
     openRule: (rule) => openRule(parts, rule),
+    measureTransfer: () => measureTransfer(),
     toggleTransferHints: () => toggle('inlayHints.transfers'),
     toggleDeviceHints: () => toggle('inlayHints.devices'),
   };

@@ -32,13 +32,36 @@ export const extensions = { getExtension: (id: string) => installedExtensions.ge
 
 export const registered = new Map<string, (...args: unknown[]) => unknown>();
 export const executed: unknown[][] = [];
+/** What commands of the server give, by name. */
+export const answers = new Map<unknown, unknown>();
 export const commands = {
   registerCommand(name: string, run: (...args: unknown[]) => unknown) {
     registered.set(name, run);
     return { dispose: () => registered.delete(name) };
   },
-  executeCommand: async (...call: unknown[]) => void executed.push(call),
+  executeCommand: async (...call: unknown[]) => {
+    executed.push(call);
+    return answers.get(call[0]);
+  },
 };
+
+export class Position {
+  constructor(
+    readonly line: number,
+    readonly character: number,
+  ) {}
+}
+
+export class Selection {
+  constructor(
+    readonly anchor: Position,
+    readonly active: Position,
+  ) {}
+}
+
+export enum ProgressLocation {
+  Window = 10,
+}
 
 export enum ViewColumn {
   Beside = -2,
@@ -79,6 +102,8 @@ export class FakePanel {
 export const panels: FakePanel[] = [];
 export const messages: string[] = [];
 export const window = {
+  activeTextEditor: undefined as unknown,
+  withProgress: async <T>(_options: unknown, run: () => Promise<T>) => run(),
   showInformationMessage: async (text: string) => void messages.push(text),
   createWebviewPanel(
     viewType: string,

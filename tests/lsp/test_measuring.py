@@ -334,3 +334,77 @@ async def test_the_real_worker_measures_operations(measuring: Measuring, torch_p
         assert "≈ is estimated for typical PCIe 4.0 x16." in text
     else:
         assert "≈ " not in text
+
+
+BOTH = PROGRAM + "a = torch.randn(3, 3)\nb = a @ a\nloss = (a @ a).sum().item()\nname = 'x'\n"
+
+
+async def measure_at(measuring: Measuring, part: str, inside: int = 0) -> Any:
+    """Asks for what stands at a part of the text to be measured."""
+    at = measuring.editor.at(part, inside)
+    return await measuring.run("deviceLens.measureAt", measuring.editor.uri, at)
+
+
+@pytest.mark.parametrize(
+    ("part", "inside", "spot", "said"),
+    [
+        ("images.to", 0, 'to("cuda")', "cpu → cuda"),
+        ("moved", 2, 'to("cuda")', "cpu → cuda"),
+        ("b = ", 0, " @ a\n", "cpu · float32 [3, 3] · 36 B · 10 ms measured"),
+        ("a @ a\n", 2, " @ a\n", "cpu · float32 [3, 3] · 36 B · 10 ms measured"),
+    ],
+)
+async def test_the_command_measures_what_is_at_the_caret(
+    measuring: Measuring, part: str, inside: int, spot: str, said: str
+) -> None:
+    await measuring.begin("greet answer", program=BOTH, trigger="off")
+    answer = await measure_at(measuring, part, inside)
+    assert answer["message"].startswith(said)
+    expected = measuring.editor.at(spot, 9 if "cuda" in spot else 0)
+    assert (answer["position"]["line"], answer["position"]["character"]) == (
+        expected.line,
+        expected.character,
+    )
+    params = types.HoverParams(types.TextDocumentIdentifier(measuring.editor.uri), expected)
+    shown = await measuring.client.text_document_hover_async(params)
+    assert shown is not None
+    assert isinstance(shown.contents, types.MarkupContent)
+    assert MEASURED in shown.contents.value
+    assert len(measuring.starts) == 1
+
+
+async def test_the_command_says_where_there_is_nothing(measuring: Measuring) -> None:
+    await measuring.begin("greet answer", program=BOTH)
+    answer = await measure_at(measuring, "name")
+    assert answer["message"].startswith("Nothing here can be measured")
+    assert measuring.starts == []
+
+
+async def test_the_command_says_why_it_failed(measuring: Measuring) -> None:
+    await measuring.begin("no-torch", program=BOTH)
+    assert "has no PyTorch" in (await measure_at(measuring, "images.to"))["message"]
+
+
+async def test_the_command_measures_nothing_without_trust(measuring: Measuring) -> None:
+    await measuring.begin("greet answer", False, program=BOTH)
+    answer = await measure_at(measuring, "images.to")
+    assert answer["message"] == "Nothing is measured in a workspace that is not trusted."
+    assert measuring.starts == []
+
+
+async def test_editors_without_links_have_an_action(measuring: Measuring) -> None:
+    await measuring.begin("greet answer", None, program=BOTH)
+    (action,) = await measuring.editor.actions("images.to", ["source.measure"])
+    assert action.title == "Measure this transfer on this machine"
+    assert action.command is not None
+    await measuring.run(action.command.command, *(action.command.arguments or ()))
+    (shown,) = measuring.client.messages
+    assert shown.message.endswith(" · 38.5 MB · 10 ms measured")
+    (other,) = await measuring.editor.actions("b = ", ["source.measure"])
+    assert other.title == "Measure this operation on this machine"
+    assert not await measuring.editor.actions("name", ["source.measure"])
+
+
+async def test_our_own_editor_needs_no_action(measuring: Measuring) -> None:
+    await measuring.begin("greet answer", program=BOTH)
+    assert not await measuring.editor.actions("images.to", ["source.measure"])

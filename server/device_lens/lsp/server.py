@@ -30,6 +30,7 @@ from device_lens.lsp.features import (
     hover,
     inlay_hints,
     measuring,
+    measuring_here,
     rule_pages,
     semantic_tokens,
     transfer_curve,
@@ -274,6 +275,10 @@ def _register_commands(server: Server) -> None:
     @server.command(measuring.MEASURE)
     def on_measure(name: str) -> None:
         measuring.measure(session, name)
+
+    @server.command(measuring_here.MEASURE_AT)
+    async def on_measure_at(uri: str, position: types.Position) -> dict[str, Any]:
+        return await measuring_here.measure_at(server, uri, position)
 
     @server.command(measuring.CLEAR_MEASUREMENTS)
     async def on_clear_measurements() -> None:

@@ -1,4 +1,5 @@
-"""Code actions from what is already known: fixes, ignore comments, rule pages, fixing everything.
+"""Code actions from what is already known: fixes, ignore comments, rule pages, measuring, fixing
+everything.
 
 Where the client can ask for edits later, they are made when an action is chosen; the fix of
 everything is always made then, since it looks at the file again after each fix.
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lsprotocol import types
 
 from device_lens.lsp.convert import to_file_range
+from device_lens.lsp.features import measuring_here
 from device_lens.lsp.result import Result
 from device_lens.lsp.scheduler import Stale
 from device_lens.lsp.session import Session
@@ -29,6 +31,7 @@ OPTIONS = types.CodeActionOptions(
         types.CodeActionKind.RefactorRewrite,
         FIX_ALL,
         NOTEBOOK_FIX_ALL,
+        measuring_here.KIND,
     ],
     resolve_provider=True,
 )
@@ -51,6 +54,8 @@ async def code_actions(
         if _is_wanted(_kind(action, result), params.context.only)
     ]
     made = [_make(session, result, uri, params, action) for action in found]
+    if _is_wanted(measuring_here.KIND, params.context.only):
+        made.append(measuring_here.action(session, result, uri, params.range.start))
     return [each for each in made if each is not None]
 
 
