@@ -105,6 +105,8 @@ class Transfer:
     """That factory's qualified name."""
     redundant: bool = False
     """The tensor is already there in every case, and neither dtype nor layout changes."""
+    presumed: bool = False
+    """`redundant` rests on callers that put a module's inputs where its parameters are."""
     non_blocking: bool = False
     pinned: bool = False
     requires_grad: bool | None = None

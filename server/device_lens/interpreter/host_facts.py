@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import CPU, Device, is_accelerator
 from device_lens.domain.guard import Guarded, assume_all, leaves, primary
-from device_lens.domain.values import Tensor, TupleValue, Unknown
+from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter import async_facts, places
 from device_lens.interpreter.facts import HostRead, Synchronization, Transfer
-from device_lens.models.call import tensor_of
+from device_lens.models.call import tensor_of, treated_as_tensor
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -33,7 +33,7 @@ def synchronization(machine: Machine, what: str, subject: Any, position: int | s
 def formatted(machine: Machine, node: ast.FormattedValue, value: Any, frame: Frame) -> None:
     """`f"{loss:.4f}"` asks for the tensor's value."""
     tensor = tensor_of(value)
-    if tensor is not None and type(value) is not Unknown:
+    if tensor is not None and treated_as_tensor(value):
         _wait(machine, node.value, frame, 'f"{…}"', tensor, machine.site(node.value, frame))
 
 
@@ -41,7 +41,7 @@ def percent_formatted(machine: Machine, node: Any, value: Any, frame: Frame) -> 
     """`"%.3f" % loss`, with one value or a tuple of them."""
     for item in value.items if type(value) is TupleValue else (value,):
         tensor = tensor_of(item)
-        if tensor is not None and type(item) is not Unknown:
+        if tensor is not None and treated_as_tensor(item):
             where = node.right if isinstance(node, ast.BinOp) else node
             _wait(machine, node, frame, '"…" %', tensor, machine.site(where, frame))
 
@@ -51,7 +51,7 @@ def string_formatted(machine: Machine, seen: LibraryCall) -> None:
     what = f"{seen.name.rpartition('.')[2]}()"
     for index, value in enumerate(seen.args):
         tensor = tensor_of(value)
-        if tensor is not None and type(value) is not Unknown:
+        if tensor is not None and treated_as_tensor(value):
             given = seen.node.args[index] if isinstance(seen.node, ast.Call) else seen.node
             site = machine.site(given, seen.frame)
             _wait(machine, seen.node, seen.frame, what, tensor, site)
@@ -68,7 +68,7 @@ def tested(machine: Machine, node: ast.expr, value: Any, frame: Frame) -> None:
     """`if t:` on a tensor asks for its value."""
     if type(value) in (Tensor, Guarded):
         tensor = tensor_of(value)
-        if tensor is not None:
+        if tensor is not None and treated_as_tensor(value):
             _wait(machine, node, frame, "bool()", tensor, machine.site(node, frame))
 
 

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, same_everywhere
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, SymbolicDevice, same_everywhere
 from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import (
@@ -126,6 +126,7 @@ def finish(
         condition=places.condition_text(machine),
         device_argument=None if argument is None else machine.site(argument, frame),
         redundant=_redundant(method, args, kwargs, seen, target, moves),
+        presumed=_of_module_inputs(seen.device),
     )
     _creation(fact, node.func.value, tensor)
     keep(machine, fact)
@@ -186,6 +187,10 @@ def _redundant(
     return same_everywhere(seen.device, target)
 
 
+def _of_module_inputs(device: Any) -> bool:
+    return any(isinstance(leaf, SymbolicDevice) and leaf.of_module_input for leaf in leaves(device))
+
+
 def _creation(fact: Transfer, receiver: ast.expr, tensor: Tensor | None) -> None:
     """Notes a receiver that is a factory call written right here."""
     if tensor is None or tensor.trail is None or not isinstance(receiver, ast.Call):
@@ -206,6 +211,7 @@ def keep(machine: Machine, fact: Transfer) -> None:
         if old != new and not same_everywhere(old, new):
             setattr(known, name, UNKNOWN_DEVICE)
     known.redundant = known.redundant and fact.redundant
+    known.presumed = known.presumed or fact.presumed
     known.conditional = known.conditional or fact.conditional
     known.created_here = known.created_here and fact.created_here
     if known.shape != fact.shape:

@@ -15,8 +15,8 @@ from device_lens.domain.device import (
     widen_device,
 )
 from device_lens.domain.guard import Guarded, assume, combine, conjunction
-from device_lens.domain.values import Tensor
-from device_lens.models.call import Services
+from device_lens.domain.values import Tensor, Unknown
+from device_lens.models.call import Services, treated_as_tensor
 
 Placed = tuple[Tensor, Any, int | str]
 """A tensor operand, the value that it was read from, and its argument position."""
@@ -49,6 +49,11 @@ def common_device(
 
 _APART = UnknownDevice()
 """The device of operands that were found apart: nothing more is said of them."""
+
+
+def _may_be_number(value: Any) -> bool:
+    """Whether a number would do as well in all that the program does with an unknown."""
+    return type(value) in (Unknown, Guarded) and not treated_as_tensor(value)
 
 
 class _Pair:
@@ -108,6 +113,8 @@ class _Pair:
 
     def _note(self, left: Any, right: Any, literals: Any) -> None:
         if left is UNKNOWN_DEVICE or right is UNKNOWN_DEVICE:
+            return
+        if self.scalars and (_may_be_number(self.left[1]) or _may_be_number(self.right[1])):
             return
         condition: Any = True
         for atom, value in literals:

@@ -154,6 +154,16 @@ def tensor_of(value: Value) -> Tensor | None:
     return None
 
 
+def treated_as_tensor(value: Value) -> bool:
+    """Whether a value is a tensor, or an unknown that the program treats as one, in some case.
+
+    What any number allows too (`float(x)`, `x > 0`) is no evidence of a tensor."""
+    kind = type(value)
+    if kind is Guarded:
+        return any(treated_as_tensor(leaf) for leaf in leaves(value))
+    return kind is Tensor or kind is Parameter or (kind is Unknown and value.tensor_evidence)
+
+
 def _tensor_of_tree(tree: Guarded) -> Tensor | None:
     yes, no = tree.yes, tree.no
     left = _tensor_of_tree(yes) if type(yes) is Guarded else tensor_of(yes)

@@ -28,7 +28,6 @@ Safe: a transfer to where the tensor is returns the tensor itself.
 
 from __future__ import annotations
 
-from device_lens.domain.device import SymbolicDevice
 from device_lens.domain.guard import leaves
 from device_lens.fixes.remove_transfer import remove_transfer
 from device_lens.interpreter.facts import Kind, Transfer
@@ -44,9 +43,9 @@ RULE = Rule("redundant-transfer", Severity.HINT, __doc__)
 def check(fact: Transfer, context: Context) -> Finding | None:
     if not fact.redundant or not fact.called or fact.kind is not Kind.TENSOR:
         return None
-    found = set(leaves(fact.source))
-    if any(isinstance(each, SymbolicDevice) and each.of_module_input for each in found):
+    if fact.presumed:
         return None
+    found = set(leaves(fact.source))
     name = context.text(fact.subject)
     where = on(fact.source) if len(found) == 1 else "there in every case"
     return context.finding(

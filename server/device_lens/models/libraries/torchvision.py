@@ -12,6 +12,7 @@ from device_lens.models.libraries.opaque import (
     tensor_output,
     unknown_output,
 )
+from device_lens.models.numbers import number
 from device_lens.models.registry import (
     ALIASES,
     BASES,
@@ -48,6 +49,12 @@ _KEEPING = frozenset(
 """Transforms that keep an image's size."""
 
 
+_EXTENTS = frozenset(
+    words("get_dimensions get_image_num_channels get_image_size get_num_channels get_size")
+)
+"""Functions that tell an image's extent."""
+
+
 def _of_kind(kind: str) -> Model:
     def model(call: Call) -> Value:
         return opaque(call, kind, call.services.default_device(), "float32")
@@ -72,6 +79,8 @@ def _package(name: str) -> Model | None:
             return _of_kind(SEGMENTER)
         return None if last in ("transforms", "verify", "get_state_dict") else _of_kind(CLASSIFIER)
     if parts[1:2] == ["transforms"]:
+        if last in _EXTENTS:
+            return _extent
         return _follows if last[:1].islower() else _transform(last)
     if parts[1:2] == ["datasets"] and last[:1].isupper():
         return _dataset(last)
@@ -108,6 +117,13 @@ def _composed(call: Call) -> Value:
         if transform is not None and not is_none(transform):
             value = call.services.invoke(transform, (value,), {})
     return value
+
+
+def _extent(call: Call) -> Value:
+    """How many channels an image has, or its sizes: Python's numbers."""
+    if call.name.endswith("channels"):
+        return number("a number")
+    return ListObject((), number("a number"), "list", call.site.node)
 
 
 def _follows(call: Call) -> Value:

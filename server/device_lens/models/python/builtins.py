@@ -17,7 +17,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.models import registry
-from device_lens.models.call import Call, Model, Value, tensor_of
+from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, number, text
 
@@ -104,7 +104,8 @@ def _number(what: str) -> Model:
     def model(call: Call) -> Value:
         value = first_argument(call)
         if tensor_of(value) is not None:
-            call.services.synchronize(f"{what}()", value, 0)
+            if treated_as_tensor(value):
+                call.services.synchronize(f"{what}()", value, 0)
             return number("a number")
         if what == "bool" and call.args:
             return combine(Const, call.services.truth(value))
@@ -139,7 +140,7 @@ def _str(call: Call) -> Value:
 
 def _print(call: Call) -> Value:
     for index, value in enumerate(call.args):
-        if tensor_of(value) is not None:
+        if treated_as_tensor(value):
             call.services.synchronize("print()", value, index)
     return NONE
 

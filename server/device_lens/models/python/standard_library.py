@@ -5,7 +5,7 @@ from __future__ import annotations
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.values import NONE, TupleValue, Unknown
-from device_lens.models.call import Call, Model, Value, tensor_of
+from device_lens.models.call import Call, Model, Value, treated_as_tensor
 from device_lens.models.numbers import number
 from device_lens.models.python.builtins import first_argument, listing
 from device_lens.models.registry import FUNCTIONS, PACKAGES
@@ -26,7 +26,7 @@ def _number(call: Call) -> Value:
 def _arithmetic(call: Call) -> Value:
     """A function of `math`: it asks a tensor for its number."""
     for position, value in enumerate(call.args):
-        if tensor_of(value) is not None:
+        if treated_as_tensor(value):
             call.services.synchronize(f"{call.name}()", value, position)
     return number("a number")
 

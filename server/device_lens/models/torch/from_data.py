@@ -7,7 +7,7 @@ from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import Const, HostArray, Tensor, TupleValue, Unknown
 from device_lens.models import dtypes, gradient
-from device_lens.models.call import Call, Value, is_none, tensor_of
+from device_lens.models.call import Call, Value, is_none, tensor_of, treated_as_tensor
 from device_lens.models.numbers import is_number
 from device_lens.models.operands import collect
 from device_lens.models.registry import FUNCTIONS
@@ -52,7 +52,7 @@ def as_tensor(call: Call) -> Value:
 def _kept_device(data: Value, alias: bool) -> DeviceTree | None:
     """Where data that may be a tensor keeps the result; None where it surely is none."""
     found = tensor_of(data)
-    if found is not None and (alias or not isinstance(data, Unknown) or data.tensor_evidence):
+    if found is not None and (alias or treated_as_tensor(data)):
         return found.device
     if alias and (isinstance(data, Unknown) or _may_be_tensor(data)):
         return UNKNOWN_DEVICE
