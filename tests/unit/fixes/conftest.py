@@ -1,8 +1,10 @@
-"""The rules' documents are programs to fix too: their reader is at hand here."""
+"""The rules' documents are programs to fix too: their reader, and the trials of a fix, are at hand here."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[2] / "mdtest"))
+_ROOT = Path(__file__).parents[3]
+sys.path.append(str(_ROOT / "tests" / "mdtest"))
+sys.path.append(str(_ROOT / "server" / "tools"))

@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
+from fix_check.trials import Trial, trials
 from fix_programs import CASES, Program, documented, labelled, own
-from fix_trials import Trial, trials
 
 from device_lens.rules.registry import RULES
 
@@ -43,9 +43,4 @@ def _all(programs: Iterable[Program]) -> Iterator[Trial]:
 
 
 def _broken(tried: Iterable[Trial]) -> list[str]:
-    return [
-        f"{trial.finding.path}:{trial.finding.range.start.line + 1} {trial.finding.rule}, "
-        f"{trial.fix.safety.value} fix “{trial.fix.title}”: {trial.broken}"
-        for trial in tried
-        if trial.broken is not None
-    ]
+    return [trial.complaint for trial in tried if trial.broken is not None]

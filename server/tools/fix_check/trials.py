@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -29,6 +29,14 @@ class Trial:
     fix: Fix
     broken: str | None
 
+    @property
+    def complaint(self) -> str:
+        """The place, the rule, the fix, and what is wrong, for a reader."""
+        return (
+            f"{self.finding.path}:{self.finding.range.start.line + 1} {self.finding.rule}, "
+            f"{self.fix.safety.value} fix “{self.fix.title}”: {self.broken}"
+        )
+
 
 def trials(root: Path, names: list[str]) -> Iterator[Trial]:
     """A trial for each fix of each finding of the files below `root`."""
@@ -36,11 +44,19 @@ def trials(root: Path, names: list[str]) -> Iterator[Trial]:
     paths = [str(root / name) for name in names]
     project.index(paths)
     for group in project.groups(sorted(paths)):
-        versions = FileVersions(project, group.targets, Snapshot(), lambda: False, group.entries)
-        before = versions.analyse(versions.texts)
-        for finding in before:
-            for fix in finding.fixes:
-                yield Trial(finding, fix, _broken(versions, before, finding, fix))
+        yield from tried_together(project, group.targets, group.entries)
+
+
+def tried_together(
+    project: Project, paths: Sequence[str], entries: Sequence[str]
+) -> Iterator[Trial]:
+    """A trial for each fix of each finding of files that are looked at together, with `entries`
+    run before them."""
+    versions = FileVersions(project, paths, Snapshot(), lambda: False, entries)
+    before = versions.analyse(versions.texts)
+    for finding in before:
+        for fix in finding.fixes:
+            yield Trial(finding, fix, _broken(versions, before, finding, fix))
 
 
 def _broken(

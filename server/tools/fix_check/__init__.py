@@ -1,0 +1,1 @@
+"""Tries every fix of a folder's findings alone."""
