@@ -1,5 +1,6 @@
-"""Tries every fix alone on the code below some folders: what it leaves must parse, its finding be gone,
-and a safe one bring up nothing louder. Nothing is written there.
+"""Tries every fix alone on the code below some folders: the finding must be gone.
+
+What a fix leaves must parse, and a safe one brings up nothing louder. Nothing is written there.
 
     PYTHONPATH=server python server/tools/check_fixes.py [--jobs N] PATH...
 

@@ -1,4 +1,4 @@
-"""The rules' documents are programs to fix too: their reader, and the trials of a fix, are at hand here."""
+"""The reader of the rules' documents, and the trials of fixes, are at hand here."""
 
 from __future__ import annotations
 
