@@ -9,6 +9,7 @@ import {
 } from 'vscode';
 import { showDebugInformation } from './debugInformation';
 import { measureTransfer } from './measuring';
+import type { TransferCurvePanel } from './panels/transferCurve';
 import { openRule } from './rulePages';
 import type { Server } from './server';
 import { SECTION } from './settings';
@@ -19,6 +20,7 @@ export interface Parts {
   readonly log: LogOutputChannel;
   readonly status: StatusItem;
   readonly server: Server;
+  readonly transferCurve: TransferCurvePanel;
 }
 
 export function registerCommands(parts: Parts): Disposable[] {
@@ -29,6 +31,7 @@ export function registerCommands(parts: Parts): Disposable[] {
     debugInformation: () => showDebugInformation(parts),
     fixAll: () => applyFixAll(),
     chooseInterpreter: () => chooseInterpreter(),
+    showTransferCurve: () => parts.transferCurve.show(),
     openRule: (rule) => openRule(parts, rule),
     measureTransfer: () => measureTransfer(),
     toggleTransferHints: () => toggle('inlayHints.transfers'),

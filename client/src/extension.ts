@@ -3,6 +3,7 @@ import { type ExtensionContext, workspace } from 'vscode';
 import { registerCommands } from './commands';
 import { Interpreters } from './interpreters';
 import { createLog } from './logging';
+import { TransferCurvePanel } from './panels/transferCurve';
 import { Server } from './server';
 import { effectOfChange } from './settings';
 import { StatusItem } from './status';
@@ -14,12 +15,14 @@ export function activate(context: ExtensionContext): void {
   const status = new StatusItem();
   const interpreters = new Interpreters(log);
   const running = new Server(context, log, status, interpreters);
+  const transferCurve = new TransferCurvePanel(context.extensionUri, running);
   server = running;
   context.subscriptions.push(
     log,
     status,
     interpreters,
-    ...registerCommands({ context, log, status, server: running }),
+    transferCurve,
+    ...registerCommands({ context, log, status, server: running, transferCurve }),
     interpreters.onDidChange(() => void running.refreshEnvironment()),
     workspace.onDidGrantWorkspaceTrust(() => void running.restart()),
     workspace.onDidChangeConfiguration((event) => {

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   commands,
   type Disposable,
+  EventEmitter,
   type ExtensionContext,
   type LogOutputChannel,
   window,
@@ -60,6 +61,12 @@ export class Server implements Disposable {
   private launched: Launch | undefined;
   private told: Environment | undefined;
   private disposed = false;
+  private readonly analysed = new EventEmitter<readonly string[]>();
+  /** Something else is known of documents: their URIs, as the server has them. */
+  readonly onDidAnalyse = this.analysed.event;
+  private readonly measured = new EventEmitter<void>();
+  /** Costs of transfers are others now, or a calibration began or ended. */
+  readonly onDidMeasure = this.measured.event;
 
   constructor(
     private readonly context: ExtensionContext,
@@ -115,6 +122,8 @@ export class Server implements Disposable {
 
   dispose(): Promise<void> {
     this.disposed = true;
+    this.analysed.dispose();
+    this.measured.dispose();
     return this.stop();
   }
 
@@ -143,6 +152,10 @@ export class Server implements Disposable {
     const options = this.clientOptions(environment, process);
     const client = new LanguageClient(SECTION, 'Device Lens', () => process.spawn(), options);
     client.onNotification('deviceLens/status', (params) => this.onStatus(client, params));
+    client.onNotification('deviceLens/analysed', ({ uris }: { uris: string[] }) =>
+      this.analysed.fire(uris),
+    );
+    client.onNotification('deviceLens/measured', () => this.measured.fire());
     const began = Date.now();
     this.client = client;
     await process.guardStart(client.start());

@@ -45,6 +45,16 @@ export const commands = {
   },
 };
 
+export const Disposable = {
+  from: (...all: { dispose(): unknown }[]) => ({
+    dispose() {
+      for (const each of all) {
+        each.dispose();
+      }
+    },
+  }),
+};
+
 export class Position {
   constructor(
     readonly line: number,
@@ -101,8 +111,11 @@ export class FakePanel {
 
 export const panels: FakePanel[] = [];
 export const messages: string[] = [];
+export const activeEditors = new EventEmitter<unknown>();
 export const window = {
   activeTextEditor: undefined as unknown,
+  visibleTextEditors: [] as unknown[],
+  onDidChangeActiveTextEditor: activeEditors.event,
   withProgress: async <T>(_options: unknown, run: () => Promise<T>) => run(),
   showInformationMessage: async (text: string) => void messages.push(text),
   createWebviewPanel(
@@ -147,7 +160,11 @@ export const workspace = {
 export const languages = { createLanguageStatusItem: () => ({ dispose: () => undefined }) };
 
 export const Uri = {
-  parse: (text: string) => ({ scheme: text.split(':')[0], toString: () => text }),
+  parse: (text: string) => ({
+    scheme: text.split(':')[0],
+    path: text.replace(/^\w+:(\/\/)?/, ''),
+    toString: () => text,
+  }),
   joinPath: (base: object, ...names: string[]) => Uri.parse([base.toString(), ...names].join('/')),
 };
 

@@ -23,11 +23,13 @@ beforeEach(() => {
 test('each command of the palette is registered', () => {
   const listed = manifest.contributes.commands.map(({ command }: { command: string }) => command);
   assert.ok(listed.length > 0);
-  const measuring = readFileSync('server/device_lens/lsp/features/measuring.py', 'utf8');
-  // The language client registers what the server offers, for as long as it runs.
-  const offered = [...measuring.matchAll(/^[A-Z_]+ = "(deviceLens\.\w+)"/gm)].map(
-    ([, name]) => name,
+  const [measuring, calibrating] = ['measuring', 'calibrating'].map((name) =>
+    readFileSync(`server/device_lens/lsp/features/${name}.py`, 'utf8'),
   );
+  // The language client registers what the server offers, for as long as it runs.
+  const offered = [
+    ...`${measuring}${calibrating}`.matchAll(/^[A-Z_]+ = "(deviceLens\.\w+)"/gm),
+  ].map(([, name]) => name);
   assert.ok(offered.length > 0);
   for (const command of listed) {
     assert.ok(registered.has(command) || offered.includes(command), command);

@@ -10,17 +10,22 @@ interface Asked {
 
 let asked: Asked[];
 let closed: number;
+let ready: number;
 let panel: Panel<string, Asked>;
 let editor: FakePanel;
 
 beforeEach(() => {
   asked = [];
   closed = 0;
+  ready = 0;
   panels.length = 0;
   panel = new Panel<string, Asked>(Uri.parse('file:///extension'), {
     viewType: 'deviceLens.test',
     bundle: 'test',
     title: 'A test',
+    onReady: () => {
+      ready += 1;
+    },
     onAsk: (question) => asked.push(question),
     onClose: () => {
       closed += 1;
@@ -62,6 +67,7 @@ test('what is to be shown waits for the page, and is shown anew when the page is
   editor.viewState.fire(undefined);
   editor.said.fire({ type: 'ready' });
   assert.deepEqual(editor.posted.slice(1), [{ type: 'show', shown: 'third' }]);
+  assert.equal(ready, 2);
 });
 
 test('what the user asks for and the end of the panel reach their owner', () => {

@@ -15,6 +15,8 @@ export interface PanelKind<Asked> {
   /** The name of its bundle: `dist/webviews/NAME.js` and `NAME.css`. */
   readonly bundle: string;
   readonly title: string;
+  /** The page is there, for the first time or again: the time to bring up to date what it shows. */
+  readonly onReady: () => unknown;
   /** What the user asked for on the page. */
   readonly onAsk: (asked: Asked) => unknown;
   /** The panel was closed, by whomever. */
@@ -36,6 +38,7 @@ export class Panel<Shown, Asked> implements Disposable {
       if (said.type === 'ready') {
         this.ready = true;
         this.post();
+        kind.onReady();
       } else {
         kind.onAsk(said.asked);
       }
@@ -60,11 +63,6 @@ export class Panel<Shown, Asked> implements Disposable {
 
   get visible(): boolean {
     return this.panel.visible;
-  }
-
-  /** The editor column in which the panel is. */
-  get column(): ViewColumn | undefined {
-    return this.panel.viewColumn;
   }
 
   /** Brings the panel to the front, where it is. */

@@ -1,0 +1,2 @@
+/** Styles are bundled by their import. */
+declare module '*.css';
