@@ -34,10 +34,7 @@ beforeEach(() => {
   window.visibleTextEditors = [];
   panel?.dispose();
   server = new Answering();
-  panel = new TransferCurvePanel(
-    Uri.parse('file:///extension'),
-    server as unknown as CurveServer,
-  );
+  panel = new TransferCurvePanel(Uri.parse('file:///extension'), server as unknown as CurveServer);
 });
 
 function editorOf(uri: string, languageId = 'python') {
@@ -76,7 +73,11 @@ test('without a Python document the machine alone is shown', async () => {
 
 test('the panel follows the active editor, and stays with its file while the panel is active', async () => {
   await shown(editorOf('file:///a.py'));
-  for (const editor of [undefined, editorOf('file:///b.py'), editorOf('file:///c.md', 'markdown')]) {
+  for (const editor of [
+    undefined,
+    editorOf('file:///b.py'),
+    editorOf('file:///c.md', 'markdown'),
+  ]) {
     activeEditors.fire(editor);
     await settled();
   }
