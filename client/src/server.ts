@@ -201,7 +201,7 @@ export class Server implements Disposable {
       outputChannel: this.log,
       traceOutputChannel: this.log,
       revealOutputChannelOn: RevealOutputChannelOn.Never,
-      initializationOptions: environment,
+      initializationOptions: { ...environment, ownCommands: true },
       initializationFailedHandler: () => false,
       markdown: { isTrusted: { enabledCommands: LINKED_COMMANDS }, supportThemeIcons: true },
       diagnosticPullOptions: pullOptions(),

@@ -44,7 +44,7 @@ export class LanguageServer {
       rootUri: uri,
       workspaceFolders: [{ uri, name: path.basename(root) }],
       capabilities: CAPABILITIES,
-      initializationOptions: { trusted: false, projectInterpreter: null },
+      initializationOptions: { trusted: false, projectInterpreter: null, ownCommands: true },
     });
     server.info = result.serverInfo ?? { name: 'server' };
     server.capabilities = result.capabilities;

@@ -54,6 +54,7 @@ def make_client() -> Client:
             types.WINDOW_SHOW_MESSAGE,
             types.WINDOW_WORK_DONE_PROGRESS_CREATE,
             types.PROGRESS,
+            types.WINDOW_SHOW_DOCUMENT,
         ):
             client.feature(method)(handler)
 
@@ -82,6 +83,12 @@ def make_client() -> Client:
     @client.feature(types.WORKSPACE_SEMANTIC_TOKENS_REFRESH)
     def on_token_refresh(params: None) -> None:
         client.note()
+
+    @client.feature(types.WINDOW_SHOW_DOCUMENT)
+    def on_show_document(params: types.ShowDocumentParams) -> types.ShowDocumentResult:
+        client.shown_documents.append(params)
+        client.note()
+        return types.ShowDocumentResult(success=True)
 
     @client.feature(types.CLIENT_REGISTER_CAPABILITY)
     def on_register(params: types.RegistrationParams) -> None:

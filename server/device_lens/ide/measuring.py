@@ -23,7 +23,8 @@ class Standing:
 
     `problem` is a sentence that says why there is none, with code in backticks; `host_copy` the
     cost of a plain copy, measured on a machine that has no accelerator to move the bytes to, which
-    `lacks_device` says. `doubts` read on after "because". `link` measures when it is followed.
+    `lacks_device` says. `doubts` read on after "because". `link` measures when it is followed;
+    where the editor follows no such links, `has_action` tells that a code action does.
     """
 
     is_running: bool = False
@@ -32,9 +33,15 @@ class Standing:
     host_copy: TransferCost | None = None
     doubts: tuple[str, ...] = ()
     link: str | None = None
+    has_action: bool = False
 
 
 Wanted: TypeAlias = Measurable | MeasurableOperation
+
+
+def measure_title(wanted: Wanted) -> str:
+    """What the user chooses to have it measured."""
+    return f"Measure this {'transfer' if isinstance(wanted, Measurable) else 'operation'}"
 
 
 def standing_note(wanted: Wanted, standing: Standing) -> str:
@@ -58,8 +65,9 @@ def _parts(wanted: Wanted, standing: Standing) -> Iterator[str]:
     if standing.is_running:
         yield "*measuring…*"
     elif standing.link is not None:
-        what = "transfer" if isinstance(wanted, Measurable) else "operation"
-        yield f"[Measure this {what}](<{standing.link}>)"
+        yield f"[{measure_title(wanted)}](<{standing.link}>)"
+    elif standing.has_action:
+        yield f"A code action measures it: *{measure_title(wanted)} on this machine*."
 
 
 def _missing(wanted: Wanted, standing: Standing) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from lsprotocol import types
 
+from device_lens.lsp.settings import SECTION
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -29,12 +31,16 @@ class Client:
     literal_actions: bool = False
     document_changes: bool = False
     annotations: bool = False
+    shows_documents: bool = False
     is_ours: bool = False
-    """It is the extension of this project, which knows our commands and notifications."""
+    """It is the extension of this project, which has commands of its own and follows links to
+    them."""
     trusted: bool = False
     speaks_of_trust: bool = False
     """It tells whether the workspace is trusted, so that silence is no yes."""
     project_interpreter: tuple[str, ...] | None = None
+    first_settings: object = None
+    """The section of settings that came with `initialize`, for a client that cannot be asked."""
 
 
 def read_client(params: types.InitializeParams) -> Client:
@@ -53,10 +59,12 @@ def read_client(params: types.InitializeParams) -> Client:
         registers_tokens=_dynamic(text.semantic_tokens),
         progress=bool(found.window and found.window.work_done_progress),
         markdown=_markdown(text.hover),
-        is_ours=isinstance(options, dict) and "trusted" in options,
-        trusted=isinstance(options, dict) and options.get("trusted") is True,
+        shows_documents=bool(found.window and found.window.show_document),
+        is_ours=_option(options, "ownCommands") is True,
+        trusted=_option(options, "trusted") is True,
         speaks_of_trust=isinstance(options, dict) and "trusted" in options,
         project_interpreter=read_interpreter(options),
+        first_settings=_option(options, SECTION),
         pulls_diagnostics=text.diagnostic is not None,
         refreshes_diagnostics=_refreshes(workspace.diagnostics),
         refreshes_hints=_refreshes(workspace.inlay_hint),
@@ -74,10 +82,14 @@ def read_client(params: types.InitializeParams) -> Client:
 
 def read_interpreter(options: object) -> tuple[str, ...] | None:
     """The command of the project's Python, as the extension names it."""
-    command = options.get("projectInterpreter") if isinstance(options, dict) else None
+    command = _option(options, "projectInterpreter")
     if not isinstance(command, list | tuple) or not command:
         return None
     return tuple(command) if all(isinstance(part, str) for part in command) else None
+
+
+def _option(options: object, name: str) -> object:
+    return options.get(name) if isinstance(options, dict) else None
 
 
 def _dynamic(capability: object) -> bool:

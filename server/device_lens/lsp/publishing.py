@@ -24,6 +24,7 @@ from device_lens.lsp.features.inlay_hints import same_hints
 from device_lens.lsp.result import Result
 from device_lens.lsp.scheduler import Stale
 from device_lens.lsp.session import AnalysisFailed
+from device_lens.lsp.settings import read_settings
 
 if TYPE_CHECKING:
     from device_lens.lsp.server import Server
@@ -131,6 +132,17 @@ class Publishing:
         await self._register_tokens()
         if before:
             self._refresh_soon()
+
+    def offer_tokens(self) -> None:
+        """Offers semantic tokens from the start to a client that registers nothing late, where its
+        first settings want them."""
+        client = self._session.client
+        if client.registers_tokens or not read_settings(client.first_settings).semantic_tokens:
+            return
+        self._tokens_registered = True
+        for method, work in self.token_handlers.items():
+            handler = answering(self._session, work)
+            self._server.feature(method, semantic_tokens.legend())(handler)
 
     async def register(self) -> None:
         """Registers what the client allows to register late."""

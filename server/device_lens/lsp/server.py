@@ -131,6 +131,7 @@ def _register_lifecycle(server: Server) -> None:
     @server.feature(types.INITIALIZE)
     def on_initialize(params: types.InitializeParams) -> None:
         session.client = read_client(params)
+        server.publishing.offer_tokens()
         folders = [each.uri for each in params.workspace_folders or ()]
         if not folders and params.root_uri:
             folders = [params.root_uri]
@@ -279,6 +280,10 @@ def _register_commands(server: Server) -> None:
     @server.command(measuring_here.MEASURE_AT)
     async def on_measure_at(uri: str, position: types.Position) -> dict[str, Any]:
         return await measuring_here.measure_at(server, uri, position)
+
+    @server.command(rule_pages.SHOW)
+    async def on_show_rule_page(rule: str) -> None:
+        await rule_pages.show(rule, server.window_show_document_async)
 
     @server.command(measuring.CLEAR_MEASUREMENTS)
     async def on_clear_measurements() -> None:

@@ -59,6 +59,7 @@ class Session:
         self._scheduler: Scheduler | None = None
         self._store: FileStore | None = None
         self._stored: dict[str, View] = {}
+        self._used: tuple[str, ...] | None = None
         self._count = 0
 
     def start(self) -> None:
@@ -92,9 +93,10 @@ class Session:
         self.settings = settings
         self._configured.set()
         if changed:
-            self._use_measurements()
-            if self._scheduler is not None:
-                self.use_calibration()  # the settings may name the interpreter
+            if self._scheduler is None or self._interpreter() == self._used:
+                self._use_measurements()
+            else:
+                self.use_interpreter()
             self.invalidate()
 
     async def configured(self) -> None:
@@ -126,10 +128,10 @@ class Session:
     def use_interpreter(self) -> None:
         """Lets estimates rest on what was measured with the project's interpreter, and classes be
         looked up among its packages. A workspace that is not trusted names no program to run."""
+        self._used = self._interpreter()
         self._use_measurements()
         self.use_calibration()
-        interpreter = self.client.project_interpreter
-        trusted = interpreter if self.client.trusted else None
+        trusted = self._used if self.client.trusted else None
         packages = partial(self._analyst.use_packages, trusted, self._on_known_class())
         future = self.scheduler.submit("packages", packages, BACKGROUND)
         if trusted is not None:  # what was analysed before could not ask about classes
@@ -141,18 +143,21 @@ class Session:
 
     def use_calibration(self) -> None:
         """Lets estimates rest on what is kept of this machine now."""
-        interpreter = self.client.project_interpreter or self.settings_of("").project_interpreter
+        interpreter = self._interpreter()
         name = interpreter_name(interpreter) if interpreter else None
         self.scheduler.submit("interpreter", partial(self._analyst.use_interpreter, name))
 
     def _use_measurements(self) -> None:
-        """Measures with the project's interpreter, which an editor names by itself or in its
-        settings. Whether anything may be measured is asked with each measurement."""
+        """Measures with the project's interpreter. Whether anything may be measured is asked with
+        each measurement."""
         settings = self.settings_of("")
-        interpreter = self.client.project_interpreter or settings.project_interpreter
+        self.measurements.use(self._interpreter(), settings.benchmark_timeout_s)
+
+    def _interpreter(self) -> tuple[str, ...] | None:
+        """The project's interpreter, which an editor names by itself or in its settings."""
         if self.client.speaks_of_trust and not self.client.trusted:
-            interpreter = None
-        self.measurements.use(interpreter, settings.benchmark_timeout_s)
+            return None
+        return self.client.project_interpreter or self.settings_of("").project_interpreter
 
     def _on_known_class(self) -> Callable[[str], None]:
         """What is called, on any thread, when a class outside the workspace becomes known."""

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from lsprotocol import types
 
+from device_lens.lsp.client import Client
 from device_lens.lsp.convert import to_file_range
-from device_lens.lsp.features import measuring_here
+from device_lens.lsp.features import measuring_here, rule_pages
 from device_lens.lsp.result import Result
 from device_lens.lsp.scheduler import Stale
 from device_lens.lsp.session import Session
@@ -35,6 +36,8 @@ OPTIONS = types.CodeActionOptions(
     ],
     resolve_provider=True,
 )
+OPEN_RULE = "deviceLens.openRule"
+"""The command of our extension that shows a page rendered."""
 _KINDS = {"suppress": "quickfix", "explain": "quickfix"}
 
 
@@ -94,9 +97,12 @@ def _found(session: Session, result: Result, uri: str, where: types.Range) -> It
     if window is None:
         return
     for action in find(result.source, result.findings, window):
-        if action.kind is ActionKind.EXPLAIN and not session.client.is_ours:
-            continue  # only our extension has a command that opens the page
-        yield action
+        if action.kind is not ActionKind.EXPLAIN or _can_explain(session.client):
+            yield action
+
+
+def _can_explain(client: Client) -> bool:
+    return client.is_ours or client.shows_documents
 
 
 def _kind(action: CodeAction, result: Result) -> str:
@@ -137,7 +143,8 @@ def _make(
     )
     if action.kind.value == "explain":
         rule = action.finding.rule if action.finding is not None else ""
-        made.command = types.Command(action.title, "deviceLens.openRule", arguments=[rule])
+        name = OPEN_RULE if session.client.is_ours else rule_pages.SHOW
+        made.command = types.Command(action.title, name, arguments=[rule])
         return made
     if lazily:
         made.data = {"uri": uri, "version": document.version, "key": _key(action)}

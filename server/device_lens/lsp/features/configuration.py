@@ -11,7 +11,7 @@ from lsprotocol import types
 
 from device_lens.lsp.documents import path_of
 from device_lens.lsp.session import CONFIGURATION_TIMEOUT, Session
-from device_lens.lsp.settings import SECTION, Settings, read_settings
+from device_lens.lsp.settings import SECTION, read_settings
 
 logger = logging.getLogger(__name__)
 
@@ -20,8 +20,9 @@ Ask = Callable[[types.ConfigurationParams], Awaitable[Sequence[Any]]]
 
 async def ask(session: Session, folders: Sequence[str], question: Ask) -> None:
     """Asks for the settings of everything and of each folder (a URI), and takes the answer."""
+    first = session.client.first_settings
     if not session.client.configuration:
-        session.configure(session.settings or {"": Settings()})
+        session.configure(session.settings or {"": read_settings(first)})
         return
     items = [types.ConfigurationItem(section=SECTION)]
     items += [types.ConfigurationItem(scope_uri=uri, section=SECTION) for uri in folders]
@@ -32,9 +33,9 @@ async def ask(session: Session, folders: Sequence[str], question: Ask) -> None:
     except Exception as error:  # a client may answer with any error; the defaults count then
         logger.warning("No settings from the client: %s", error or type(error).__name__)
         answers = ()
-    found = {"": read_settings(answers[0] if answers else None)}
+    found = {"": read_settings((answers[0] if answers else None) or first)}
     for uri, answer in zip(folders, list(answers)[1:], strict=False):
-        found[path_of(uri)] = read_settings(answer)
+        found[path_of(uri)] = read_settings(answer or first)
     session.configure(found)
 
 

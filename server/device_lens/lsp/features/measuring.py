@@ -97,7 +97,8 @@ def note(session: Session, result: Result, wanted: Measurable | MeasurableOperat
         lacks_device=lacks_device,
         host_copy=None if instead is None else instead.transfer_cost,
         doubts=() if instead is None else _doubts(instead),
-        link=None if lacks_device else _link(session, job),
+        link=_link(session, job) if session.client.is_ours and not lacks_device else None,
+        has_action=not session.client.is_ours and not lacks_device,
     )
     return standing_note(wanted, standing)
 

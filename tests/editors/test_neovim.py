@@ -1,0 +1,93 @@
+"""Neovim, set up as `docs/editors.md` says, shows findings and applies fixes.
+
+`apt-get install neovim` brings one; the variable `DEVICE_LENS_NVIM` names another to be tested.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from editors_page import documented
+
+DRIVER = Path(__file__).with_name("drive.lua")
+NVIM = os.environ.get("DEVICE_LENS_NVIM") or shutil.which("nvim")
+PROGRAM = """\
+import torch
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+größe = "𝒲"; x = torch.ones(64, 1024, 64); x.to(device)
+"""
+
+pytestmark = pytest.mark.skipif(NVIM is None, reason="no Neovim on this machine")
+
+
+class Neovim:
+    """Runs steps of the driver on a program."""
+
+    def __init__(self, folder: Path, environment: dict[str, str]) -> None:
+        self.program = folder / "eigener Ordner" / "größe.py"
+        self.program.parent.mkdir()
+        self.program.write_text(PROGRAM, encoding="utf-8")
+        self._folder = folder
+        self._environment = environment
+        self._config = folder / "config.lua"
+        newest = _version() >= (0, 11)
+        heading = "### Neovim 0.11 and newer" if newest else "### Neovim 0.7 to 0.10"
+        self._config.write_text(documented(heading, "lua"), encoding="utf-8")
+
+    def run(self, *steps: str, at: str = ".to(", action: str = "") -> dict[str, Any]:
+        """What was to be seen."""
+        seen = self._folder / "seen.json"
+        variables = {
+            "PROGRAM": str(self.program),
+            "SEEN": str(seen),
+            "STEPS": " ".join(steps),
+            "AT": at,
+            "ACTION": action,
+        }
+        assert NVIM is not None
+        files = [part for file in (self._config, DRIVER) for part in ("-c", f"luafile {file}")]
+        done = subprocess.run(
+            [NVIM, "--clean", "--headless", *files],
+            env={**self._environment, **variables},
+            cwd=self.program.parent,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        found: dict[str, Any] = json.loads(seen.read_text()) if seen.exists() else {}
+        assert "problem" not in found, found["problem"]
+        assert found, done.stderr[-2000:]
+        return found
+
+
+def _version() -> tuple[int, int]:
+    assert NVIM is not None
+    said = subprocess.run([NVIM, "--version"], capture_output=True, text=True, check=True).stdout
+    found = re.match(r"NVIM v(\d+)\.(\d+)", said)
+    assert found is not None
+    return int(found[1]), int(found[2])
+
+
+@pytest.fixture
+def neovim(tmp_path: Path, environment: dict[str, str]) -> Neovim:
+    return Neovim(tmp_path, environment)
+
+
+def test_a_finding_is_shown_explained_and_mended(neovim: Neovim) -> None:
+    seen = neovim.run("open", "hover", "hints", "fix", action="Assign the result")
+    (finding,) = seen["diagnostics"]
+    assert (finding["code"], finding["source"]) == ("discarded-transfer", "Device Lens")
+    assert finding["text"] == "x.to(device)"
+    assert seen["hover"].startswith("`cpu → cuda")
+    assert [label.partition(" · ")[2] for label in seen["hints"]] == ["16.8 MB"]
+    assert seen["actions"][0] == "Assign the result: x = x.to(device)"
+    fixed = neovim.program.read_text(encoding="utf-8")
+    assert fixed == PROGRAM.replace("x.to(device)", "x = x.to(device)")
