@@ -18,7 +18,9 @@ def environment(tmp_path: Path) -> dict[str, str]:
     script = programs / "device-lens"
     script.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m device_lens "$@"\n')
     script.chmod(0o755)
-    own = {f"XDG_{kind}_HOME": str(tmp_path / kind) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
+    own = {
+        f"XDG_{kind}_HOME": str(tmp_path / kind) for kind in ("CONFIG", "DATA", "STATE", "CACHE")
+    }
     return {
         **os.environ,
         **own,
