@@ -10,13 +10,15 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from editors_page import documented
+from editors_page import ROOT, documented
 
-DRIVER = Path(__file__).with_name("drive.lua")
+FAKE = ROOT / "tests" / "lsp" / "fake_interpreter.py"
+DRIVER = Path(__file__).with_name("drive_neovim.lua")
 NVIM = os.environ.get("DEVICE_LENS_NVIM") or shutil.which("nvim")
 PROGRAM = """\
 import torch
@@ -41,6 +43,12 @@ class Neovim:
         newest = _version() >= (0, 11)
         heading = "### Neovim 0.11 and newer" if newest else "### Neovim 0.7 to 0.10"
         self._config.write_text(documented(heading, "lua"), encoding="utf-8")
+
+    def set_up(self, before: str, after: str) -> None:
+        """Replaces a part of the documented configuration."""
+        text = self._config.read_text(encoding="utf-8")
+        assert before in text
+        self._config.write_text(text.replace(before, after), encoding="utf-8")
 
     def run(self, *steps: str, at: str = ".to(", action: str = "") -> dict[str, Any]:
         """What was to be seen."""
@@ -91,3 +99,14 @@ def test_a_finding_is_shown_explained_and_mended(neovim: Neovim) -> None:
     assert seen["actions"][0] == "Assign the result: x = x.to(device)"
     fixed = neovim.program.read_text(encoding="utf-8")
     assert fixed == PROGRAM.replace("x.to(device)", "x = x.to(device)")
+
+
+def test_a_transfer_is_measured_on_request(neovim: Neovim, tmp_path: Path) -> None:
+    (tmp_path / "steps").write_text("greet answer", encoding="utf-8")
+    fake = ", ".join(f"'{part}'" for part in (sys.executable, FAKE, tmp_path))
+    neovim.set_up("run = 'onType'", f"projectInterpreter = {{ {fake} }}")
+    before = neovim.run("open", "hover")["hover"]
+    assert "The code action *Measure this transfer* times it" in before
+    seen = neovim.run("open", "measure", action="Measure this transfer")
+    assert "Measured on NVIDIA Scripted" in seen["hover"]
+    assert (tmp_path / "starts").read_text().count("\n") == 1
