@@ -16,8 +16,14 @@ const SUITES = [
   {
     name: 'Python',
     program: PYTHON,
-    args: ['-m', 'pytest', '-q', ...PYTHON_TESTS.filter((at) => existsSync(path.join(ROOT, at)))],
-    summary: /^(=+ )?(\d+ (passed|failed|skipped|error)|no tests ran)/,
+    args: [
+      '-m',
+      'pytest',
+      '-q',
+      '-rs',
+      ...PYTHON_TESTS.filter((at) => existsSync(path.join(ROOT, at))),
+    ],
+    summary: /^((=+ )?(\d+ (passed|failed|skipped|error)|no tests ran)|SKIPPED)/,
   },
   {
     name: 'Client',

@@ -66,6 +66,7 @@ async def test_a_transfer_is_measured_by_an_action(editor: Editor, root: Path) -
     assert not (root / "starts").exists()
     action = next(each for each in await editor.actions("to(") if each.title == ACTION)
     assert action.command is not None
+    assert (await editor.resolved(action)).command == action.command
     params = types.ExecuteCommandParams(action.command.command, action.command.arguments)
     await editor.client.workspace_execute_command_async(params)
     async with asyncio.timeout(PATIENCE):

@@ -63,7 +63,10 @@ async def code_actions(
 
 
 async def resolve(session: Session, action: types.CodeAction) -> types.CodeAction:
-    """The action with its edits. Raises `Stale` when the text is another one by now."""
+    """The action with its edits. Raises `Stale` when the text is another one by now. Some editors
+    ask about actions that only have a command, too."""
+    if action.command is not None:
+        return action
     data: Any = action.data if isinstance(action.data, dict) else {}
     uri = str(data.get("uri"))
     result = await session.result(uri)
