@@ -46,7 +46,8 @@ class Calibrating:
         """Starts a session whose worker follows the steps, or is a real one of `python`."""
         (self.root / "steps").write_text(steps, encoding="utf-8")
         fake = [sys.executable, str(FAKE), str(self.root)]
-        options: dict[str, Any] = {"projectInterpreter": [python] if python else fake}
+        interpreter = [python] if python else fake
+        options: dict[str, Any] = {"projectInterpreter": interpreter, "ownCommands": True}
         if trusted is not None:
             options["trusted"] = trusted
 
