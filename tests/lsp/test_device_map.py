@@ -32,7 +32,8 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest_lsp.fixture(config=server_config(), scope="module")
 async def client(lsp_client: Client, root: Path) -> AsyncIterator[None]:
-    await start(lsp_client, "pull", root, options={"trusted": False, "projectInterpreter": None})
+    options = {"trusted": False, "projectInterpreter": None, "ownCommands": True}
+    await start(lsp_client, "pull", root, options=options)
     yield
     await lsp_client.shutdown_session()
 

@@ -33,8 +33,8 @@ class Client:
     annotations: bool = False
     shows_documents: bool = False
     is_ours: bool = False
-    """It is the extension of this project, which has commands of its own and follows links to
-    them."""
+    """It is the extension of this project, which knows our notifications, has commands of its own
+    and follows links to them."""
     trusted: bool = False
     speaks_of_trust: bool = False
     """It tells whether the workspace is trusted, so that silence is no yes."""
