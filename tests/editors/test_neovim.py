@@ -106,7 +106,7 @@ def test_a_transfer_is_measured_on_request(neovim: Neovim, tmp_path: Path) -> No
     fake = ", ".join(f"'{part}'" for part in (sys.executable, FAKE, tmp_path))
     neovim.set_up("run = 'onType'", f"projectInterpreter = {{ {fake} }}")
     before = neovim.run("open", "hover")["hover"]
-    assert "The code action *Measure this transfer* times it" in before
+    assert "A code action measures it: *Measure this transfer on this machine*." in before
     seen = neovim.run("open", "measure", action="Measure this transfer")
     assert "Measured on NVIDIA Scripted" in seen["hover"]
     assert (tmp_path / "starts").read_text().count("\n") == 1

@@ -47,9 +47,9 @@ class Calibrating:
         (self.root / "steps").write_text(steps, encoding="utf-8")
         fake = [sys.executable, str(FAKE), str(self.root)]
         interpreter = [python] if python else fake
-        options: dict[str, Any] = {"projectInterpreter": interpreter, "ownCommands": True}
-        if trusted is not None:
-            options["trusted"] = trusted
+        options: dict[str, Any] = {"projectInterpreter": interpreter}
+        if trusted is not None:  # None: an editor that is not ours, and says nothing of trust
+            options |= {"trusted": trusted, "ownCommands": True}
 
         @self.client.feature("deviceLens/measured")
         def on_measured(params: Any) -> None:
