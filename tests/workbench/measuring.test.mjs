@@ -1,4 +1,4 @@
-// A hover has a transfer measured by the project's own PyTorch, and the next hover shows what came out.
+// A hover has a transfer or an operation measured by the project's own PyTorch, and the next hover shows what came out.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -15,6 +15,14 @@ const MOVED = `import torch
 
 images = torch.randn(64, 3, 224, 224)
 moved = images.to("cuda")
+`;
+
+const COMPUTED = `import torch
+
+small = torch.randn(3, 3)
+product = small @ small
+for step in range(100):
+    batch = torch.randn(64, 3, 224, 224).to("cuda")
 `;
 
 /** How long a measurement may take on a machine that does other things too, in milliseconds. */
@@ -43,7 +51,7 @@ before(async () => {
   server = await EditorServer.start({
     extensions: [process.env.DEVICE_LENS_PACKAGE],
     settings: { 'deviceLens.projectInterpreter': [PYTHON] },
-    workspace: { 'moved.py': MOVED },
+    workspace: { 'moved.py': MOVED, 'computed.py': COMPUTED },
     environment: { XDG_CACHE_HOME: cache },
   });
 });
@@ -72,6 +80,25 @@ test('a hover measures, and the next one shows the measurement', { skip }, () =>
     await page.leave();
     await page.command('Device Lens: Clear Measurements');
     await until(() => kept().length === 0, 'what was measured is forgotten');
+  }),
+);
+
+test('a command measures what is at the caret, and shows its hover', { skip }, () =>
+  EditorPage.use(server, { file: 'computed.py', line: 4 }, async (page) => {
+    await page.lines.filter({ hasText: '38.5 MB' }).waitFor();
+    const before = await page.hover('small @', '@', 'float32 [3, 3]');
+    assert.match(before, /Stay on the CPU/);
+    assert.equal(await page.hoverScrolls('float32 [3, 3]'), false, 'all of it is seen at once');
+    await page.leave();
+    await page.click('product =', 'product');
+    await page.command('Device Lens: Measure Transfer');
+    const shown = await page.shownHover('measured');
+    await page.screenshot('operation-dark');
+    assert.match(shown, /^cpu · float32 \[3, 3\] · 36 B · [\d.]+ .s measured/);
+    assert.match(shown, /Measured on .*\d{4}-\d\d-\d\d/);
+    await page.leave();
+    await page.hover('batch =', '.to(', 'cpu → cuda');
+    await page.screenshot('loop-hover-dark');
   }),
 );
 

@@ -44,7 +44,7 @@ def _columns(
 
 def _time(microseconds: float, source: str) -> str:
     text = format_microseconds(microseconds)
-    return f"{text} measured" if source == "measured" else f"≈ {text}"
+    return text if source == "measured" else f"≈ {text}"
 
 
 def _overlap(transfer: Transfer) -> str:

@@ -16,8 +16,10 @@ def own_time(estimate: OperationEstimate) -> str:
     if estimate.here is None:
         return ""
     if estimate.here == "cpu":
-        return _time(cost.cpu_us, cost.cpu_source)
-    return _time(cost.accelerator_us, cost.accelerator_source)
+        time, source = cost.cpu_us, cost.cpu_source
+    else:
+        time, source = cost.accelerator_us, cost.accelerator_source
+    return _time(time, source) + (" measured" if source == "measured" else "")
 
 
 def operation_notes(estimate: OperationEstimate) -> str:
@@ -68,7 +70,7 @@ def _columns(estimate: OperationEstimate) -> list[tuple[str, str]]:
 
 def _time(microseconds: float, source: str) -> str:
     text = format_microseconds(microseconds)
-    return f"{text} measured" if source == "measured" else f"≈ {text}"
+    return text if source == "measured" else f"≈ {text}"
 
 
 def _basis(estimate: OperationEstimate) -> str:
@@ -78,5 +80,5 @@ def _basis(estimate: OperationEstimate) -> str:
         of = f", as the sum of {estimate.count} operations" if estimate.count > 1 else ""
         return f"E{typical}{of}."
     low, high = (format_microseconds(each) for each in measured.cpu_spread)
-    said = f"Measured on {plain(measured.basis)}: {low} to {high} on the CPU in three of five runs."
-    return said if measured.accelerator_us is not None else f"{said} ≈ is e{typical}."
+    said = f"Measured on {plain(measured.basis)}: {low} to {high} on the CPU."
+    return said if measured.accelerator_us is not None else f"{said} ≈: e{typical}."

@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from device_lens.ide.markdown import code, plain, prose
+from device_lens.ide.markdown import code, plain, prose, spaced, table
 
 NASTY = st.text(st.sampled_from("ab`*_[](){}<>|\\#!~ \n\r\t"), max_size=40)
 
@@ -43,3 +43,19 @@ def test_prose_keeps_markup_inside_code_spans(text: str) -> None:
 
 def test_prose_shows_code() -> None:
     assert prose("is made by `torch.randn`") == "is made by `torch.randn`"
+
+
+def test_a_table_has_its_values_side_by_side() -> None:
+    assert table([("a", "1"), ("b", "2")]) == "| a | b |\n| :-- | :-- |\n| 1 | 2 |"
+    assert table([]) == ""
+
+
+def test_room_is_made_in_tables_alone() -> None:
+    text = "`a | b`\n\n" + table([("a", "1"), ("b", "2")])
+    assert spaced(text).splitlines() == [
+        "`a | b`",
+        "",
+        "| a&nbsp;&nbsp;&nbsp; | b |",
+        "| :-- | :-- |",
+        "| 1&nbsp;&nbsp;&nbsp; | 2 |",
+    ]

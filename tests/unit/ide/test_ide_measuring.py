@@ -37,8 +37,8 @@ def test_a_measurement_is_told_with_its_spread_and_place(tmp_path: Path) -> None
     assert found.answer.endswith(" · 10 ms measured each iteration")
     names, _, values = (each for each in found.markdown.splitlines() if each.startswith("|"))
     assert names.startswith("| pageable (this one) | pinned | `non_blocking` | all 100 passes | ")
-    assert values.startswith("| 10 ms measured | ≈ ")
-    assert " | 1.0 s measured | " in values
+    assert values.startswith("| 10 ms | ≈ ")
+    assert " | 1.0 s | " in values
     assert "Measured on a \\[GPU\\], 2026-01-02: 9.0 ms to 11 ms in three of five runs." in (
         found.markdown
     )
@@ -48,7 +48,7 @@ def test_another_memory_is_another_transfer(tmp_path: Path) -> None:
     found = hovered(tmp_path, LOOP, "images.to", 7, "pinned")
     assert found is not None
     assert "≈ " in found.answer
-    assert " | 10 ms measured | off: waits | " in found.markdown
+    assert " | 10 ms | off: waits | " in found.markdown
 
 
 @pytest.mark.parametrize(("text", "part"), [(MODULE, "to('cuda')"), (FREE, "to('cuda')")])

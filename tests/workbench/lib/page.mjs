@@ -102,9 +102,24 @@ export class EditorPage {
     const { x, y } = await this.locate(text, word);
     await this.page.mouse.move(x - 3, y);
     await this.page.mouse.move(x, y, { steps: 4 });
-    const box = this.page.locator('.monaco-hover:not(.hidden)', { hasText: expected }).first();
+    return this.shownHover(expected);
+  }
+
+  /** Waits for a hover with a text in it, and returns all that it says. */
+  async shownHover(expected) {
+    const box = this.hoverWith(expected);
     await box.waitFor();
     return plain(await box.innerText());
+  }
+
+  /** Whether the hover with a text in it is too high to be seen without scrolling. */
+  async hoverScrolls(expected) {
+    const content = this.hoverWith(expected).locator('.monaco-hover-content').first();
+    return content.evaluate((element) => element.scrollHeight > element.clientHeight + 1);
+  }
+
+  hoverWith(expected) {
+    return this.page.locator('.monaco-hover:not(.hidden)', { hasText: expected }).first();
   }
 
   /** Clicks a link of the hover that is shown. */

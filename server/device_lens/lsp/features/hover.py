@@ -56,10 +56,12 @@ def _find(session: Session, result: Result, position: Position) -> Hover | None:
 
 def _shown(session: Session, result: Result, found: Hover, below: str) -> types.Hover:
     """The hover as the client shows it, with a note below."""
-    from device_lens.ide.markdown import join
+    from device_lens.ide.markdown import join, spaced
 
     places = Places(session.documents, result.view, result.source, result.sources)
     place = places.find(result.view.path, found.range)
     kind = types.MarkupKind.Markdown if session.client.markdown else types.MarkupKind.PlainText
     text = join([found.markdown, below]) if session.client.markdown else found.plain
+    if session.client.is_ours:
+        text = spaced(text)
     return types.Hover(types.MarkupContent(kind, text), None if place is None else place.range)

@@ -91,6 +91,8 @@ def note(session: Session, result: Result, wanted: Measurable | MeasurableOperat
     lacks_device = problem is not None and problem.code in NO_ACCELERATOR
     if lacks_device:
         instead = measurements.record_instead(job)
+    if problem is not None and problem.code == "no-accelerator" and instead and instead.operation:
+        problem = None  # what was measured names the machine as one without
     standing = Standing(
         is_running=measurements.is_running(job),
         problem="" if problem is None else problem.sentence,
