@@ -107,3 +107,49 @@ test('fix all asks the editor for the one action of our kind', async () => {
     ['editor.action.codeAction', { kind: 'source.fixAll.deviceLens', apply: 'first' }],
   ]);
 });
+
+test('the editor is told where the extension works, and what it does without trust', () => {
+  assert.deepEqual(manifest.extensionKind, ['workspace']);
+  const { untrustedWorkspaces, virtualWorkspaces } = manifest.capabilities;
+  assert.equal(untrustedWorkspaces.supported, 'limited');
+  assert.equal(virtualWorkspaces.supported, false);
+  assert.ok(untrustedWorkspaces.description && virtualWorkspaces.description);
+});
+
+test('what is about files can be set for each folder, what is about the machine cannot', () => {
+  for (const [key, { scope }] of Object.entries(properties)) {
+    const expected = /interpreter|benchmark/i.test(key)
+      ? 'machine-overridable'
+      : key === 'deviceLens.trace.server'
+        ? 'window'
+        : 'resource';
+    assert.equal(scope, expected, key);
+  }
+});
+
+test('what is noisy is off, and what is shown by default can be switched off', () => {
+  const off = ['inlayHints.devices', 'semanticTokens'];
+  const on = ['enable', 'hover.enable', 'inlayHints.transfers'];
+  for (const [keys, value] of [
+    [off, false],
+    [on, true],
+  ] as const) {
+    for (const key of keys) {
+      assert.equal(properties[`deviceLens.${key}`]?.default, value, key);
+    }
+  }
+  assert.equal(properties['deviceLens.diagnosticMode']?.default, 'openFilesOnly');
+});
+
+test('the walkthrough has three steps, each with words, and with pictures for each theme', () => {
+  const [walkthrough, ...others] = manifest.contributes.walkthroughs;
+  assert.equal(others.length, 0);
+  assert.deepEqual(
+    walkthrough.steps.map(({ id }: { id: string }) => id),
+    ['see', 'cost', 'quiet'],
+  );
+  for (const { id, title, description, media } of walkthrough.steps) {
+    assert.ok(title && description, id);
+    assert.ok('image' in media ? media.altText && media.image.light : media.markdown, id);
+  }
+});

@@ -97,6 +97,7 @@ def test_what_the_server_can_do_is_told(server: RawServer) -> None:
     assert "source.fixAll.deviceLens" in offered["codeActionProvider"]["codeActionKinds"]
     assert offered["inlayHintProvider"] == {"resolveProvider": True}
     assert "semanticTokensProvider" not in offered
+    assert "codeLensProvider" not in offered
     assert offered["notebookDocumentSync"]["notebookSelector"]
     assert found["serverInfo"]["name"] == "device-lens"
 

@@ -321,3 +321,15 @@ async def test_callers_on_disk_tell_where_things_are(editor: Editor, root: Path)
             await until(client, lambda seen=before: client.diagnostic_refresh_count > seen)
             before = client.diagnostic_refresh_count
     assert found == ["device-mismatch"]
+
+
+async def test_a_fix_that_changes_behaviour_is_confirmed(editor: Editor) -> None:
+    editor.open(
+        'import torch\n\na = torch.ones(3, device="cuda")\nb = torch.ones(3, device="cpu")\nc = a + b\n'
+    )
+    actions = await editor.actions("a + b")
+    action = next(each for each in actions if each.title.endswith("(changes behaviour)"))
+    edit = (await editor.resolved(action)).edit
+    assert not action.is_preferred
+    assert edit is not None
+    assert [each.needs_confirmation for each in (edit.change_annotations or {}).values()] == [True]
