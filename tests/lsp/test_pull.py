@@ -325,7 +325,8 @@ async def test_callers_on_disk_tell_where_things_are(editor: Editor, root: Path)
 
 async def test_a_fix_that_changes_behaviour_is_confirmed(editor: Editor) -> None:
     editor.open(
-        'import torch\n\na = torch.ones(3, device="cuda")\nb = torch.ones(3, device="cpu")\nc = a + b\n'
+        'import torch\n\na = torch.ones(3, device="cuda")\n'
+        'b = torch.ones(3, device="cpu")\nc = a + b\n'
     )
     actions = await editor.actions("a + b")
     action = next(each for each in actions if each.title.endswith("(changes behaviour)"))
@@ -333,3 +334,14 @@ async def test_a_fix_that_changes_behaviour_is_confirmed(editor: Editor) -> None
     assert not action.is_preferred
     assert edit is not None
     assert [each.needs_confirmation for each in (edit.change_annotations or {}).values()] == [True]
+
+
+async def test_a_related_loop_is_its_beginning(editor: Editor) -> None:
+    editor.open(
+        "import torch\n\nx = torch.ones(3)\n"
+        'for i in range(9):\n    y = x.to("cuda")\n    print(i)\n'
+    )
+    (found,) = (await editor.pull()).items
+    assert found.code == "transfer-in-loop"
+    (loop,) = found.related_information
+    assert loop.location.range == types.Range(types.Position(3, 0), types.Position(3, 0))

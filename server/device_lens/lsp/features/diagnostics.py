@@ -111,8 +111,19 @@ def _related(
     related: Iterable[Related], places: Places
 ) -> list[types.DiagnosticRelatedInformation] | None:
     found = [
-        types.DiagnosticRelatedInformation(location, each.message)
+        types.DiagnosticRelatedInformation(_beginning(location), each.message)
         for each in related
         if (location := places.location(each.path, each.range)) is not None
     ]
     return found or None
+
+
+def _beginning(location: types.Location) -> types.Location:
+    """Where a statement of several lines begins: whoever follows a link to a loop does not want all
+    of it selected."""
+    start, end = location.range.start, location.range.end
+    return (
+        location
+        if start.line == end.line
+        else types.Location(location.uri, types.Range(start, start))
+    )
