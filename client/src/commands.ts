@@ -9,6 +9,7 @@ import {
 } from 'vscode';
 import { showDebugInformation } from './debugInformation';
 import { measureTransfer } from './measuring';
+import type { DeviceMapPanel } from './panels/deviceMap';
 import type { TransferCurvePanel } from './panels/transferCurve';
 import { openRule } from './rulePages';
 import type { Server } from './server';
@@ -21,6 +22,7 @@ export interface Parts {
   readonly status: StatusItem;
   readonly server: Server;
   readonly transferCurve: TransferCurvePanel;
+  readonly deviceMap: DeviceMapPanel;
 }
 
 export function registerCommands(parts: Parts): Disposable[] {
@@ -32,6 +34,7 @@ export function registerCommands(parts: Parts): Disposable[] {
     fixAll: () => applyFixAll(),
     chooseInterpreter: () => chooseInterpreter(),
     showTransferCurve: () => parts.transferCurve.show(),
+    showDeviceMap: () => parts.deviceMap.show(),
     openRule: (rule) => openRule(parts, rule),
     measureTransfer: () => measureTransfer(),
     toggleTransferHints: () => toggle('inlayHints.transfers'),

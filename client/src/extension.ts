@@ -3,6 +3,7 @@ import { type ExtensionContext, workspace } from 'vscode';
 import { registerCommands } from './commands';
 import { Interpreters } from './interpreters';
 import { createLog } from './logging';
+import { DeviceMapPanel } from './panels/deviceMap';
 import { TransferCurvePanel } from './panels/transferCurve';
 import { Server } from './server';
 import { effectOfChange } from './settings';
@@ -16,13 +17,15 @@ export function activate(context: ExtensionContext): void {
   const interpreters = new Interpreters(log);
   const running = new Server(context, log, status, interpreters);
   const transferCurve = new TransferCurvePanel(context.extensionUri, running);
+  const deviceMap = new DeviceMapPanel(context.extensionUri, running);
   server = running;
   context.subscriptions.push(
     log,
     status,
     interpreters,
     transferCurve,
-    ...registerCommands({ context, log, status, server: running, transferCurve }),
+    deviceMap,
+    ...registerCommands({ context, log, status, server: running, deviceMap, transferCurve }),
     interpreters.onDidChange(() => void running.refreshEnvironment()),
     workspace.onDidGrantWorkspaceTrust(() => void running.restart()),
     workspace.onDidChangeConfiguration((event) => {

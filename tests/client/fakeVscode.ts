@@ -114,6 +114,7 @@ export const messages: string[] = [];
 export const activeEditors = new EventEmitter<unknown>();
 export const window = {
   activeTextEditor: undefined as unknown,
+  activeNotebookEditor: undefined as unknown,
   visibleTextEditors: [] as unknown[],
   onDidChangeActiveTextEditor: activeEditors.event,
   withProgress: async <T>(_options: unknown, run: () => Promise<T>) => run(),

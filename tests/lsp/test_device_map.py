@@ -63,6 +63,7 @@ async def test_a_map_has_places_in_the_document(editor: Editor) -> None:
         types.Position(place.end.line, place.end.character),
     )
     assert editor.slice(where) == 'größe.to("cuda")'
+    assert "The workspace is not trusted" in found.notes[-1]
     assert [each.title for each in found.parts] == ["for step in range(10)", "the file's main flow"]
     whole = await ask(editor.client, editor.uri, found.parts[1].id)
     assert whole.part == found.parts[1].id

@@ -12,6 +12,9 @@ const THEMES = { dark: 'Default Dark Modern', light: 'Default Light Modern' };
 /** The part of the window that a picture shows, in CSS pixels. */
 const FRAME = { x: 0, y: 36, width: 860, height: 390 };
 
+/** The size of the window in which the device map is pictured. */
+const MAP_WINDOW = { width: 1200, height: 830 };
+
 function exampleFiles() {
   const folder = path.join(ROOT, 'examples');
   const names = readdirSync(folder).filter((name) => name.endsWith('.py'));
@@ -42,6 +45,18 @@ async function picturesOf(server, theme) {
   });
 }
 
+/** The map of the training loop, in a window that is as high as the map. */
+async function pictureOfMap(server, theme) {
+  await EditorPage.use(server, { file: 'train.py', line: 23 }, async (page) => {
+    await page.page.setViewportSize(MAP_WINDOW);
+    await page.command('Device Lens: Show Device Map');
+    await page.webview.locator('g.node', { hasText: 'loss.item()' }).waitFor();
+    await page.page.waitForTimeout(500);
+    const clip = { x: 0, y: FRAME.y, width: MAP_WINDOW.width, height: MAP_WINDOW.height - 60 };
+    await page.page.screenshot({ path: path.join(TARGET, `map-${theme}.png`), clip });
+  });
+}
+
 mkdirSync(TARGET, { recursive: true });
 const server = await EditorServer.start({
   extensions: [PACKAGE],
@@ -52,6 +67,7 @@ try {
   for (const [name, theme] of Object.entries(THEMES)) {
     server.configure({ 'workbench.colorTheme': theme });
     await picturesOf(server, name);
+    await pictureOfMap(server, name);
   }
 } finally {
   await server.stop();

@@ -168,7 +168,9 @@ class _Drawing:
         if value.fact is None:
             return ""
         parts = summary.parts_of(value.fact, self.costs)
-        return summary.SEPARATOR.join(each for each in parts if "B ×" not in each)
+        # A size that is not a number says less than the shape.
+        known = [each for each in parts if "B ×" not in each and each != "? B"]
+        return summary.SEPARATOR.join(known)
 
     def _edge(self, flow: Flow) -> Edge:
         where = self._range(flow.site)

@@ -198,6 +198,16 @@ export class EditorPage {
     return this.server.read(file);
   }
 
+  /** What is inside the panel of an extension, once it is loaded. */
+  get webview() {
+    return this.page.frameLocator('iframe.webview.ready').frameLocator('#active-frame');
+  }
+
+  /** Waits until the cursor of the text is in a line, which counts from 1. */
+  async cursorIn(line) {
+    await this.page.locator('.statusbar-item', { hasText: `Ln ${line}, ` }).waitFor();
+  }
+
   /** Runs a command of the palette by its full title. */
   async command(title) {
     await this.page.keyboard.press('F1');

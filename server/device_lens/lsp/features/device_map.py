@@ -17,6 +17,7 @@ from device_lens.lsp.result import Result
 from device_lens.lsp.session import AnalysisFailed, Session
 
 if TYPE_CHECKING:
+    from device_lens.ide.device_map import DeviceMap
     from device_lens.syntax.position import Range
 
 METHOD = "deviceLens/deviceMap"
@@ -24,6 +25,7 @@ METHOD = "deviceLens/deviceMap"
 _NOT_ANALYSED = (
     "Device Lens does not look at this file: it is closed, or turned off for its folder."
 )
+_UNTRUSTED = "The workspace is not trusted: times are estimated, and nothing is measured."
 _FAILED = "The analysis of this file failed; the log of Device Lens says why."
 
 
@@ -55,8 +57,14 @@ def _map(session: Session, result: Result, part: str | None) -> dict[str, Any]:
         "nodes": [sent(each) for each in drawn.nodes],
         "edges": [sent(each) for each in drawn.edges],
         "remark": drawn.remark,
-        "notes": list(drawn.notes),
+        "notes": [*drawn.notes, *_trust_note(session, drawn)],
     }
+
+
+def _trust_note(session: Session, drawn: DeviceMap) -> list[str]:
+    untrusted = session.client.speaks_of_trust and not session.client.trusted
+    moves = any(each.kind == "transfer" for each in drawn.edges)
+    return [_UNTRUSTED] if untrusted and moves else []
 
 
 def _location(session: Session, result: Result, where: Range) -> types.Location | None:

@@ -1,0 +1,137 @@
+/** The panel with the device map of one document. The server makes the map, the page draws it. */
+import { type Disposable, type Uri, type ViewColumn, window } from 'vscode';
+import type { Server } from '../server';
+import type { Asked, DeviceMap, Shown } from './deviceMapModel';
+import { Panel } from './host';
+import { isStale, reveal } from './places';
+
+/** The part of the server that the panel needs. */
+export type MapServer = Pick<Server, 'running' | 'onDidAnalyse'>;
+
+const NOT_PYTHON = 'Open a Python file or a notebook to see its device map.';
+const NOT_RUNNING = 'Device Lens is not running. Its entry in the status bar says why.';
+const ANALYSING = 'The file is being analysed…';
+const FAILED = 'The map could not be made. The log of Device Lens says why.';
+
+/** What the map is of. */
+interface Target {
+  readonly uri: Uri;
+  /** The document as the server knows it. */
+  readonly id: string;
+  /** Where it was when the map was asked for. */
+  readonly column: ViewColumn | undefined;
+}
+
+export class DeviceMapPanel implements Disposable {
+  private panel: Panel<Shown, Asked> | undefined;
+  private target: Target | undefined;
+  private part: string | null = null;
+  private asked = 0;
+  private readonly subscription: Disposable;
+
+  constructor(
+    private readonly extensionUri: Uri,
+    private readonly server: MapServer,
+  ) {
+    this.subscription = server.onDidAnalyse((uris) => {
+      if (this.panel?.visible && this.target !== undefined && uris.includes(this.target.id)) {
+        void this.refresh();
+      }
+    });
+  }
+
+  /** Shows the map of the active document: the command. */
+  async show(): Promise<void> {
+    const active = activeDocument();
+    if (active === undefined) {
+      void window.showInformationMessage(NOT_PYTHON);
+      return;
+    }
+    const { uri, column } = active;
+    if (this.target?.id !== uri.toString()) {
+      this.part = null;
+      this.panel?.show({ message: ANALYSING });
+    }
+    this.target = { uri, id: uri.toString(), column };
+    const title = `Device map: ${uri.path.slice(uri.path.lastIndexOf('/') + 1)}`;
+    if (this.panel === undefined) {
+      this.open(title);
+      return;
+    }
+    this.panel.title = title;
+    this.panel.reveal();
+    await this.refresh();
+  }
+
+  dispose(): void {
+    this.subscription.dispose();
+    this.panel?.dispose();
+  }
+
+  private open(title: string): void {
+    this.panel = new Panel(this.extensionUri, {
+      viewType: 'deviceLens.deviceMap',
+      bundle: 'deviceMap',
+      title,
+      onReady: () => this.refresh(),
+      onAsk: (asked) => this.answer(asked),
+      onClose: () => {
+        this.panel = undefined;
+        this.target = undefined;
+      },
+    });
+    this.panel.show({ message: ANALYSING });
+  }
+
+  private async answer(asked: Asked): Promise<void> {
+    const client = this.server.running;
+    if ('part' in asked) {
+      this.part = asked.part;
+      await this.refresh();
+    } else if (client !== undefined) {
+      await reveal(client, asked.reveal, this.target?.column);
+    }
+  }
+
+  /** Asks for the map anew. An answer that another question overtook is not shown. */
+  private async refresh(): Promise<void> {
+    this.asked += 1;
+    const number = this.asked;
+    const shown = await this.ask();
+    if (number === this.asked && shown !== undefined) {
+      this.panel?.show(shown);
+    }
+  }
+
+  private async ask(): Promise<Shown | undefined> {
+    const client = this.server.running;
+    if (client === undefined || this.target === undefined) {
+      return { message: NOT_RUNNING };
+    }
+    const textDocument = { uri: client.code2ProtocolConverter.asUri(this.target.uri) };
+    this.target = { ...this.target, id: textDocument.uri };
+    try {
+      const params = { textDocument, part: this.part };
+      const map = await client.sendRequest<DeviceMap | null>('deviceLens/deviceMap', params);
+      if (map === null) {
+        return { message: FAILED };
+      }
+      // While the user types, the part stays the one that is shown.
+      this.part = map.part ?? this.part;
+      return { map };
+    } catch (error) {
+      return isStale(error) ? undefined : { message: FAILED };
+    }
+  }
+}
+
+/** The Python document that is being edited; of a notebook without a focused cell, its first. */
+function activeDocument(): Pick<Target, 'uri' | 'column'> | undefined {
+  const editor = window.activeTextEditor;
+  if (editor?.document.languageId === 'python') {
+    return { uri: editor.document.uri, column: editor.viewColumn };
+  }
+  const book = window.activeNotebookEditor;
+  const cell = book?.notebook.getCells().find(({ document }) => document.languageId === 'python');
+  return cell && { uri: cell.document.uri, column: book?.viewColumn };
+}
