@@ -1,13 +1,20 @@
 // Bundles the client into one file that the editor loads, and each page of a panel into a script and a style.
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
+import { licencesOf } from './lib/licences.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-const shared = { absWorkingDir: root, bundle: true, minify: true, logLevel: 'warning' };
+const shared = {
+  absWorkingDir: root,
+  bundle: true,
+  minify: true,
+  logLevel: 'warning',
+  metafile: true,
+};
 
-await build({
+const client = await build({
   ...shared,
   entryPoints: ['client/src/extension.ts'],
   outfile: 'dist/extension.js',
@@ -23,7 +30,7 @@ const pages = readdirSync(path.join(root, 'client', 'webviews'))
   .map((name) => ({ in: `client/webviews/${name}/main.ts`, out: name }))
   .filter((page) => existsSync(path.join(root, page.in)));
 
-await build({
+const webviews = await build({
   ...shared,
   entryPoints: pages,
   outdir: 'dist/webviews',
@@ -31,3 +38,8 @@ await build({
   format: 'iife',
   target: 'es2022',
 });
+
+writeFileSync(
+  path.join(root, 'dist', 'licences.txt'),
+  licencesOf(root, [client.metafile, webviews.metafile]),
+);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { applyEdits, diffLines, editsFor } from '../../scripts/lib/edits.mjs';
+import { licencesOf } from '../../scripts/lib/licences.mjs';
 import { renderMarkdown } from '../../scripts/lib/terminal.mjs';
 
 function edit(line, from, to, newText, endLine = line) {
@@ -70,4 +71,11 @@ test('Markdown of a hover becomes plain lines without links to commands', () => 
     '',
     'page',
   ]);
+});
+
+test('a bundled library takes its licence along', () => {
+  const inputs = { 'client/src/extension.ts': {}, 'node_modules/uplot/dist/uPlot.esm.js': {} };
+  const text = licencesOf('.', [{ inputs }]);
+  assert.match(text, /^uplot \d+\.\d+\.\d+\n/);
+  assert.match(text, /Permission is hereby granted/);
 });
