@@ -27,7 +27,12 @@ _FRAMEWORK_STEPS = frozenset(
 
 
 def run_function(machine: Machine, function: Function) -> None:
-    """Runs one function with symbols, leaving no trace in the heap."""
+    """Runs one function with symbols, leaving no trace in the heap. A class is made by its own
+    `__init__` once, for all its methods."""
+    owner = function.owner
+    if function.name == "__init__" and owner is not None and owner.lookup("__init__") is function:
+        instance_of(machine, owner)
+        return
     mark = machine.journal.mark()
     before = machine.path
     steps = machine.budget.steps
@@ -168,6 +173,8 @@ def _initialise(machine: Machine, cls: ClassValue, instance: Instance) -> None:
 
     creator = cls.lookup("__init__")
     before = machine.path
+    steps = machine.budget.steps
+    machine.budget.steps = machine.options.max_standalone_steps
     machine.path = ALWAYS
     depth = len(machine.stack)
     active = machine.active
@@ -189,6 +196,7 @@ def _initialise(machine: Machine, cls: ClassValue, instance: Instance) -> None:
         del machine.stack[depth:]
         machine.active = active
         machine.path = before
+        machine.budget.steps = steps
 
 
 def _put_elsewhere(machine: Machine, cls: ClassValue, instance: ModuleObject) -> None:
