@@ -31,9 +31,9 @@ class Options:
     """Activations of one function on the stack: recursion beyond that is unknown."""
     max_activations: int = 64
     """Activations of one function in one run, those with remembered answers left out."""
-    library_activations: int = 8
-    """The same where no script calls."""
-    library_depth: int = 5
+    symbolic_activations: int = 4
+    """The same under a function that no one calls."""
+    symbolic_depth: int = 4
     """Calls within calls for a function that no one calls."""
 
 

@@ -87,7 +87,7 @@ def _enter(
 def _may_enter(machine: Machine, function: Function) -> bool:
     stack = machine.stack
     options = machine.options
-    if len(stack) >= (options.library_depth if machine.standalone else options.max_depth):
+    if len(stack) >= (options.symbolic_depth if machine.symbolic else options.max_depth):
         machine.budget.note("calls nested too deep were not followed")
         return False
     same = sum(1 for frame in stack if frame.function and frame.function.node is function.node)

@@ -72,6 +72,9 @@ class Machine(ModelServices):
         self.defined: dict[Any, Any] = {}
         self.classes: dict[Any, Any] = {}
         self.standalone = False
+        """No script calls what runs."""
+        self.symbolic = False
+        """A function runs with symbols for its parameters."""
         self.memory = Memory()
         self.activations: Counter[Any] = Counter()
         self.current_call: Any = None
@@ -82,7 +85,7 @@ class Machine(ModelServices):
 
     def most_activations(self) -> int:
         options = self.options
-        return options.library_activations if self.standalone else options.max_activations
+        return options.symbolic_activations if self.symbolic else options.max_activations
 
     def prepare(self) -> None:
         """Connects what needs the models."""

@@ -36,6 +36,7 @@ def run_function(machine: Machine, function: Function) -> None:
     mark = machine.journal.mark()
     before = machine.path
     steps = machine.budget.steps
+    symbolic, machine.symbolic = machine.symbolic, True
     machine.budget.steps = machine.options.max_standalone_steps
     machine.path = ALWAYS
     depth = len(machine.stack)
@@ -53,6 +54,7 @@ def run_function(machine: Machine, function: Function) -> None:
         machine.path = before
         machine.journal.undo(mark)
         machine.budget.steps = steps
+        machine.symbolic = symbolic
 
 
 def _bind(machine: Machine, function: Function, frame: Frame, receiver: Any, home: Any) -> None:
@@ -174,6 +176,7 @@ def _initialise(machine: Machine, cls: ClassValue, instance: Instance) -> None:
     creator = cls.lookup("__init__")
     before = machine.path
     steps = machine.budget.steps
+    symbolic, machine.symbolic = machine.symbolic, True
     machine.budget.steps = machine.options.max_standalone_steps
     machine.path = ALWAYS
     depth = len(machine.stack)
@@ -197,6 +200,7 @@ def _initialise(machine: Machine, cls: ClassValue, instance: Instance) -> None:
         machine.active = active
         machine.path = before
         machine.budget.steps = steps
+        machine.symbolic = symbolic
 
 
 def _put_elsewhere(machine: Machine, cls: ClassValue, instance: ModuleObject) -> None:
