@@ -49,18 +49,15 @@ def check(fact: Transfer, context: Context) -> Finding | None:
     if not _is_repeated(fact) or not any(_runs_often(loop) for loop in _invariant(fact)):
         return None
     name = context.text(fact.subject)
-    loop = context.line(fact.invariant_in[-1])
+    outermost = fact.invariant_in[-1]
+    loop = context.line(outermost)
     trips = _trips(fact)
     times = f" {trips} times" if trips is not None else " on each iteration"
     message = (
         f"{quoted(name)} does not change in the loop of {loop}, yet it is copied "
         f"{to(fact.target)}{times}{when(fact.condition)}."
     )
-    related = [
-        each
-        for site in fact.invariant_in
-        for each in context.related(site, "the transfer does not change in this loop")
-    ]
+    related = list(context.related(outermost, "the transfer does not change in this loop"))
     fixes = [_fix(fact, context)]
     return context.finding(RULE, fact.site, message, name, related=related, fixes=fixes)
 
