@@ -183,7 +183,7 @@ def test_forward_hooks_may_replace_the_output() -> None:
 
 
 def test_modules_nested_deeper_than_calls_can_be_are_walked() -> None:
-    services, inner = make()
+    _, inner = make()
     inner.parameters["w"] = Parameter(tensor())
     for _ in range(3000):
         _, outer = make()
