@@ -5,8 +5,8 @@ import { CommandFailed, ROOT, runShown } from './lib/process.mjs';
 import { ensureClient, ensureTestTools, PYTHON } from './lib/setup.mjs';
 import { bold, green, red } from './lib/terminal.mjs';
 
-const PYTHON_TESTS = ['unit', 'mdtest', 'lsp', 'torch', 'editors', 'distributions'].map((name) =>
-  path.join('tests', name),
+const PYTHON_TESTS = ['unit', 'mdtest', 'lsp', 'torch', 'editors', 'distributions', 'fuzz'].map(
+  (name) => path.join('tests', name),
 );
 const GRAMMAR_TEST = path.join('node_modules', 'vscode-tmgrammar-test', 'dist', 'unit.js');
 const PYTHON_GRAMMAR = path.join('node_modules', 'tm-grammars', 'grammars', 'python.json');

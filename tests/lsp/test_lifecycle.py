@@ -108,6 +108,7 @@ def test_a_malformed_request_is_answered(server: RawServer) -> None:
     assert found["error"]["code"] in (-32602, -32603)
     found = server.request(2, "no/such/method", {})
     assert found["error"]["code"] == -32601
+    assert server.request(5, 7, {})["error"]["code"] == -32600
     assert server.request(3, "deviceLens/rulePage", {"rule": "nothing-such"})["result"] is None
 
 
@@ -115,6 +116,9 @@ def test_nonsense_does_not_end_the_server(server: RawServer) -> None:
     server.initialize()
     server.send_bytes(b"{not json")
     server.send_bytes(b"[]")
+    server.send_bytes(b'{"jsonrpc": "2.0", "params": {}}')
+    server.send_bytes(b'{"jsonrpc": "2.0", "method": null, "params": {}}')
+    server.send_bytes(b'{"jsonrpc": "2.0", "id": [[]], "method": "textDocument/hover"}')
     server.notify("$/cancelRequest", {"id": "never asked"})
     server.notify("textDocument/didChange", {"textDocument": {"uri": "x"}})
     server.notify("textDocument/didClose", {"textDocument": {"uri": "file:///never/opened.py"}})

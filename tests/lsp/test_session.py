@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from typing import Any
@@ -12,6 +13,7 @@ from lsprotocol import types
 
 from device_lens.lsp.analyst import Analyst
 from device_lens.lsp.features.status import Status
+from device_lens.lsp.scheduler import Stale
 from device_lens.lsp.session import AnalysisFailed, Session
 
 pytestmark = pytest.mark.asyncio
@@ -64,3 +66,22 @@ async def test_the_status_tells_of_a_failure_until_it_is_over(session: Session) 
     session.closed(broken)
     status.closed(broken)
     assert sent[-1] == {"state": "ready"}
+
+
+async def test_a_document_closed_before_the_settings_came_is_no_failure(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    session = Session()
+    session.start()
+    try:
+        uri = opened(session, "soon-closed")
+        asked = asyncio.ensure_future(session.result(uri))
+        await asyncio.sleep(0)
+        session.documents.close(uri)
+        session.closed(uri)
+        session.configure({})
+        with pytest.raises(Stale):
+            await asked
+        assert not caplog.records
+    finally:
+        session.close()

@@ -8,7 +8,7 @@ from typing import Any
 
 from cattrs import Converter
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidRequest
 from pygls.protocol import (
     JsonRPCNotification,
     JsonRPCRequestMessage,
@@ -39,11 +39,30 @@ class Protocol(LanguageServerProtocol):
     def structure_message(self, data: dict[str, Any]) -> Any:
         """A message as an object. A request that is none gets an error, not silence."""
         try:
+            _demand_envelope(data)
             return super().structure_message(data)
         except JsonRpcException as error:
-            if "id" in data and "method" in data:
+            if isinstance(data.get("id"), int | str) and "method" in data:
                 self._send_response(data["id"], error=error.to_response_error())
             raise
+
+    def _handle_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
+        """An answer to a question that was taken back is no longer wanted, and no defect."""
+        asked = self._request_futures.get(msg_id)
+        if asked is not None and asked.cancelled():
+            self._request_futures.pop(msg_id)
+            return
+        super()._handle_response(msg_id, result, error)
+
+
+def _demand_envelope(data: dict[str, Any]) -> None:
+    """A message's method is a name, its id a number or a text: pygls takes both on trust."""
+    if "jsonrpc" not in data:
+        return  # a part of a message
+    if not isinstance(data.get("method", "" if "id" in data else None), str):
+        raise JsonRpcInvalidRequest("the method is not a text")
+    if not isinstance(data.get("id", 0), int | str | None):
+        raise JsonRpcInvalidRequest("the id is neither a number nor a text")
 
 
 def make_converter() -> Converter:

@@ -219,6 +219,8 @@ class Session:
         view = self.documents.view(uri)
         if view is None or not await self._is_wanted(view):
             return None
+        if self.documents.view(uri) is not view:  # closed or changed before settings came
+            raise Stale
         result = await self.analyse(view)
         if not self.is_current(result):
             raise Stale

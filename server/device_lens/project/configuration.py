@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+import stat
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +21,8 @@ else:
     import tomli as tomllib
 
 _MOST_BYTES = 1_000_000
+_LONG_KEY = re.compile(r"""(?:\.[ \t]{0,8}[\w"'-]{0,64}[ \t]{0,8}){100}""")
+"""A dotted key of a hundred parts: the parser's time grows with the square of their number."""
 _PYPROJECT = "pyproject.toml"
 
 
@@ -95,6 +99,8 @@ class Configurations:
             status = os.stat(path)
         except OSError:
             return None
+        if not stat.S_ISREG(status.st_mode):  # opening a pipe or a device could wait for ever
+            return _Pyproject(None, (SettingsWarning("is not a regular file", path),))
         stamp = (status.st_mtime_ns, status.st_size)
         known = self._read.get(path)
         if known is None or known[0] != stamp:
@@ -122,7 +128,10 @@ def _read_pyproject(path: str, size: int) -> _Pyproject:
         return _Pyproject(None, (SettingsWarning("is too large and was not read", path),))
     try:
         with open(path, "rb") as file:
-            data = tomllib.loads(file.read(_MOST_BYTES + 1).decode("utf-8"))
+            text = file.read(_MOST_BYTES + 1).decode("utf-8")
+        if _LONG_KEY.search(text):
+            return _Pyproject(None, (SettingsWarning("has a key of too many parts", path),))
+        data = tomllib.loads(text)
     except (OSError, ValueError, RecursionError, MemoryError) as error:
         reason = str(error) or type(error).__name__
         return _Pyproject(None, (SettingsWarning(f"cannot be read: {reason}", path),))

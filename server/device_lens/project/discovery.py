@@ -188,6 +188,8 @@ def _patterns_in(folder: str) -> tuple[_Patterns, ...]:
 
 def _read_patterns(path: str, folder: str) -> tuple[_Patterns, ...]:
     try:
+        if not os.path.isfile(path):  # opening a pipe or a device could wait for ever
+            return ()
         with open(path, encoding="utf-8", errors="replace") as file:
             lines = file.read(_MOST_IGNORE_BYTES).splitlines()
     except OSError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -108,11 +109,12 @@ def _old_cells(previous: SourceFile | None) -> list[_OldCell | None]:
     """Lines and chunks of each cell of an older version."""
     if previous is None or previous.cell_map is None:
         return []
-    places = list(zip(previous.chunks, previous.starts, strict=True))
     found: list[_OldCell | None] = []
     for start, count in zip(previous.cell_map.starts, previous.cell_map.counts, strict=True):
-        mine = [(chunk, line - start) for chunk, line in places if start <= line < start + count]
-        layout = Layout([chunk for chunk, _ in mine], [at for _, at in mine], previous.inside_out)
+        first = bisect_left(previous.starts, start)
+        stop = bisect_left(previous.starts, start + count)
+        starts = [line - start for line in previous.starts[first:stop]]
+        layout = Layout(list(previous.chunks[first:stop]), starts, previous.inside_out)
         found.append((previous.lines.lines[start : start + count], layout))
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +160,28 @@ def test_root(tmp_path: Path) -> None:
     assert find_root(str(tmp_path / "a" / "b" / "x.py"), "/elsewhere") == str(tmp_path)
     _pyproject(tmp_path / "a", "")
     assert find_root(str(tmp_path / "a" / "b"), "/elsewhere") == str(tmp_path / "a")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders here")
+def test_a_pipe_or_folder_in_its_place_is_a_warning(tmp_path: Path) -> None:
+    for number, make in enumerate((os.mkfifo, os.mkdir)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        make(folder / "pyproject.toml")
+        loaded = Configurations().of(str(folder / "a.py"))
+        assert [each.message for each in loaded.warnings] == ["is not a regular file"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a = " + "[" * 100_000,
+        "a." * 100_000 + "b = 1",
+        "x = " + "9" * 100_000,
+        '[tool.device-lens]\nexclude = ["' + "*" * 5000 + 'x"]',
+    ],
+)
+def test_a_file_made_to_be_expensive_is_read_or_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "pyproject.toml").write_text(text, encoding="utf-8")
+    loaded = Configurations().of(str(tmp_path / "a.py"))
+    assert loaded.warnings or loaded.folder in (str(tmp_path), None)

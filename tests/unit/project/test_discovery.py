@@ -98,3 +98,25 @@ def test_the_number_of_files_is_bounded(tmp_path: Path, monkeypatch: pytest.Monk
     found = discover([str(tmp_path)])
     assert len(found.files) == 2
     assert "more than 2 files" in found.problems[0].message
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes in folders here")
+def test_a_pipe_instead_of_ignore_patterns_does_not_hang(tmp_path: Path) -> None:
+    _tree(tmp_path, "a.py")
+    os.mkfifo(tmp_path / ".gitignore")
+    assert [Path(each).name for each in discover([str(tmp_path)]).files] == ["a.py"]
+
+
+def test_very_many_files_are_bounded_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(40):
+        folder = tmp_path / f"d{number}"
+        folder.mkdir()
+        for file in range(500):
+            os.close(os.open(folder / f"f{file}.py", os.O_CREAT))
+    assert len(discover([str(tmp_path)]).files) == 20_000
+    monkeypatch.setattr(discovery, "MOST_FILES", 15_000)
+    found = discover([str(tmp_path)])
+    assert len(found.files) == 15_000
+    assert "15,000" in found.problems[0].message

@@ -147,3 +147,28 @@ def test_moved_cells_keep_their_chunks() -> None:
     new = parse_notebook("a.ipynb", notebook_of_texts(["z = 3", "x = 1", "y = 4"]), old)
     assert new.chunks[0] is old.chunks[2]
     assert new.chunks[1] is old.chunks[0]
+
+
+def test_very_many_cells_are_parsed_again_one_by_one() -> None:
+    texts = [f"x{number} = {number}" for number in range(4_000)]
+    before = parse_notebook("a.ipynb", notebook_of_texts(texts))
+    texts[2_000] = "y = 1"
+    after = parse_notebook("a.ipynb", notebook_of_texts(texts), before)
+    assert (
+        sum(mine is not theirs for mine, theirs in zip(before.chunks, after.chunks, strict=True))
+        == 1
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[" * 200_000,
+        '{"cells": ' + "[" * 200_000,
+        '{"cells": [{"cell_type": "code", "source": ' + "9" * 100_000 + "}]}",
+        '{"a":' * 100_000 + "1" + "}" * 100_000,
+    ],
+)
+def test_a_file_made_to_be_expensive_is_no_notebook(text: str) -> None:
+    found = read_notebook(text)
+    assert isinstance(found, NotebookProblem)

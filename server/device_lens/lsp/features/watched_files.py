@@ -5,7 +5,7 @@ from __future__ import annotations
 from lsprotocol import types
 
 from device_lens.lsp.documents import path_of
-from device_lens.lsp.scheduler import URGENT, Token
+from device_lens.lsp.scheduler import URGENT, Stale, Token
 from device_lens.lsp.session import Session
 
 
@@ -23,6 +23,9 @@ async def take(session: Session, params: types.DidChangeWatchedFilesParams) -> b
     def forget(token: Token) -> None:
         session.analyst.forget(paths)
 
-    await session.scheduler.submit(("forget", paths), forget, URGENT)
+    try:
+        await session.scheduler.submit(("forget", paths), forget, URGENT)
+    except Stale:  # the same files changed again: that notification does the work
+        return False
     session.tell_news()
     return bool(opened)

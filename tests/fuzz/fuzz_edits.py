@@ -1,0 +1,188 @@
+"""Editing: after each change what is known equals what a new start on the same text knows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from random import Random
+
+from fuzz_checks import (
+    FOLDER,
+    MAIN,
+    Wrong,
+    check_analysis,
+    check_source,
+    picture,
+    snapshot_of,
+)
+from fuzz_mutations import MUTATIONS
+
+from device_lens.ide.project import Content, Project
+from device_lens.syntax.notebook import NotebookSource, notebook_of_texts, read_notebook
+
+HELPER = f"{FOLDER}/helper.py"
+NOTEBOOK = f"{FOLDER}/book.ipynb"
+_MAGICS = [
+    "%matplotlib inline\n",
+    "!pip install x\n",
+    "%%time\n",
+    "%%bash\nls\n",
+    "x?\n",
+    "\x00",
+    "",
+]
+Texts = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Step:
+    """The contents of all open documents after a change."""
+
+    contents: dict[str, Content]
+    look_at: str
+
+
+def editing(random: Random, corpus: Sequence[str]) -> list[Step]:
+    """A few changes of two files, one of which may import the other."""
+    main, helper = random.choice(corpus), random.choice(corpus)
+    if random.random() < 0.6:
+        main = random.choice(["import helper\n", "from helper import *\n"]) + main
+    before: list[tuple[str, str]] = []
+    steps = []
+    for _ in range(random.randint(2, 5)):
+        before.append((main, helper))
+        if random.random() < 0.2:
+            main, helper = random.choice(before)  # undone
+        elif random.random() < 0.8:
+            main = _edited(random, main, corpus)
+        else:
+            helper = _edited(random, helper, corpus)
+        look_at = MAIN if random.random() < 0.8 else HELPER
+        steps.append(Step({MAIN: main, HELPER: helper}, look_at))
+    return steps
+
+
+def notebook_editing(random: Random, corpus: Sequence[str]) -> list[Step]:
+    """A few changes of a notebook's cells."""
+    cells: list[str | None] = []
+    for _ in range(random.randint(1, 4)):
+        cells += _cut(random, random.choice(corpus))
+    steps = []
+    for _ in range(random.randint(2, 5)):
+        cells = _with_another(random, cells, corpus)
+        steps.append(Step({NOTEBOOK: notebook_of_texts(cells)}, NOTEBOOK))
+    return steps
+
+
+def replay(steps: Sequence[Step], random: Random) -> None:
+    """Analyses after each step, anew and as an editor would. Raises `Wrong` where they differ."""
+    project = Project(FOLDER)
+    for number, step in enumerate(steps):
+        snapshot = snapshot_of(step.contents)
+        mine = project.analyse(step.look_at, snapshot)
+        text = step.contents[step.look_at]
+        check_source(mine.facts.source, text if isinstance(text, str) else "")
+        check_analysis(mine, random)
+        # The other file was looked at before, perhaps: its imports count from then on.
+        fresh = Project(FOLDER)
+        fresh.index([each for each in step.contents if _seen(steps[: number + 1], each)], snapshot)
+        theirs = fresh.analyse(step.look_at, snapshot)
+        state = random.getstate()
+        one = picture(mine, random)
+        random.setstate(state)
+        other = picture(theirs, random)
+        for key, value in one.items():
+            if value != other[key]:
+                raise Wrong(f"after step {number} {key} differ: {_difference(value, other[key])}")
+        if mine.facts.source.cell_map is not None:
+            _check_cells(mine)
+
+
+def _seen(steps: Sequence[Step], path: str) -> bool:
+    return any(step.look_at == path for step in steps)
+
+
+def look_at_notebook_file(text: str) -> None:
+    """An `.ipynb` file's text, whatever it holds, is a notebook or a sentence why not."""
+    read = read_notebook(text)
+    if isinstance(read, NotebookSource):
+        analysis = Project(FOLDER).analyse(NOTEBOOK, snapshot_of({NOTEBOOK: read}))
+        check_source(analysis.facts.source, "")
+        _check_cells(analysis)
+
+
+def notebook_file(random: Random, corpus: Sequence[str]) -> str:
+    """The text of an `.ipynb` file with something odd about it."""
+    cells = [
+        {
+            "cell_type": random.choice(["code", "code", "code", "markdown", 3]),
+            "source": random.choice([part, part.splitlines(keepends=True), None, [1, part]]),
+            "metadata": {},
+        }
+        for part in _cut(random, random.choice(corpus))
+    ]
+    text = json.dumps({"cells": cells, "nbformat": 4, "metadata": {}}, indent=1)
+    return random.choice(MUTATIONS)(random, text, corpus) if random.random() < 0.6 else text
+
+
+def _check_cells(analysis: object) -> None:
+    """What is shown lies within one cell."""
+    source = analysis.facts.source  # type: ignore[attr-defined]
+    for finding in analysis.findings:  # type: ignore[attr-defined]
+        if source.cell_map.range_to_cell(finding.range) is None:
+            raise Wrong(f"{finding.rule} spans cells: {finding.range}")
+
+
+def _edited(random: Random, text: str, corpus: Sequence[str]) -> str:
+    if random.random() < 0.5:
+        return random.choice(MUTATIONS)(random, text, corpus)
+    at = random.randint(0, len(text))
+    if random.random() < 0.5:
+        return text[:at] + random.choice(list("abx=.,:()[]'\"\n #\\\t")) + text[at:]
+    return text[:at] + text[at + random.randint(1, 5) :]
+
+
+def _cut(random: Random, text: str) -> list[str]:
+    lines = text.split("\n")
+    parts = []
+    while lines:
+        count = random.randint(1, 12)
+        parts.append("\n".join(lines[:count]))
+        lines = lines[count:]
+    return parts
+
+
+def _with_another(
+    random: Random, cells: Sequence[str | None], corpus: Sequence[str]
+) -> list[str | None]:
+    changed = list(cells)
+    at = random.randrange(len(changed)) if changed else 0
+    choice = random.randrange(6)
+    if choice == 0 or not changed:
+        changed.insert(
+            at, random.choice(_MAGICS) + random.choice(_cut(random, random.choice(corpus)))
+        )
+    elif choice == 1:
+        changed.insert(random.randrange(len(changed)), changed.pop(at))
+    elif choice == 2 and len(changed) > 1:
+        del changed[at]
+    elif choice == 3:
+        changed[at] = None
+    elif choice == 4:
+        changed.insert(at, changed[at])
+    else:
+        changed[at] = _edited(random, changed[at] or "", corpus)
+    return changed
+
+
+def difference_of(one: object, other: object) -> str:
+    return _difference(one, other)
+
+
+def _difference(one: object, other: object) -> str:
+    if isinstance(one, list) and isinstance(other, list):
+        mine = [each for each in one if each not in other]
+        theirs = [each for each in other if each not in one]
+        return f"only incrementally {str(mine[:1])[:400]}; only afresh {str(theirs[:1])[:400]}"
+    return f"{str(one)[:300]} / {str(other)[:300]}"
