@@ -7,7 +7,7 @@ import operator
 import re
 from typing import Any
 
-from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.guard import Guarded, combine, negation
 from device_lens.domain.heap import (
     DictObject,
@@ -30,7 +30,7 @@ from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.expressions import merge_mapping, text_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import EVALUATORS, Machine
-from device_lens.models.call import constant, tensor_of
+from device_lens.models.call import constant, tensor_of, treated_as_tensor
 from device_lens.models.numbers import is_number, number, text
 
 _BINARY: dict[type, tuple[str, Any]] = {
@@ -125,22 +125,24 @@ def _own_operator(
 
 def _unknown_operand(left: Any, right: Any) -> Any:
     """Arithmetic on an unknown: wherever it is if it is a tensor."""
-    for value in (left, right):
-        if type(value) is Unknown and value.device is not UNKNOWN_DEVICE:
-            other = right if value is left else left
-            if type(other) is Unknown and other.device != value.device:
-                return Unknown()
-            return Unknown("", value.device)
+    for value, other in ((left, right), (right, left)):
+        device = _device_if_tensor(value)
+        if device is UNKNOWN_DEVICE:
+            continue
+        if type(other) is Unknown or tensor_of(other) is not None:
+            return Unknown("", device) if _device_if_tensor(other) == device else Unknown()
+        return Unknown("", device)
     return Unknown()
 
 
+def _device_if_tensor(value: Any) -> DeviceTree:
+    tensor = tensor_of(value)
+    return UNKNOWN_DEVICE if tensor is None else tensor.device
+
+
 def is_tensor(value: Any) -> bool:
-    kind = type(value)
-    if kind is Tensor or kind is Parameter:
-        return True
-    if kind is Guarded:
-        return tensor_of(value) is not None
-    return kind is Unknown and value.tensor_evidence
+    """Whether an operator on a value is a tensor's: an unknown may as well be a number."""
+    return treated_as_tensor(value)
 
 
 def _is_sequence(value: Any) -> bool:
