@@ -137,8 +137,8 @@ class Machine(ModelServices):
         """A fault of ours at one statement loses that statement, not the file: it is said, and
         `errors` keeps it for those who can mend it."""
         self.errors.append(error)
-        name = type(error).__name__
-        self.budget.note(f"{name} at line {getattr(statement, 'lineno', 0)}: not understood")
+        line = frame.namespace.file.range(frame.chunk, statement).start.line + 1
+        self.budget.note(f"{type(error).__name__} at line {line}: not understood")
 
     def site(self, node: Any, frame: Frame) -> Site:
         return Site(frame.namespace.path, frame.chunk, node)
