@@ -36,6 +36,7 @@ from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch import module as torch_module
+from device_lens.models.torch.evidence import PLAIN
 
 BUILTIN_CLASSES = frozenset(
     "object int float str bool bytes list tuple dict set frozenset type complex slice "
@@ -286,7 +287,7 @@ def _of_unknown(machine: Machine, receiver: Unknown, name: str, node: Any, frame
         label = f"{receiver.label}.{name}" if receiver.label else ""
         # A part of something whose symbol only names the whole has a place of its own.
         symbolic = isinstance(receiver.device, SymbolicDevice)
-        device = UNKNOWN_DEVICE if symbolic else receiver.device
+        device = UNKNOWN_DEVICE if symbolic or name in PLAIN else receiver.device
         value = receiver.fields[name] = Unknown(label, device)
     return value
 

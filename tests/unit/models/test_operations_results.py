@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from harness import CUDA, Recorder, call, on
 
-from device_lens.domain.device import CPU, SymbolicDevice
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, SymbolicDevice
 from device_lens.domain.heap import Parameter
 from device_lens.domain.values import Const, Tensor, Unknown
 from device_lens.models import registry
@@ -137,7 +137,7 @@ def test_methods_that_only_tensors_have_are_evidence(name: str) -> None:
     assert found is receiver or found.device is receiver.device
 
 
-@pytest.mark.parametrize("name", ["split", "index", "sum", "view", "mean", "reshape", "item"])
+@pytest.mark.parametrize("name", ["split", "index", "sum", "view", "mean", "reshape"])
 def test_methods_that_others_have_too_are_none(name: str) -> None:
     receiver = Unknown("x", SymbolicDevice("x"))
     found = (
@@ -148,6 +148,15 @@ def test_methods_that_others_have_too_are_none(name: str) -> None:
     assert not receiver.tensor_evidence
     assert isinstance(found, Unknown)
     assert found.device is receiver.device
+
+
+@pytest.mark.parametrize("name", ["item", "size", "numel", "dim"])
+def test_methods_that_give_no_tensor_are_on_no_device(name: str) -> None:
+    receiver = Unknown("x", Device("cuda", 1))
+    found = call(f"torch.Tensor.{name}", receiver)
+    assert not receiver.tensor_evidence
+    assert isinstance(found, Unknown)
+    assert found.device is UNKNOWN_DEVICE
 
 
 def test_every_row_can_be_read() -> None:

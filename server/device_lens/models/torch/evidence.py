@@ -6,6 +6,7 @@ they say nothing. Those of `EVIDENT` only tensors have: an unknown on which they
 
 from __future__ import annotations
 
+from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.values import Unknown
 from device_lens.models.call import Call, Model, Value
 from device_lens.models.registry import FUNCTIONS
@@ -31,6 +32,18 @@ EVIDENT = frozenset(
     )
 )
 
+PLAIN = frozenset(
+    words(
+        """
+        data_ptr dense_dim dim dtype element_size get_device is_complex is_contiguous is_cpu is_cuda
+        is_floating_point is_leaf is_meta is_mps is_pinned is_shared is_sparse is_xpu item itemsize
+        layout nbytes ndim ndimension nelement numel numpy requires_grad shape size sparse_dim
+        storage_offset stride tolist
+        """
+    )
+)
+"""Attributes and methods that give no tensor, whatever they are asked of."""
+
 
 def _is_evident(method: str) -> bool:
     """Whether only tensors have a method of that name; so do those that write into the tensor,
@@ -53,7 +66,9 @@ class _Guard:
         receiver = call.receiver
         if type(receiver) is Unknown and not receiver.tensor_evidence:
             if not self.evident:
-                return Unknown(_label(receiver, call.name), receiver.device)
+                plain = call.name[len(_METHOD) :] in PLAIN
+                device = UNKNOWN_DEVICE if plain else receiver.device
+                return Unknown(_label(receiver, call.name), device)
             receiver.tensor_evidence = True
         return self.model(call)
 
