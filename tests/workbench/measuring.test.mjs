@@ -91,6 +91,7 @@ test('a command measures what is at the caret, and shows its hover', { skip }, (
     assert.equal(await page.hoverScrolls('float32 [3, 3]'), false, 'all of it is seen at once');
     await page.leave();
     await page.click('product =', 'product');
+    await page.leave(); // the pointer would show a hover of its own
     await page.command('Device Lens: Measure Transfer');
     const shown = await page.shownHover('measured');
     await page.screenshot('operation-dark');

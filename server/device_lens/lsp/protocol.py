@@ -4,6 +4,7 @@ and an answer to every request, malformed ones included."""
 from __future__ import annotations
 
 import contextlib
+from concurrent.futures import Future
 from typing import Any
 
 from cattrs import Converter
@@ -47,8 +48,11 @@ class Protocol(LanguageServerProtocol):
             raise
 
     def _handle_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
-        """An answer to a question that was taken back is no longer wanted, and no defect."""
+        """An answer to a question that was taken back is no longer wanted, and no defect. One that
+        has the number of a question to us answers nothing: that question goes on."""
         asked = self._request_futures.get(msg_id)
+        if asked is not None and not isinstance(asked, Future):
+            return
         if asked is not None and asked.cancelled():
             self._request_futures.pop(msg_id)
             return

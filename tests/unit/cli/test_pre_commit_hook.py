@@ -29,7 +29,7 @@ def _setting(key: str) -> str:
 def test_the_hook_runs_a_command_that_is_installed(tmp_path: Path) -> None:
     script, command = _setting("entry").split()
     server = tomllib.loads((ROOT / "server" / "pyproject.toml").read_text(encoding="utf-8"))
-    assert server["project"]["scripts"][script] == "device_lens.cli.main:main"
+    assert server["project"]["scripts"][script] == "device_lens.__main__:main"
     program = tmp_path / "bug.py"
     program.write_text("import torch\n\nx = torch.ones(3)\nx.to('cuda')\n", encoding="utf-8")
     assert main([command, str(program)]) == 1
