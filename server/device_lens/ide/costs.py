@@ -65,6 +65,20 @@ class Costs:
     measured: MeasuredCost | None = None
     measured_operation: OperationCosts | None = None
     accelerator: str = "cuda"
+    memory: Mapping[str, int] = field(default_factory=dict)
+    """Bytes of memory of this machine's accelerators, by name (`cuda:0`), as far as known."""
+
+    def share(self, size: int, device: str | None) -> str | None:
+        """`0.2 % of cuda:0's memory`: how much of a device a module takes, or would take of the
+        first accelerator where it is on the host; None where the memory is not known."""
+        host = device is None or device == "cpu"
+        named = self.accelerator if host else str(device)
+        name = named if ":" in named else f"{named}:0"
+        total = self.memory.get(name)
+        if not total:
+            return None
+        percent = 100 * size / total
+        return f"{percent:.2g} % of {name}'s memory" if percent < 100 else f"more than {name} holds"
 
     def size(self, expression: Expression) -> ByteSize | int | None:
         """Bytes of a tensor, or the sum of a module's; None for what has no size."""

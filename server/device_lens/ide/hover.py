@@ -1,6 +1,7 @@
 """What a hover says: the answer in its first line, then why, then what it would cost otherwise.
 
-Only tensors, modules, optimizers, loaders, devices, containers of them and transfers have one.
+Only tensors, modules, optimizers, loaders, devices, containers of them, transfers, and loops that
+move something have one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from device_lens.ide.cases import Cases, read
 from device_lens.ide.cost_notes import cost_notes
 from device_lens.ide.costs import Costs, Measurable
 from device_lens.ide.explain import steps
+from device_lens.ide.loop_hover import loop_hover
 from device_lens.ide.markdown import code, join, plain, prose
 from device_lens.ide.operation_notes import operation_notes, own_time
 from device_lens.ide.operations import MeasurableOperation, OperationEstimate, estimate
@@ -54,7 +56,8 @@ def hover(
     """The hover at a position, or None where there is nothing to say."""
     found = _innermost(facts, position)
     if found is None:
-        return None
+        loop = loop_hover(facts, position, costs)
+        return None if loop is None else Hover(loop.range, loop.answer, loop.markdown)
     where, expression, transfer = found
     if transfer is not None:
         return _of_transfer(facts, transfer, where, costs, sources, link)

@@ -87,6 +87,8 @@ class Project:
         self.root = root
         layer, self.warnings = read_layer(editor or {})
         self.calibration = calibration
+        self.memory: Mapping[str, int] = {}
+        """Bytes of memory of this machine's accelerators, by their names, as far as known."""
         self.most_callers = MOST_CALLERS
         self._configurations = Configurations(command_line, layer)
         self._cache = ParseCache()
@@ -255,6 +257,7 @@ class Project:
                 self.calibration,
                 loaded.configuration.dims,
                 accelerator=loaded.configuration.assume_accelerator,
+                memory=self.memory,
             ),
             configuration=loaded.configuration,
             limits=(*map(_sentence, (*self.warnings, *loaded.warnings)), *facts.limits),

@@ -31,6 +31,8 @@ def parts_of(expression: Expression, costs: Costs) -> list[str]:
         parts.append(size.text)
     elif size is not None:
         parts.append(format_bytes(size))
+        if expression.kind is Kind.MODULE:
+            parts.append(costs.share(size, read(expression.device).device) or "")
     if expression.pinned:
         parts.append("pinned memory")
     return [part for part in parts if part]

@@ -60,6 +60,7 @@ class Analyst:
     def __init__(self) -> None:
         self._projects: dict[str, tuple[Settings, Project]] = {}
         self._calibration: Calibration | None = None
+        self._memory: Mapping[str, int] = {}
         self._foreign: ForeignClasses | None = None
 
     def warm_up(self, token: Token) -> None:
@@ -154,8 +155,11 @@ class Analyst:
         store = Store(default_cache_folder())
         machine = store.machine_of(interpreter) if interpreter is not None else None
         self._calibration = store.calibration(machine) if machine is not None else None
+        devices = () if machine is None else machine.accelerators
+        self._memory = {each.device: each.total_bytes for each in devices}
         for _, project in self._projects.values():
             project.calibration = self._calibration
+            project.memory = self._memory
 
     def calibration(self, token: Token) -> Calibration | None:
         """What was measured on this machine, as far as it is kept."""
@@ -194,6 +198,7 @@ class Analyst:
         known = self._projects.get(root)
         if known is None or known[0] != settings:
             project = Project(root, settings.configuration(), calibration=self._calibration)
+            project.memory = self._memory
             project.most_callers = MOST_CALLERS
             project.foreign = self._foreign
             known = self._projects[root] = (settings, project)
