@@ -51,11 +51,13 @@ def tried_together(
     project: Project, paths: Sequence[str], entries: Sequence[str]
 ) -> Iterator[Trial]:
     """A trial for each fix of each finding of files that are looked at together, with `entries`
-    run before them."""
+    run before them. A fix that edits one of these is left out."""
     versions = FileVersions(project, paths, Snapshot(), lambda: False, entries)
     before = versions.analyse(versions.texts)
     for finding in before:
         for fix in finding.fixes:
+            if any(edit.path not in versions.texts for edit in fix.edits):
+                continue
             yield Trial(finding, fix, _broken(versions, before, finding, fix))
 
 
