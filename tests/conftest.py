@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+import tempfile
 
 from hypothesis import HealthCheck, settings
+
+# What a test remembers is forgotten with it, and what this machine remembers decides no test.
+_CACHE = tempfile.TemporaryDirectory(prefix="device-lens-tests-")
+os.environ["XDG_CACHE_HOME"] = _CACHE.name
 
 # A machine may be slow. The gate draws the same examples each time, so that it judges the change
 # alone; a developer's runs look for new ones.

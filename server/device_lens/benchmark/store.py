@@ -9,17 +9,12 @@ the log.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import logging
-import os
 import platform
 import re
 import shutil
-import sys
-import tempfile
-from collections.abc import Mapping
 from pathlib import Path
 
 from device_lens.benchmark.job import InvalidJob, Job
@@ -37,6 +32,7 @@ from device_lens.benchmark.record import (
     record_to_dict,
 )
 from device_lens.cost.calibration import Calibration, InvalidCalibration, from_dict, to_dict
+from device_lens.disk import remove_abandoned, replace_file
 
 LOGGER = logging.getLogger("device_lens.benchmark")
 _LARGEST_FILE = 1 << 20
@@ -105,6 +101,7 @@ class Store:
 
     def note_machine(self, interpreter: str, machine: Machine) -> bool:
         """Remembers what machine `interpreter` sees; false where the disk cannot be written."""
+        remove_abandoned(self._folder / machine.key)
         described = self._write(
             self._folder / machine.key / "machine.json", machine_to_dict(machine)
         )
@@ -135,37 +132,10 @@ class Store:
 
     def _write(self, path: Path, data: object) -> bool:
         try:
-            _replace(path, json.dumps(data).encode())
+            replace_file(path, json.dumps(data).encode())
         except OSError as error:
             if not self._has_complained:
                 LOGGER.warning("measurements are kept in memory only: %s", error)
             self._has_complained = True
             return False
         return True
-
-
-def default_cache_folder(environment: Mapping[str, str] = os.environ) -> Path:
-    """This product's folder among the user's caches, as the platform has it."""
-    home = Path(environment.get("HOME") or environment.get("USERPROFILE") or tempfile.gettempdir())
-    if sys.platform == "win32":
-        base = Path(environment.get("LOCALAPPDATA") or home / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = home / "Library" / "Caches"
-    else:
-        chosen = environment.get("XDG_CACHE_HOME", "")
-        base = Path(chosen) if os.path.isabs(chosen) else home / ".cache"
-    return base / "device-lens"
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """Writes a file so that readers see the old content or the new one. Raises OSError."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(temporary, path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise

@@ -22,7 +22,8 @@ from device_lens.benchmark.problem import Problem
 from device_lens.benchmark.report import HEADINGS, notes, progress_text, rows, to_json
 from device_lens.benchmark.runner import Runner
 from device_lens.benchmark.service import Benchmark
-from device_lens.benchmark.store import Store, default_cache_folder
+from device_lens.benchmark.store import Store
+from device_lens.disk import default_cache_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

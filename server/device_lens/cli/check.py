@@ -9,13 +9,17 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from difflib import get_close_matches
+from pathlib import Path
 
-from device_lens.cli.examine import Report, Task, examine, failed, tasks_of
+from device_lens.cli.examine import Task, examine, failed, recalled, tasks_of
 from device_lens.cli.output.entry import Entry, Problem
 from device_lens.cli.progress import progress
+from device_lens.cli.recall import Recall
+from device_lens.cli.report import Report
 from device_lens.cli.scope import Scope, collect
 from device_lens.cli.workers import available_cores, run_all
 from device_lens.cli.writing import CannotWrite, diff, write
+from device_lens.disk import default_cache_folder
 from device_lens.ide.fix_all import Apply
 from device_lens.ide.locations import Printer
 from device_lens.project.settings import Layer
@@ -47,6 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="exit with 1 from this severity on: %(choices)s (default: %(default)s)",
     )
     parser.add_argument("--jobs", type=_jobs, metavar="N", help="processes (default: processors)")
+    parser.add_argument("--no-cache", action="store_true", help="neither use nor keep reports")
+    parser.add_argument("--cache-dir", type=Path, metavar="DIR", help="where reports are kept")
     parser.add_argument("--statistics", action="store_true", help="count findings by rule")
 
 
@@ -61,9 +67,9 @@ def run(arguments: argparse.Namespace) -> int:
         apply = Apply.SAFE_AND_UNSAFE if arguments.unsafe_fixes else Apply.SAFE
         fixes = _look(scope, layer, jobs, apply)
         if arguments.diff:
-            return _print_diff(fixes, _look(scope, layer, jobs, None), arguments)
+            return _print_diff(fixes, _look(scope, layer, jobs), arguments)
         changed = _write(fixes)
-    report = _look(scope, layer, jobs, None)
+    report = _look(scope, layer, jobs, recall=_recall(arguments))
     report.entries.sort(key=lambda entry: entry.order)
     _print(report, arguments)
     if changed:
@@ -73,27 +79,48 @@ def run(arguments: argparse.Namespace) -> int:
     return _status(report, arguments)
 
 
-def _look(scope: Scope, layer: Layer, jobs: int, fix: Apply | None) -> Report:
+def _recall(arguments: argparse.Namespace) -> Recall | None:
+    """The reports of earlier runs, where they are wanted."""
+    if arguments.no_cache:
+        return None
+    return Recall((arguments.cache_dir or default_cache_folder()) / "check-1")
+
+
+def _look(
+    scope: Scope, layer: Layer, jobs: int, fix: Apply | None = None, recall: Recall | None = None
+) -> Report:
     """The report on everything in scope; with `fix`, what the files would become."""
     report = Report(problems=[Problem(_name(path), why) for path, why in scope.problems])
     with progress("fixing" if fix else "checking", scope.files) as advance:
         tasks: list[Task] = []
         for root in scope.roots:
-            found, limits = tasks_of(root, layer, fix)
+            found, limits = tasks_of(root, layer, fix, recall)
             tasks += found
             report.limits += limits
-        for each, files in run_all(_examined, _failed, tasks, jobs):
-            report.add(each)
-            advance(files)
+        reports: dict[int, Report] = {}
+        if recall is not None:
+            for number, task in enumerate(tasks):
+                tasks[number], known = recalled(task, recall)
+                if known is not None:
+                    reports[number] = known
+                    advance(len(task.targets))
+        waiting = [each for each in enumerate(tasks) if each[0] not in reports]
+        for number, each in run_all(_examined, _failed, waiting, jobs):
+            reports[number] = each
+            advance(len(tasks[number].targets))
+    for number in range(len(tasks)):  # in order, whichever was ready first
+        report.add(reports[number])
+    problem = recall.finish(bool(waiting)) if recall is not None else None
+    report.limits += [problem] if problem and problem not in report.limits else []
     return report
 
 
-def _examined(task: Task) -> tuple[Report, int]:
-    return examine(task), len(task.targets)
+def _examined(task: tuple[int, Task]) -> tuple[int, Report]:
+    return task[0], examine(task[1])
 
 
-def _failed(task: Task, why: str) -> tuple[Report, int]:
-    return failed(task, why), len(task.targets)
+def _failed(task: tuple[int, Task], why: str) -> tuple[int, Report]:
+    return task[0], failed(task[1], why)
 
 
 def _write(fixes: Report) -> int:
@@ -157,6 +184,8 @@ def _print_statistics(report: Report, seconds: float, arguments: argparse.Namesp
     for (rule, severity), number in counts.most_common():
         print(f"{number:6}  {severity:11}  {rule}", file=stream)
     print(f"{report.files} files, {report.lines:,} lines in {seconds:.2f} s", file=stream)
+    if report.recalled:
+        print(f"{report.recalled} of them unchanged: their last reports hold", file=stream)
     for limit in report.limits:
         print(f"limit: {limit}", file=stream)
 

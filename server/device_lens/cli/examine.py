@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 
-from device_lens.cli.output.entry import Entry, Problem, entry_of
+from device_lens.cli.output.entry import Problem, entry_of
+from device_lens.cli.recall import Recall, Slot, keep
+from device_lens.cli.report import Report
 from device_lens.cli.scope import Root, open_project
 from device_lens.ide.fix_all import Apply
 from device_lens.ide.locations import Printer
-from device_lens.ide.project import Analysis, Content, Project, Unreadable
+from device_lens.ide.plan import SLICE
+from device_lens.ide.project import Analysis, Project, Unreadable
 from device_lens.project.files import Snapshot
+from device_lens.project.reads import Reads
 from device_lens.project.settings import Layer
 
 DEBUG = "DEVICE_LENS_DEBUG"
@@ -30,40 +34,19 @@ class Task:
     entries: tuple[str, ...] = ()
     plain: bool = False
     fix: Apply | None = None
-
-
-@dataclass(slots=True)
-class Report:
-    """What was found. `contents` are the new contents of files that fixes change."""
-
-    entries: list[Entry] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
-    limits: list[str] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    contents: dict[str, Content] = field(default_factory=dict)
-    fixed: int = 0
-    files: int = 0
-    lines: int = 0
-
-    def add(self, other: Report) -> None:
-        """Takes in what was found elsewhere."""
-        self.entries += other.entries
-        self.problems += other.problems
-        self.limits += [each for each in other.limits if each not in self.limits]
-        self.warnings += [each for each in other.warnings if each not in self.warnings]
-        self.contents |= other.contents
-        self.fixed += other.fixed
-        self.files += other.files
-        self.lines += other.lines
+    slot: Slot | None = None
+    """Where the report is kept for later runs."""
 
 
 _PROJECTS: dict[tuple[str, Layer], Project] = {}
 """Projects of this process, by root: a child that is forked finds its parent's parsed files."""
 
 
-def tasks_of(root: Root, layer: Layer, fix: Apply | None) -> tuple[list[Task], tuple[str, ...]]:
+def tasks_of(
+    root: Root, layer: Layer, fix: Apply | None, recall: Recall | None = None
+) -> tuple[list[Task], tuple[str, ...]]:
     """The tasks of one project, the same however many processes there are."""
-    project, limits = open_project(root, layer)
+    project, limits = open_project(root, layer, recall.outlines(root.root) if recall else None)
     _PROJECTS[root.root, layer] = project
     groups = project.groups(root.targets)
     tasks = [Task(root, layer, each.targets, each.entries, fix=fix) for each in groups]
@@ -74,9 +57,17 @@ def tasks_of(root: Root, layer: Layer, fix: Apply | None) -> tuple[list[Task], t
     )
     grouped = {path for group in groups for path in group.targets}
     others = tuple(path for path in root.targets if path not in grouped)
-    if others:
-        tasks.append(Task(root, layer, others, plain=True, fix=fix))
+    for start in range(0, len(others), SLICE):
+        few = others[start : start + SLICE]
+        tasks.append(Task(root, layer, few, plain=True, fix=fix))
     return tasks, limits
+
+
+def recalled(task: Task, recall: Recall) -> tuple[Task, Report | None]:
+    """A task with the place of its report, and the report of an earlier run if it still holds."""
+    project = _project(task)
+    slot = recall.slot(project, task.layer, task.targets, task.entries, task.plain)
+    return replace(task, slot=slot), recall.report(project, slot, task.targets)
 
 
 def examine(task: Task) -> Report:
@@ -85,8 +76,15 @@ def examine(task: Task) -> Report:
     if task.fix is not None and not task.plain:
         return _fix(task, project, task.fix)
     report = Report()
-    for analysis in _analyses(task, project, report):
-        _take(analysis, report, project)
+    project.reads = reads = Reads() if task.slot is not None else None
+    try:
+        for analysis in _analyses(task, project, report):
+            _take(analysis, report, project)
+    finally:
+        project.reads = None
+    if task.slot is not None and reads is not None and not report.has_failed:
+        problem = keep(task.slot, project, task.targets, reads, report)
+        report.limits += [] if problem is None else [problem]
     return report
 
 
@@ -113,6 +111,7 @@ def _analyses(task: Task, project: Project, report: Report) -> list[Analysis]:
         return project.analyse_together(readable, task.entries)
     except Exception as error:
         _complain(error)
+        report.has_failed = True
     found: list[Analysis] = []
     for path in readable:
         try:

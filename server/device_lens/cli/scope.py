@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from device_lens.ide.project import MOST_SEARCHED, Project
 from device_lens.project.discovery import discover
+from device_lens.project.reads import Outlines
 from device_lens.project.root import find_root
 from device_lens.project.settings import Layer
 
@@ -61,10 +62,13 @@ def root_of(path: str) -> str:
     return find_root(path, here if _is_at_or_below(path, here) else own)
 
 
-def open_project(root: Root, layer: Layer) -> tuple[Project, tuple[str, ...]]:
+def open_project(
+    root: Root, layer: Layer, outlines: Outlines | None = None
+) -> tuple[Project, tuple[str, ...]]:
     """The project with the imports of the files and of those that call them; and a sentence for
-    each bound that was hit."""
+    each bound that was hit. `outlines` are what earlier runs know of files."""
     project = Project(root.root, command_line=layer)
+    project.outlines = outlines
     if root.whole:
         project.index(root.targets)
         return project, ()

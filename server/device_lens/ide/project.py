@@ -26,7 +26,9 @@ from device_lens.project.files import ParseCache, Snapshot
 from device_lens.project.foreign import ForeignClasses
 from device_lens.project.graph import ModuleGraph
 from device_lens.project.imports import ImportResolver
+from device_lens.project.outline import outline_of
 from device_lens.project.reading import FileProblem, FileText, read_text
+from device_lens.project.reads import Outlines, Reads
 from device_lens.project.root import find_root
 from device_lens.project.settings import Layer, SettingsWarning, read_layer
 from device_lens.project.workspace import ProjectWorkspace
@@ -95,6 +97,10 @@ class Project:
         self._resolver = ImportResolver(root)
         self._graph = ModuleGraph(self._resolver.resolve)
         self.foreign = foreign
+        self.outlines: Outlines | None = None
+        """What earlier runs know of files, so that they need not be parsed to be indexed."""
+        self.reads: Reads | None = None
+        """Takes down what is asked for, where it is set."""
 
     def configuration(self, path: str) -> Loaded:
         """The configuration of a file, with warnings about it."""
@@ -156,6 +162,14 @@ class Project:
         reachable = relevant(imports, using)
         wanted = [path for path in targets if path in reachable]
         return plan(wanted, imports, self._graph.entry_scripts())
+
+    def imports(self, paths: Iterable[str]) -> dict[str, frozenset[str]]:
+        """The files, and all that they import, directly or not, with what each imports."""
+        return {path: self._graph.imports_of(path) for path in self._graph.closure(paths)}
+
+    def resolve(self, module: str, level: int, importer: str) -> str | None:
+        """The path of a module of the project as a file would import it."""
+        return self._resolver.resolve(module, level, importer)
 
     def index_callers(
         self,
@@ -220,7 +234,7 @@ class Project:
         return self._analysis(path, {path: FileFacts(path, source)}, workspace)
 
     def _workspace(self, snapshot: Snapshot) -> ProjectWorkspace:
-        return ProjectWorkspace(self._cache, self._resolver, snapshot, self.foreign)
+        return ProjectWorkspace(self._cache, self._resolver, snapshot, self.foreign, self.reads)
 
     def _read(self, path: str, workspace: ProjectWorkspace) -> SourceFile:
         read = workspace.read(path)
@@ -229,8 +243,16 @@ class Project:
         return read
 
     def _index(self, path: str, workspace: ProjectWorkspace) -> bool:
+        known = self.outlines.of(path) if self.outlines is not None else None
+        if known is not None:
+            return self._graph.update(path, known)
         source = workspace.source(path)
-        return source is not None and self._graph.update(path, source)
+        if source is None:
+            return False
+        outline = outline_of(source)
+        if self.outlines is not None:
+            self.outlines.keep(path, self._cache.state(path), outline)
+        return self._graph.update(path, outline)
 
     def _facts(
         self,

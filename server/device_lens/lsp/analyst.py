@@ -150,7 +150,8 @@ class Analyst:
     def use_interpreter(self, interpreter: str | None, token: Token) -> None:
         """Lets estimates rest on what was measured on this machine with that interpreter."""
         import_module("device_lens.benchmark.service")  # before a hover would wait for it
-        from device_lens.benchmark.store import Store, default_cache_folder
+        from device_lens.benchmark.store import Store
+        from device_lens.disk import default_cache_folder
 
         store = Store(default_cache_folder())
         machine = store.machine_of(interpreter) if interpreter is not None else None

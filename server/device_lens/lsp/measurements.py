@@ -176,7 +176,8 @@ class Measurements:
 
     async def clear(self) -> None:
         """Forgets what was measured, on disk too."""
-        from device_lens.benchmark.store import Store, default_cache_folder
+        from device_lens.benchmark.store import Store
+        from device_lens.disk import default_cache_folder
 
         benchmark = self._ready()
         forget = Store(default_cache_folder()).clear if benchmark is None else benchmark.clear
@@ -258,7 +259,8 @@ def _chosen(name: str, device: str | None) -> str:
 def _benchmark(command: tuple[str, ...], timeout_s: float) -> Benchmark:
     from device_lens.benchmark.runner import WORKER, Limits, Runner
     from device_lens.benchmark.service import Benchmark
-    from device_lens.benchmark.store import Store, default_cache_folder
+    from device_lens.benchmark.store import Store
+    from device_lens.disk import default_cache_folder
 
     runner = Runner(interpreter_name(command), Limits(job_s=timeout_s), [*command, str(WORKER)])
     return Benchmark(runner, Store(default_cache_folder()))

@@ -7,7 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from device_lens.project.reading import FileProblem, Stamp, read_text, stamp_of
+from device_lens.project.reading import (
+    FileProblem,
+    Stamp,
+    decode,
+    read_bytes,
+    stamp_of,
+    state_of,
+)
 from device_lens.syntax.notebook import (
     NotebookProblem,
     NotebookSource,
@@ -77,6 +84,8 @@ class _Entry:
 
     made_from: Stamp | str | NotebookSource | None
     result: SourceFile | FileProblem
+    state: str = ""
+    """What `state_of` says of the file on disk; empty for an open document."""
 
 
 class ParseCache:
@@ -96,10 +105,21 @@ class ParseCache:
             self._entries.move_to_end(path)
             return known.result
         previous = known.result if known and isinstance(known.result, SourceFile) else None
-        content = _content(path) if document is None else document.content
+        state = ""
+        if document is None:
+            data = read_bytes(path)
+            content, state = _content(path, data), state_of(data)
+        else:
+            content = document.content
         result = _parsed(path, content, previous)
-        self._keep(path, _Entry(made_from, result))
+        self._keep(path, _Entry(made_from, result, state))
         return result
+
+    def state(self, path: str) -> str:
+        """The state that a file had when it was parsed; empty where the parse is forgotten or is
+        that of an open document."""
+        entry = self._entries.get(path)
+        return "" if entry is None else entry.state
 
     def forget(self, path: str) -> None:
         """Drop a file's parse."""
@@ -123,9 +143,9 @@ def _size(entry: _Entry) -> int:
     )
 
 
-def _content(path: str) -> str | NotebookSource | FileProblem:
-    """What the disk holds."""
-    read = read_text(path)
+def _content(path: str, data: bytes | FileProblem) -> str | NotebookSource | FileProblem:
+    """What the bytes of a file stand for."""
+    read = data if isinstance(data, FileProblem) else decode(path, data)
     if isinstance(read, FileProblem) or not path.endswith(".ipynb"):
         return read if isinstance(read, FileProblem) else read.text
     notebook = read_notebook(read.text)

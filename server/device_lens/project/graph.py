@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from device_lens.project.import_statements import Import, imports_of
-from device_lens.syntax.source import SourceFile
+from device_lens.project.import_statements import Import
+from device_lens.project.outline import Outline
 
 Resolve = Callable[[str, int, str], str | None]
 """``ImportResolver.resolve``: module, level and importer to a path."""
@@ -35,9 +34,9 @@ class ModuleGraph:
         self._nodes: dict[str, _Node] = {}
         self._importers: dict[str, set[str]] = {}
 
-    def update(self, path: str, file: SourceFile) -> bool:
+    def update(self, path: str, outline: Outline) -> bool:
         """Take in a version of a file; whether its imports changed."""
-        new = self._node(path, file)
+        new = self._node(path, outline)
         old = self._nodes.get(path)
         if old is not None and old.targets == new.targets:
             self._nodes[path] = new
@@ -63,6 +62,17 @@ class ModuleGraph:
         node = self._nodes.get(path)
         return frozenset() if node is None else node.targets
 
+    def closure(self, paths: Iterable[str]) -> tuple[str, ...]:
+        """The files, and all that they import, directly or not."""
+        seen = dict.fromkeys(paths)
+        queue = deque(seen)
+        while queue:
+            for target in self.imports_of(queue.popleft()):
+                if target not in seen:
+                    seen[target] = None
+                    queue.append(target)
+        return tuple(seen)
+
     def importers_of(self, path: str, most: int = _MOST_IMPORTERS) -> tuple[str, ...]:
         """The files that import a file, directly or not, the nearest first, at most ``most``."""
         return _reached([path], self._importers, most + 1)[1 : most + 1]
@@ -83,21 +93,17 @@ class ModuleGraph:
             )
         )
 
-    def _node(self, path: str, file: SourceFile) -> _Node:
+    def _node(self, path: str, outline: Outline) -> _Node:
         targets: set[str] = set()
         outside: set[str] = set()
-        for one in imports_of(file):
+        for one in outline.imports:
             found = set(self._targets(one, path))
             targets |= found
             if not found and one.level == 0:
                 outside.add(one.module.partition(".")[0])
         targets.discard(path)
-        statements = [statement for chunk in file.chunks for statement in chunk.body]
         return _Node(
-            frozenset(targets),
-            frozenset(outside),
-            any(map(_is_main_guard, statements)),
-            any(map(_does_something, statements)),
+            frozenset(targets), frozenset(outside), outline.has_main, outline.does_something
         )
 
     def _targets(self, one: Import, path: str) -> Iterable[str]:
@@ -123,20 +129,3 @@ def _reached(start: Iterable[str], edges: Mapping[str, set[str]], most: int) -> 
                 seen[following] = None
                 queue.append(following)
     return tuple(seen)
-
-
-def _is_main_guard(statement: ast.stmt) -> bool:
-    if not isinstance(statement, ast.If) or not isinstance(statement.test, ast.Compare):
-        return False
-    sides = [statement.test.left, *statement.test.comparators]
-    has_name = any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
-    return has_name and any(
-        isinstance(side, ast.Constant) and side.value == "__main__" for side in sides
-    )
-
-
-def _does_something(statement: ast.stmt) -> bool:
-    """Whether a top-level statement runs more than definitions."""
-    if isinstance(statement, ast.Expr):
-        return isinstance(statement.value, (ast.Call, ast.Await))
-    return isinstance(statement, (ast.For, ast.While, ast.With, ast.AsyncFor, ast.AsyncWith))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 import io
 import os
 import stat
@@ -55,6 +56,12 @@ def stamp_of(path: str) -> Stamp | None:
 
 def read_text(path: str, most_bytes: int = MOST_BYTES) -> FileText | FileProblem:
     """The text of a file. Notebooks are UTF-8; other files may declare their encoding."""
+    data = read_bytes(path, most_bytes)
+    return data if isinstance(data, FileProblem) else decode(path, data)
+
+
+def read_bytes(path: str, most_bytes: int = MOST_BYTES) -> bytes | FileProblem:
+    """What a file holds."""
     try:
         # Opening a pipe or a device could wait for ever.
         if not stat.S_ISREG(os.stat(path).st_mode):
@@ -66,7 +73,15 @@ def read_text(path: str, most_bytes: int = MOST_BYTES) -> FileText | FileProblem
         return FileProblem(path, f"cannot be read: {(reason or str(error)).lower()}")
     if len(data) > most_bytes:
         return FileProblem(path, f"is larger than {most_bytes / 1e6:g} MB")
-    return decode(path, data)
+    return data
+
+
+def state_of(data: bytes | FileProblem) -> str:
+    """A text that is another one whenever a file holds something else, or cannot be read for
+    another reason."""
+    if isinstance(data, FileProblem):
+        return f"! {data.message}"
+    return hashlib.blake2b(data, digest_size=20).hexdigest()
 
 
 def decode(path: str, data: bytes) -> FileText | FileProblem:

@@ -9,6 +9,7 @@ from device_lens.project.files import ParseCache, Snapshot
 from device_lens.project.foreign import ForeignClasses
 from device_lens.project.imports import ImportResolver
 from device_lens.project.reading import FileProblem
+from device_lens.project.reads import Reads
 from device_lens.syntax.source import SourceFile
 
 
@@ -21,11 +22,14 @@ class ProjectWorkspace:
         resolver: ImportResolver,
         snapshot: Snapshot | None = None,
         foreign: ForeignClasses | None = None,
+        reads: Reads | None = None,
     ) -> None:
+        """`reads` takes down what is asked for."""
         self._cache = cache
         self._resolver = resolver
         self._snapshot = snapshot or Snapshot()
         self._foreign = foreign
+        self._reads = reads
         self._seen: dict[str, SourceFile | FileProblem] = {}
         resolver.with_unsaved(frozenset(self._snapshot.documents))
 
@@ -38,11 +42,16 @@ class ProjectWorkspace:
         """The parsed file, or why there is none."""
         if path not in self._seen:
             self._seen[path] = self._cache.get(path, self._snapshot)
+            if self._reads is not None:
+                self._reads.files[path] = self._cache.state(path)
         return self._seen[path]
 
     def resolve(self, module: str, level: int, importer: str) -> str | None:
         """The path of a workspace module as ``importer`` would import it."""
-        return self._resolver.resolve(module, level, importer)
+        found = self._resolver.resolve(module, level, importer)
+        if self._reads is not None:
+            self._reads.answers[module, level, os.path.dirname(importer)] = found
+        return found
 
     def is_package(self, path: str) -> bool:
         """Whether a file is a package's ``__init__.py``."""

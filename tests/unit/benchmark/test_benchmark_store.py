@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from device_lens import disk
 from device_lens.benchmark.job import (
     OperationJob,
     OperationTiming,
@@ -37,10 +38,11 @@ from device_lens.benchmark.record import (
     record_to_dict,
     size_class,
 )
-from device_lens.benchmark.store import Store, default_cache_folder
+from device_lens.benchmark.store import Store
 from device_lens.cost.calibration import Calibration
 from device_lens.cost.curve import Point, fit
 from device_lens.cost.route import Memory, Route
+from device_lens.disk import default_cache_folder
 
 PATH = Route("cpu", "cuda:0", Memory.PINNED)
 JOB = TransferJob(PATH, 38_535_168)
@@ -253,6 +255,52 @@ def test_a_disk_that_cannot_be_written_is_a_line_in_the_log(
     assert [each.message for each in caplog.records if each.levelname == "WARNING"] == [
         caplog.records[0].message
     ]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_process_killed_while_it_writes_leaves_what_was_there(tmp_path: Path) -> None:
+    script = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        "import signal\n"
+        "from test_benchmark_store import *\n"
+        f"store = Store(Path({str(tmp_path)!r}))\n"
+        "store.note_machine('/opt/python', MACHINE)\n"
+        "store.keep_calibration(MACHINE, CALIBRATION)\n"
+        "store.keep(MACHINE, RECORD)\n"
+        "os.replace = lambda *names: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "store.keep_calibration(MACHINE, replace(CALIBRATION, measured_on='2026-08-02'))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    assert subprocess.run([sys.executable, "-c", script], env=environment).returncode == -9
+    store = Store(tmp_path)
+    assert store.calibration(MACHINE) == CALIBRATION
+    assert store.record(MACHINE, JOB) == RECORD
+    (left,) = tmp_path.rglob("*.tmp")
+    os.utime(left, (1, 1))
+    assert store.note_machine("/opt/python", MACHINE)
+    assert not left.exists()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device")
+def test_a_full_disk_keeps_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    store = Store(tmp_path)
+    assert store.keep_calibration(MACHINE, CALIBRATION)
+    assert store.keep(MACHINE, RECORD)
+
+    def full(**named: object) -> tuple[int, str]:
+        return os.open("/dev/full", os.O_WRONLY), str(tmp_path / "none.tmp")
+
+    monkeypatch.setattr(disk.tempfile, "mkstemp", full)
+    later = replace(RECORD, measured_on="2026-08-02")
+    assert not store.keep(MACHINE, later)
+    assert not store.keep_calibration(MACHINE, replace(CALIBRATION, measured_on="2026-08-02"))
+    assert store.record(MACHINE, JOB) == later  # in memory
+    assert Store(tmp_path).record(MACHINE, JOB) == RECORD
+    assert Store(tmp_path).calibration(MACHINE) == CALIBRATION
+    (line,) = [each.message for each in caplog.records if each.levelname == "WARNING"]
+    assert "No space left on device" in line
 
 
 def test_two_processes_write_at_once(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from device_lens.project.graph import ModuleGraph
 from device_lens.project.import_statements import Import, imports_of
 from device_lens.project.imports import ImportResolver
+from device_lens.project.outline import outline_of
 from device_lens.syntax.source import parse
 
 FILES = {
@@ -28,7 +29,7 @@ def _graph(root: Path) -> ModuleGraph:
         path.write_text(text)
     graph = ModuleGraph(ImportResolver(str(root)).resolve)
     for name, text in FILES.items():
-        graph.update(str(root / name), parse(str(root / name), text))
+        graph.update(str(root / name), outline_of(parse(str(root / name), text)))
     return graph
 
 
@@ -64,10 +65,10 @@ def test_entry_scripts(tmp_path: Path) -> None:
 def test_an_edit_changes_the_edges(tmp_path: Path) -> None:
     graph = _graph(tmp_path)
     tool, plain = str(tmp_path / "tool.py"), str(tmp_path / "plain.py")
-    assert graph.update(tool, parse(tool, "import plain\nprint()\n"))
+    assert graph.update(tool, outline_of(parse(tool, "import plain\nprint()\n")))
     assert graph.importers_of(plain) == (tool,)
-    assert not graph.update(tool, parse(tool, "import plain\nprint(1)\n"))
-    assert graph.update(tool, parse(tool, "print(1)\n"))
+    assert not graph.update(tool, outline_of(parse(tool, "import plain\nprint(1)\n")))
+    assert graph.update(tool, outline_of(parse(tool, "print(1)\n")))
     assert graph.importers_of(plain) == ()
     graph.remove(tool)
     graph.remove(tool)
