@@ -33,3 +33,16 @@ export class SingleFlight {
     return run;
   }
 }
+
+/** Tells the answer to the newest question from those to questions that were asked before it. */
+export class Newest {
+  private asked = 0;
+
+  /** What `question` gives; `undefined` where another was asked meanwhile, which is answered of what is true by now. */
+  async answer<T>(question: () => Promise<T>): Promise<T | undefined> {
+    this.asked += 1;
+    const number = this.asked;
+    const found = await question();
+    return number === this.asked ? found : undefined;
+  }
+}

@@ -25,7 +25,7 @@ import { PYTHON_DOCUMENTS } from './documents';
 import type { Interpreters } from './interpreters';
 import { levelOf, type ProcessEnd, StderrTail, whyItEnded } from './logging';
 import { explainNothingFound } from './python';
-import { SingleFlight } from './queue';
+import { Newest, SingleFlight } from './queue';
 import { type Launch, locateServer, resolveServer } from './resolve';
 import { SECTION } from './settings';
 import { type FailureCause, parseStatus, type StatusItem } from './status';
@@ -56,6 +56,7 @@ interface Environment {
 
 export class Server implements Disposable {
   private readonly queue = new SingleFlight(() => this.cycle());
+  private readonly refreshing = new Newest();
   private readonly crashes = new CrashPolicy();
   private client: LanguageClient | undefined;
   private launched: Launch | undefined;
@@ -103,7 +104,11 @@ export class Server implements Disposable {
       await this.queue.request();
       return;
     }
-    const environment = await this.environment();
+    const environment = await this.refreshing.answer(() => this.environment());
+    // A server that was started meanwhile was told at its start.
+    if (environment === undefined || client !== this.running) {
+      return;
+    }
     if (JSON.stringify(environment) !== JSON.stringify(this.told)) {
       this.told = environment;
       this.log.info(`Project interpreter: ${environment.projectInterpreter?.join(' ') ?? 'none'}`);

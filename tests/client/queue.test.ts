@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SingleFlight } from '../../client/src/queue';
+import { Newest, SingleFlight } from '../../client/src/queue';
 
 /** A job whose runs end when the test says so. */
 function gated() {
@@ -58,4 +58,15 @@ test('two runs are never under way at once, however the requests fall', async ()
   });
   await Promise.all(requests);
   assert.equal(most, 1);
+});
+
+test('an answer that comes after a later question counts no more', async () => {
+  const newest = new Newest();
+  let slowly: (value: string) => void = () => assert.fail();
+  const slow = newest.answer(() => new Promise<string>((resolve) => (slowly = resolve)));
+  const quick = newest.answer(async () => 'the interpreter of the setting');
+  assert.equal(await quick, 'the interpreter of the setting');
+  slowly('the interpreter from before the setting');
+  assert.equal(await slow, undefined);
+  assert.equal(await newest.answer(async () => 'another'), 'another');
 });

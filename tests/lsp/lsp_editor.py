@@ -35,6 +35,8 @@ class Client(LanguageClient):
         self.analysed: list[Any] = []
         self.registrations: list[types.Registration] = []
         self.hint_refreshes = 0
+        self.held: list[asyncio.Event] = []
+        """What the next answers about settings wait for, each for one; then they come at once."""
         self.arrived = asyncio.Event()
 
     def note(self) -> None:
@@ -59,11 +61,16 @@ def make_client() -> Client:
             client.feature(method)(handler)
 
     @client.feature(types.WORKSPACE_CONFIGURATION)
-    def on_configuration(params: types.ConfigurationParams) -> list[Any]:
-        return [
+    async def on_configuration(params: types.ConfigurationParams) -> list[Any]:
+        found = [
             client.get_configuration(section=item.section, scope_uri=item.scope_uri)
             for item in params.items
         ]
+        if client.held:
+            gate = client.held.pop(0)
+            client.note()
+            await gate.wait()
+        return found
 
     @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
     def on_diagnostics(params: types.PublishDiagnosticsParams) -> None:

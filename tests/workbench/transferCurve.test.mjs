@@ -56,7 +56,8 @@ before(async () => {
   cache = mkdtempSync(path.join(tmpdir(), 'device-lens-cache-'));
   server = await EditorServer.start({
     extensions: [process.env.DEVICE_LENS_PACKAGE],
-    settings: { 'deviceLens.projectInterpreter': [PYTHON] },
+    // Not the user's: a remote window takes settings of this scope from its machine alone.
+    machine: { 'deviceLens.projectInterpreter': [PYTHON] },
     workspace: { 'moved.py': MOVED },
     environment: { XDG_CACHE_HOME: cache },
   });

@@ -1,5 +1,6 @@
 /** The panel with the device map of one document. The server makes the map, the page draws it. */
 import { type Disposable, type Uri, type ViewColumn, window } from 'vscode';
+import { Newest } from '../queue';
 import type { Server } from '../server';
 import type { Asked, DeviceMap, Shown } from './deviceMapModel';
 import { Panel } from './host';
@@ -26,7 +27,7 @@ export class DeviceMapPanel implements Disposable {
   private panel: Panel<Shown, Asked> | undefined;
   private target: Target | undefined;
   private part: string | null = null;
-  private asked = 0;
+  private readonly asking = new Newest();
   private readonly subscription: Disposable;
 
   constructor(
@@ -95,10 +96,8 @@ export class DeviceMapPanel implements Disposable {
 
   /** Asks for the map anew. An answer that another question overtook is not shown. */
   private async refresh(): Promise<void> {
-    this.asked += 1;
-    const number = this.asked;
-    const shown = await this.ask();
-    if (number === this.asked && shown !== undefined) {
+    const shown = await this.asking.answer(() => this.ask());
+    if (shown !== undefined) {
       this.panel?.show(shown);
     }
   }

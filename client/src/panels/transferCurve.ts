@@ -3,6 +3,7 @@
  * knows, the page draws; the panel follows the active editor.
  */
 import { commands, Disposable, type TextEditor, type Uri, type ViewColumn, window } from 'vscode';
+import { Newest } from '../queue';
 import type { Server } from '../server';
 import { SECTION } from '../settings';
 import { Panel } from './host';
@@ -27,7 +28,7 @@ interface Target {
 export class TransferCurvePanel implements Disposable {
   private panel: Panel<Shown, Asked> | undefined;
   private target: Target | undefined;
-  private asked = 0;
+  private readonly asking = new Newest();
   private readonly subscriptions: Disposable;
 
   constructor(
@@ -106,10 +107,8 @@ export class TransferCurvePanel implements Disposable {
     if (this.panel?.visible !== true) {
       return;
     }
-    this.asked += 1;
-    const number = this.asked;
-    const shown = await this.ask();
-    if (number === this.asked && shown !== undefined) {
+    const shown = await this.asking.answer(() => this.ask());
+    if (shown !== undefined) {
       this.panel?.show(shown);
     }
   }

@@ -56,6 +56,7 @@ class Publishing:
         self._on_save: dict[str, View] = {}
         self._refresh: asyncio.TimerHandle | None = None
         self._tokens_registered = False
+        self._asked = self._answered = 0
         self._session.listeners.append(self._on_result)
         self._session.measurements.on_measured = self._on_measured
         self._session.measurements.on_calibrating = self._tell_curve
@@ -115,12 +116,18 @@ class Publishing:
 
     async def ask_for_settings(self, sent: object = None) -> None:
         """Takes the client's settings, asked for or sent, and lets everything open be looked at
-        again where they are others."""
-        before = self._session.settings
-        configuration.take(self._session, sent)
+        again where they are others. An answer may come late, but not after that to a later
+        question."""
+        self._asked += 1
+        number = self._asked
         question = self._server.workspace_configuration_async
-        await configuration.ask(self._session, self.folder_uris, question)
-        if self._session.settings == before:
+        found = await configuration.ask(self._session, self.folder_uris, question, sent)
+        if number < self._answered:
+            return
+        self._answered = number
+        before = self._session.settings
+        self._session.configure(found)
+        if found == before:
             return
         self._session.forget_projects()
         for view in list(self._session.documents.views()):

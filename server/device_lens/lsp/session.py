@@ -19,7 +19,7 @@ from device_lens.lsp.documents import Documents, View
 from device_lens.lsp.measurements import Measurements, interpreter_name
 from device_lens.lsp.result import Result
 from device_lens.lsp.scheduler import BACKGROUND, URGENT, Scheduler, Stale, Token
-from device_lens.lsp.settings import Settings
+from device_lens.lsp.settings import Settings, read_settings
 
 if TYPE_CHECKING:
     from device_lens.cost.calibration import Calibration
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CONFIGURATION_TIMEOUT = 2.0
-"""Seconds to wait for the client's settings before the defaults count."""
+"""Seconds to wait for the client's settings before the defaults count, until they come."""
 
 
 class AnalysisFailed(Exception):
@@ -106,7 +106,12 @@ class Session:
                 await asyncio.wait_for(self._configured.wait(), CONFIGURATION_TIMEOUT)
             except asyncio.TimeoutError:
                 logger.warning("The client does not answer for its settings: defaults are used.")
-                self._configured.set()
+                self.configure(self.first_settings)
+
+    @property
+    def first_settings(self) -> dict[str, Settings]:
+        """What counts until the client answers: what it said at its start, or the defaults."""
+        return {"": read_settings(self.client.first_settings)}
 
     def forget_projects(self) -> None:
         """Lets projects be made anew, with the settings as they are now."""

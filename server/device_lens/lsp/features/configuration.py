@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
@@ -10,37 +9,37 @@ from typing import Any
 from lsprotocol import types
 
 from device_lens.lsp.documents import path_of
-from device_lens.lsp.session import CONFIGURATION_TIMEOUT, Session
-from device_lens.lsp.settings import SECTION, read_settings
+from device_lens.lsp.session import Session
+from device_lens.lsp.settings import SECTION, Settings, read_settings
 
 logger = logging.getLogger(__name__)
 
 Ask = Callable[[types.ConfigurationParams], Awaitable[Sequence[Any]]]
 
 
-async def ask(session: Session, folders: Sequence[str], question: Ask) -> None:
-    """Asks for the settings of everything and of each folder (a URI), and takes the answer."""
-    first = session.client.first_settings
+async def ask(
+    session: Session, folders: Sequence[str], question: Ask, sent: object = None
+) -> dict[str, Settings]:
+    """The settings of everything and of each folder (a URI): those that the client answers with,
+    however long that takes, or those that it has `sent`, or those that count by now."""
+    known = _sent(sent) or session.settings or session.first_settings
     if not session.client.configuration:
-        session.configure(session.settings or {"": read_settings(first)})
-        return
+        return known
     items = [types.ConfigurationItem(section=SECTION)]
     items += [types.ConfigurationItem(scope_uri=uri, section=SECTION) for uri in folders]
     try:
-        answers = await asyncio.wait_for(
-            question(types.ConfigurationParams(items)), CONFIGURATION_TIMEOUT
-        )
-    except Exception as error:  # a client may answer with any error; the defaults count then
+        answers = await question(types.ConfigurationParams(items))
+    except Exception as error:  # a client may answer with any error
         logger.warning("No settings from the client: %s", error or type(error).__name__)
-        answers = ()
+        return known
+    first = session.client.first_settings
     found = {"": read_settings((answers[0] if answers else None) or first)}
-    for uri, answer in zip(folders, list(answers)[1:], strict=False):
+    for uri, answer in zip(folders, list(answers or ())[1:], strict=False):
         found[path_of(uri)] = read_settings(answer or first)
-    session.configure(found)
+    return found
 
 
-def take(session: Session, sent: object) -> None:
-    """Takes the settings that a client without `workspace/configuration` sends by itself."""
+def _sent(sent: object) -> dict[str, Settings] | None:
+    """The settings that a client without `workspace/configuration` sends by itself."""
     section = sent.get(SECTION) if isinstance(sent, dict) else None
-    if section is not None:
-        session.configure({"": read_settings(section)})
+    return None if section is None else {"": read_settings(section)}
