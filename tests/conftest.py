@@ -1,10 +1,13 @@
-"""Settings that all Python tests share."""
+"""Settings and fixtures that all Python tests share."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import tempfile
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # What a test remembers is forgotten with it, and what this machine remembers decides no test.
@@ -20,3 +23,13 @@ settings.register_profile(
     derandomize="CI" in os.environ,
 )
 settings.load_profile("calm")
+
+
+@pytest.fixture(scope="session")
+def torch_python() -> str:
+    """An interpreter with torch: DEVICE_LENS_TORCH_PYTHON, else the one that runs the tests."""
+    python = os.environ.get("DEVICE_LENS_TORCH_PYTHON", sys.executable)
+    probe = subprocess.run([python, "-c", "import torch"], capture_output=True, check=False)
+    if probe.returncode != 0:
+        pytest.skip(f"no torch in {python}: set DEVICE_LENS_TORCH_PYTHON")
+    return python

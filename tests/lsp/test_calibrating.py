@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,13 +10,12 @@ from typing import Any
 import pytest
 import pytest_asyncio
 import pytest_lsp
-from lsp_editor import PATIENCE, Client, Editor, server_config, start, until
+from lsp_editor import PATIENCE, Client, server_config, until
+from lsp_worker import WorkerSession
 from lsprotocol import types
 
-pytestmark = pytest.mark.asyncio
+pytestmark = [pytest.mark.asyncio, pytest.mark.usefixtures("cache")]
 
-FAKE = Path(__file__).with_name("fake_interpreter.py")
-PROGRAM = 'import torch\n\nimages = torch.randn(64, 3, 224, 224)\nmoved = images.to("cuda")\n'
 WHOLE = "greet" + " answer" * 400
 """Steps of a worker that measures all that is asked of it."""
 ROUTES = {
@@ -30,36 +26,18 @@ ROUTES = {
 }
 
 
-class Calibrating:
+class Calibrating(WorkerSession):
     """A document with one transfer, and an editor whose user asks for calibrations."""
 
     def __init__(self, client: Client, root: Path) -> None:
-        self.client = client
-        self.root = root
-        self.editor = Editor(client, root / "main.py")
+        super().__init__(client, root)
         self.changes = 0
         """How often the server said that another picture is due."""
 
-    async def begin(
-        self, steps: str, trusted: bool | None = True, python: str = "", **benchmark: Any
-    ) -> Calibrating:
-        """Starts a session whose worker follows the steps, or is a real one of `python`."""
-        (self.root / "steps").write_text(steps, encoding="utf-8")
-        fake = [sys.executable, str(FAKE), str(self.root)]
-        interpreter = [python] if python else fake
-        options: dict[str, Any] = {"projectInterpreter": interpreter}
-        if trusted is not None:  # None: an editor that is not ours, and says nothing of trust
-            options |= {"trusted": trusted, "ownCommands": True}
-
-        @self.client.feature("deviceLens/measured")
+        @client.feature("deviceLens/measured")
         def on_measured(params: Any) -> None:
             self.changes += 1
-            self.client.note()
-
-        self.client.set_configuration({"deviceLens": {"benchmark": benchmark}})
-        await start(self.client, "pull", self.root, options=options)
-        self.editor.open(PROGRAM)
-        return self
+            client.note()
 
     @property
     def was_started(self) -> bool:
@@ -72,8 +50,7 @@ class Calibrating:
         return self.client.messages[-1].message
 
     async def calibrate(self) -> Any:
-        params = types.ExecuteCommandParams("deviceLens.calibrate")
-        return await self.client.workspace_execute_command_async(params)
+        return await self.run("deviceLens.calibrate")
 
     async def curve(self, uri: str | None = None) -> Any:
         """The picture of the document, or of another."""
@@ -97,12 +74,6 @@ async def calibrating(
 ) -> AsyncIterator[Calibrating]:
     yield Calibrating(client, tmp_path_factory.mktemp("project").resolve())
     await client.shutdown_session()
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measurements of a test are no other's, nor the user's."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 
 def labels(picture: Any, source: str) -> set[str]:
@@ -209,8 +180,7 @@ async def test_what_is_cleared_is_no_longer_drawn(calibrating: Calibrating) -> N
     await calibrating.begin(WHOLE)
     await calibrating.calibrate()
     before = calibrating.changes
-    clear = types.ExecuteCommandParams("deviceLens.clearMeasurements")
-    await calibrating.client.workspace_execute_command_async(clear)
+    await calibrating.run("deviceLens.clearMeasurements")
     await until(calibrating.client, lambda: calibrating.changes == before + 1)
     assert labels(await calibrating.curve(), "measured") == set()
 
@@ -224,16 +194,6 @@ async def test_without_a_document_the_machine_alone_is_drawn(
     picture = await calibrating.curve(uri)
     assert (picture.uri, picture.transfers) == (None, [])
     assert labels(picture, "measured") == ROUTES
-
-
-@pytest.fixture(scope="module")
-def torch_python() -> str:
-    """An interpreter with torch: DEVICE_LENS_TORCH_PYTHON, else the one that runs the tests."""
-    python = os.environ.get("DEVICE_LENS_TORCH_PYTHON", sys.executable)
-    probe = subprocess.run([python, "-c", "import torch"], capture_output=True, check=False)
-    if probe.returncode != 0:
-        pytest.skip(f"no torch in {python}: set DEVICE_LENS_TORCH_PYTHON")
-    return python
 
 
 async def test_the_real_worker_calibrates_what_the_machine_has(

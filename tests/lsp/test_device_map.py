@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_lsp
-from lsp_editor import QUIET, Client, Editor, server_config, start, until
+from lsp_editor import Client, Editor, server_config, start, until
 from lsprotocol import types
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -23,24 +23,12 @@ for step in range(10):
 """
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("project").resolve()
-    (folder / "pyproject.toml").write_text(QUIET, encoding="utf-8")
-    return folder
-
-
 @pytest_lsp.fixture(config=server_config(), scope="module")
 async def client(lsp_client: Client, root: Path) -> AsyncIterator[None]:
     options = {"trusted": False, "projectInterpreter": None, "ownCommands": True}
     await start(lsp_client, "pull", root, options=options)
     yield
     await lsp_client.shutdown_session()
-
-
-@pytest.fixture
-def editor(client: Client, root: Path, request: pytest.FixtureRequest) -> Editor:
-    return Editor(client, root / f"{request.node.name}.py")
 
 
 async def ask(client: Client, uri: str, part: str | None = None) -> Any:

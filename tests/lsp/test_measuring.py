@@ -7,7 +7,6 @@ import contextlib
 import json
 import os
 import re
-import subprocess
 import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -17,55 +16,24 @@ from urllib.parse import unquote
 import pytest
 import pytest_asyncio
 import pytest_lsp
-from lsp_editor import PATIENCE, Client, Editor, server_config, start, until
+from lsp_editor import PATIENCE, Client, server_config, until
+from lsp_worker import FAKE, PROGRAM, WorkerSession
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-pytestmark = pytest.mark.asyncio
+pytestmark = [pytest.mark.asyncio, pytest.mark.usefixtures("cache")]
 
-FAKE = Path(__file__).with_name("fake_interpreter.py")
-PROGRAM = 'import torch\n\nimages = torch.randn(64, 3, 224, 224)\nmoved = images.to("cuda")\n'
 PRODUCT = "import torch\n\na = torch.randn(300, 300)\nb = a @ a\n"
 ROOM = "&nbsp;&nbsp;&nbsp;"
 MEASURED = "Measured on NVIDIA Scripted, driver 550.54, torch 2.4.0, 20"
 
 
-class Measuring:
+class Measuring(WorkerSession):
     """A document with one transfer, and what an editor and its worker do about it."""
 
     def __init__(self, client: Client, root: Path) -> None:
-        self.client = client
-        self.root = root
-        self.editor = Editor(client, root / "main.py")
-        self.at = "to("
+        super().__init__(client, root)
         self._ended = False
-
-    @property
-    def starts(self) -> list[int]:
-        """The processes that were started to measure."""
-        marks = self.root / "starts"
-        return [int(each) for each in marks.read_text().split()] if marks.exists() else []
-
-    async def begin(
-        self,
-        steps: str,
-        trusted: bool | None = True,
-        python: str = "",
-        program: str = PROGRAM,
-        **benchmark: Any,
-    ) -> Measuring:
-        """Starts a session whose worker follows the steps, or is a real one of `python`."""
-        (self.root / "steps").write_text(steps, encoding="utf-8")
-        fake = [sys.executable, str(FAKE), str(self.root)]
-        interpreter = [python] if python else fake
-        options: dict[str, Any] = {"projectInterpreter": interpreter}
-        if trusted is not None:  # None: an editor that is not ours, and says nothing of trust
-            options |= {"trusted": trusted, "ownCommands": True}
-        self.client.set_configuration({"deviceLens": {"benchmark": benchmark}})
-        await start(self.client, "pull", self.root, options=options)
-        self.editor.open(program)
-        self.at = "to(" if program is PROGRAM else "@"
-        return self
 
     async def end(self) -> None:
         """Ends the session, once."""
@@ -77,6 +45,11 @@ class Measuring:
     def told(self) -> list[tuple[str, str]]:
         """State and details of what the status item was told, in order."""
         return [(each.state, getattr(each, "details", "")) for each in self.client.statuses]
+
+    @property
+    def at(self) -> str:
+        """What is pointed at: the product where there is one, else the transfer."""
+        return "@" if "@" in self.editor.text else "to("
 
     async def hover(self) -> str:
         found = await self.editor.hover(self.at)
@@ -90,10 +63,6 @@ class Measuring:
             while part not in (text := await self.hover()):
                 await asyncio.sleep(0.05)
         return text
-
-    async def run(self, command: str, *arguments: Any) -> Any:
-        params = types.ExecuteCommandParams(command, list(arguments) or None)
-        return await self.client.workspace_execute_command_async(params)
 
     async def hint(self) -> str:
         """The label of the one inlay hint."""
@@ -116,12 +85,6 @@ async def measuring(
     found = Measuring(client, tmp_path_factory.mktemp("project").resolve())
     yield found
     await found.end()
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measurements of a test are no other's, nor the user's."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
 
 
 def link_in(text: str) -> list[str]:
@@ -291,16 +254,6 @@ async def test_the_worker_ends_with_the_server(measuring: Measuring) -> None:
     await measuring.end()
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
-
-
-@pytest.fixture(scope="module")
-def torch_python() -> str:
-    """An interpreter with torch: DEVICE_LENS_TORCH_PYTHON, else the one that runs the tests."""
-    python = os.environ.get("DEVICE_LENS_TORCH_PYTHON", sys.executable)
-    probe = subprocess.run([python, "-c", "import torch"], capture_output=True, check=False)
-    if probe.returncode != 0:
-        pytest.skip(f"no torch in {python}: set DEVICE_LENS_TORCH_PYTHON")
-    return python
 
 
 async def test_the_real_worker_measures_what_the_machine_has(

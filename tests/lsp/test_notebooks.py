@@ -8,20 +8,13 @@ from pathlib import Path
 
 import pytest
 import pytest_lsp
-from lsp_editor import QUIET, Client, rules, server_config, start, until
+from lsp_editor import Client, rules, server_config, start, until
 from lsprotocol import types
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 CODE, MARKUP = types.NotebookCellKind.Code, types.NotebookCellKind.Markup
 NUMBERS = itertools.count()
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("notebooks").resolve()
-    (folder / "pyproject.toml").write_text(QUIET, encoding="utf-8")
-    return folder
 
 
 @pytest_lsp.fixture(config=server_config(), scope="module")

@@ -10,19 +10,12 @@ from pathlib import Path
 
 import pytest
 import pytest_lsp
-from lsp_editor import PATIENCE, QUIET, Client, Editor, server_config, start
+from lsp_editor import PATIENCE, Client, Editor, server_config, start
 from lsprotocol import types
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PROGRAM = "import fancy\n\nnet = fancy.Net()\nnet = net.to('cuda:1')\nprint(net)\n"
-
-
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("project").resolve()
-    (folder / "pyproject.toml").write_text(QUIET, encoding="utf-8")
-    return folder
 
 
 @pytest.fixture(scope="module")

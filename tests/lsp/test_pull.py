@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_lsp
-from lsp_editor import PATIENCE, QUIET, Client, Editor, rules, server_config, start, until
+from lsp_editor import PATIENCE, Client, Editor, rules, server_config, start, until
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -24,24 +24,12 @@ x.to(device)
 STALE = (-32801, -32802)
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("project").resolve()
-    (folder / "pyproject.toml").write_text(QUIET, encoding="utf-8")
-    return folder
-
-
 @pytest_lsp.fixture(config=server_config(), scope="module")
 async def client(lsp_client: Client, root: Path) -> AsyncIterator[None]:
     options = {"trusted": True, "projectInterpreter": None, "ownCommands": True}
     await start(lsp_client, "pull", root, options=options)
     yield
     await lsp_client.shutdown_session()
-
-
-@pytest.fixture
-def editor(client: Client, root: Path, request: pytest.FixtureRequest) -> Editor:
-    return Editor(client, root / f"{request.node.name.partition('[')[0]}.py")
 
 
 async def test_a_pull_answers_for_the_newest_text(editor: Editor) -> None:

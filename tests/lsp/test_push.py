@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import pytest_lsp
-from lsp_editor import QUIET, Client, Editor, rules, server_config, start, until
+from lsp_editor import Client, Editor, rules, server_config, start, until
 from lsprotocol import types
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -21,23 +21,11 @@ x.to(device)
 """
 
 
-@pytest.fixture(scope="module")
-def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("project").resolve()
-    (folder / "pyproject.toml").write_text(QUIET, encoding="utf-8")
-    return folder
-
-
 @pytest_lsp.fixture(config=server_config(), scope="module")
 async def client(lsp_client: Client, root: Path) -> AsyncIterator[None]:
     await start(lsp_client, "push", root)
     yield
     await lsp_client.shutdown_session()
-
-
-@pytest.fixture
-def editor(client: Client, root: Path, request: pytest.FixtureRequest) -> Editor:
-    return Editor(client, root / f"{request.node.name.partition('[')[0]}.py")
 
 
 async def test_diagnostics_follow_the_text(editor: Editor) -> None:

@@ -1,16 +1,10 @@
 // A hover has a transfer or an operation measured by the project's own PyTorch, and the next hover shows what came out.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { EditorServer } from './lib/editorServer.mjs';
+import { readdirSync } from 'node:fs';
+import { test } from 'node:test';
 import { EditorPage } from './lib/page.mjs';
+import { torchProject } from './lib/torchProject.mjs';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PYTHON = process.env.DEVICE_LENS_TORCH_PYTHON ?? path.join(ROOT, '.venv', 'bin', 'python');
 const MOVED = `import torch
 
 images = torch.randn(64, 3, 224, 224)
@@ -28,44 +22,11 @@ for step in range(100):
 /** How long a measurement may take on a machine that does other things too, in milliseconds. */
 const PATIENCE_MS = 90_000;
 
-/** Why nothing can be measured here, or false where PyTorch is at hand. */
-function missing() {
-  try {
-    execFileSync(PYTHON, ['-c', 'import torch'], { stdio: 'ignore' });
-    return false;
-  } catch {
-    const why = existsSync(PYTHON) ? 'has no torch' : 'does not exist';
-    return `${PYTHON} ${why}: set DEVICE_LENS_TORCH_PYTHON`;
-  }
-}
-
-const skip = missing();
-let server;
-let cache;
-
-before(async () => {
-  if (skip) {
-    return;
-  }
-  cache = mkdtempSync(path.join(tmpdir(), 'device-lens-cache-'));
-  server = await EditorServer.start({
-    extensions: [process.env.DEVICE_LENS_PACKAGE],
-    // Not the user's: a remote window takes settings of this scope from its machine alone.
-    machine: { 'deviceLens.projectInterpreter': [PYTHON] },
-    workspace: { 'moved.py': MOVED, 'computed.py': COMPUTED },
-    environment: { XDG_CACHE_HOME: cache },
-  });
-});
-
-after(async () => {
-  await server?.stop();
-  if (cache !== undefined) {
-    rmSync(cache, { recursive: true, force: true });
-  }
-});
+const project = torchProject({ 'moved.py': MOVED, 'computed.py': COMPUTED });
+const { skip } = project;
 
 test('a hover measures, and the next one shows the measurement', { skip }, () =>
-  EditorPage.use(server, { file: 'moved.py' }, async (page) => {
+  EditorPage.use(project.server, { file: 'moved.py' }, async (page) => {
     await page.lines.filter({ hasText: '38.5 MB' }).waitFor();
     const first = await page.hover('images.to', 'to', '38.5 MB');
     assert.match(first, /≈ .*measuring…/s);
@@ -85,7 +46,7 @@ test('a hover measures, and the next one shows the measurement', { skip }, () =>
 );
 
 test('a command measures what is at the caret, and shows its hover', { skip }, () =>
-  EditorPage.use(server, { file: 'computed.py', line: 4 }, async (page) => {
+  EditorPage.use(project.server, { file: 'computed.py', line: 4 }, async (page) => {
     await page.lines.filter({ hasText: '38.5 MB' }).waitFor();
     const before = await page.hover('small @', '@', 'float32 [3, 3]');
     assert.match(before, /Stay on the CPU/);
@@ -106,7 +67,7 @@ test('a command measures what is at the caret, and shows its hover', { skip }, (
 
 /** The files with measurements. */
 function kept() {
-  return readdirSync(cache, { recursive: true }).filter((name) => name.endsWith('.json'));
+  return readdirSync(project.cache, { recursive: true }).filter((name) => name.endsWith('.json'));
 }
 
 async function until(holds, what) {

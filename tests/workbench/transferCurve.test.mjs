@@ -1,16 +1,9 @@
 // The panel of the transfer curve: estimates first, measurements of the project's own PyTorch after a calibration.
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
-import { after, before, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { EditorServer } from './lib/editorServer.mjs';
+import { test } from 'node:test';
 import { EditorPage } from './lib/page.mjs';
+import { torchProject } from './lib/torchProject.mjs';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-const PYTHON = process.env.DEVICE_LENS_TORCH_PYTHON ?? path.join(ROOT, '.venv', 'bin', 'python');
 const MOVED = `import torch
 
 images = torch.randn(64, 3, 224, 224)
@@ -34,44 +27,11 @@ const THEMES = {
 /** How long a calibration may take on a machine that does other things too, in milliseconds. */
 const PATIENCE_MS = 300_000;
 
-/** Why nothing can be measured here, or false where PyTorch is at hand. */
-function missing() {
-  try {
-    execFileSync(PYTHON, ['-c', 'import torch'], { stdio: 'ignore' });
-    return false;
-  } catch {
-    const why = existsSync(PYTHON) ? 'has no torch' : 'does not exist';
-    return `${PYTHON} ${why}: set DEVICE_LENS_TORCH_PYTHON`;
-  }
-}
-
-const skip = missing();
-let server;
-let cache;
-
-before(async () => {
-  if (skip) {
-    return;
-  }
-  cache = mkdtempSync(path.join(tmpdir(), 'device-lens-cache-'));
-  server = await EditorServer.start({
-    extensions: [process.env.DEVICE_LENS_PACKAGE],
-    // Not the user's: a remote window takes settings of this scope from its machine alone.
-    machine: { 'deviceLens.projectInterpreter': [PYTHON] },
-    workspace: { 'moved.py': MOVED },
-    environment: { XDG_CACHE_HOME: cache },
-  });
-});
-
-after(async () => {
-  await server?.stop();
-  if (cache !== undefined) {
-    rmSync(cache, { recursive: true, force: true });
-  }
-});
+const project = torchProject({ 'moved.py': MOVED });
+const { skip } = project;
 
 test('the panel shows estimates, calibrates, and leads to a transfer', { skip }, () =>
-  EditorPage.use(server, { file: 'moved.py' }, async (editor) => {
+  EditorPage.use(project.server, { file: 'moved.py' }, async (editor) => {
     const panel = await open(editor);
     await panel.locator('.basis', { hasText: 'Nothing is measured' }).waitFor();
     await panel.locator('.u-legend', { hasText: 'cpu → cuda, pinned (typical)' }).waitFor();
@@ -101,8 +61,8 @@ test('the panel shows estimates, calibrates, and leads to a transfer', { skip },
 
 for (const [word, theme] of Object.entries(THEMES)) {
   test(`the panel is drawn in the colours of the theme: ${word}`, { skip }, async () => {
-    server.configure({ 'workbench.colorTheme': theme });
-    await EditorPage.use(server, { file: 'moved.py' }, async (editor) => {
+    project.server.configure({ 'workbench.colorTheme': theme });
+    await EditorPage.use(project.server, { file: 'moved.py' }, async (editor) => {
       const panel = await open(editor);
       await panel.locator('.transfer').first().waitFor();
       const [text, behind] = await panel.locator('.basis').evaluate((element) => {

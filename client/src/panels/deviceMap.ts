@@ -1,10 +1,10 @@
 /** The panel with the device map of one document. The server makes the map, the page draws it. */
-import { type Disposable, type Uri, type ViewColumn, window } from 'vscode';
+import { type Disposable, type Uri, window } from 'vscode';
 import { Newest } from '../queue';
 import type { Server } from '../server';
 import type { Asked, DeviceMap, Shown } from './deviceMapModel';
 import { Panel } from './host';
-import { isStale, reveal } from './places';
+import { isStale, reveal, type Target } from './places';
 
 /** The part of the server that the panel needs. */
 export type MapServer = Pick<Server, 'running' | 'onDidAnalyse'>;
@@ -13,15 +13,6 @@ const NOT_PYTHON = 'Open a Python file or a notebook to see its device map.';
 const NOT_RUNNING = 'Device Lens is not running. Its entry in the status bar says why.';
 const ANALYSING = 'The file is being analysed…';
 const FAILED = 'The map could not be made. The log of Device Lens says why.';
-
-/** What the map is of. */
-interface Target {
-  readonly uri: Uri;
-  /** The document as the server knows it. */
-  readonly id: string;
-  /** Where it was when the map was asked for. */
-  readonly column: ViewColumn | undefined;
-}
 
 export class DeviceMapPanel implements Disposable {
   private panel: Panel<Shown, Asked> | undefined;

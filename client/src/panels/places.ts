@@ -1,5 +1,5 @@
 /** What panels have in common that show something of a document. */
-import { commands, ViewColumn, window } from 'vscode';
+import { commands, type Uri, ViewColumn, window } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 
 /** A place as the server names it. */
@@ -9,6 +9,15 @@ export interface Place {
     readonly start: { readonly line: number; readonly character: number };
     readonly end: { readonly line: number; readonly character: number };
   };
+}
+
+/** The document that a panel is about. */
+export interface Target {
+  readonly uri: Uri;
+  /** The document as the server knows it. */
+  readonly id: string;
+  /** Where it was when the panel turned to it. */
+  readonly column: ViewColumn | undefined;
 }
 
 /** `ContentModified` of the language server protocol: the text changed, and news will follow. */

@@ -2,12 +2,12 @@
  * The panel that shows what transfers cost: time against bytes, with those of the active file as points. The server
  * knows, the page draws; the panel follows the active editor.
  */
-import { commands, Disposable, type TextEditor, type Uri, type ViewColumn, window } from 'vscode';
+import { commands, Disposable, type TextEditor, type Uri, window } from 'vscode';
 import { Newest } from '../queue';
 import type { Server } from '../server';
 import { SECTION } from '../settings';
 import { Panel } from './host';
-import { isStale, reveal } from './places';
+import { isStale, reveal, type Target } from './places';
 import type { Asked, Shown, TransferCurve } from './transferCurveModel';
 
 /** The part of the server that the panel needs. */
@@ -16,14 +16,6 @@ export type CurveServer = Pick<Server, 'running' | 'onDidAnalyse' | 'onDidMeasur
 const NOT_RUNNING = 'Device Lens is not running. Its entry in the status bar says why.';
 const LOADING = 'The costs of transfers are being looked up…';
 const FAILED = 'The curve could not be made. The log of Device Lens says why.';
-
-/** The document whose transfers are shown. */
-interface Target {
-  readonly uri: Uri;
-  /** The document as the server knows it. */
-  readonly id: string;
-  readonly column: ViewColumn | undefined;
-}
 
 export class TransferCurvePanel implements Disposable {
   private panel: Panel<Shown, Asked> | undefined;

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import CPU, DeviceTree
 from device_lens.domain.guard import Guarded, leaves
-from device_lens.domain.values import Tensor
+from device_lens.domain.values import Tensor, TupleValue
 
 if TYPE_CHECKING:
     from device_lens.domain.trail import Trail
@@ -267,6 +267,18 @@ class DictObject(HeapObject):
     @property
     def rest(self) -> Any:
         return self.fields["rest"]
+
+
+def contents(value: Any) -> list[Any]:
+    """What a tuple, list or dict holds, with what further items are; of anything else nothing."""
+    items: tuple[Any, ...] = ()
+    if type(value) is TupleValue:
+        items = value.items
+    elif type(value) is ListObject:
+        items = (*value.items, value.rest)
+    elif type(value) is DictObject:
+        items = (*value.entries.values(), value.rest)
+    return [item for item in items if item is not None]
 
 
 class Instance(HeapObject):

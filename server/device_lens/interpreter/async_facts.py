@@ -11,7 +11,7 @@ from device_lens.domain.heap import ListObject
 from device_lens.domain.trail import Site
 from device_lens.domain.values import TupleValue
 from device_lens.interpreter import places
-from device_lens.interpreter.facts import UnsynchronizedRead
+from device_lens.interpreter.rarer_facts import UnsynchronizedRead
 from device_lens.models.call import constant, tensor_of
 
 if TYPE_CHECKING:

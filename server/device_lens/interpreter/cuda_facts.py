@@ -10,7 +10,7 @@ from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance
 from device_lens.domain.trail import Site
 from device_lens.domain.values import External, Tensor
-from device_lens.interpreter.facts import CudaContext
+from device_lens.interpreter.rarer_facts import CudaContext
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame

@@ -9,9 +9,9 @@ from device_lens.domain.code import BoundMethod, ClassValue
 from device_lens.domain.heap import ListObject, ModuleObject
 from device_lens.domain.trail import Site
 from device_lens.domain.values import FALSE, External, TupleValue
-from device_lens.interpreter.facts import DdpBypass
 from device_lens.interpreter.graph_facts import chain_of, has_graph, reaches
 from device_lens.interpreter.graph_flow import Fate
+from device_lens.interpreter.rarer_facts import DdpBypass
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame

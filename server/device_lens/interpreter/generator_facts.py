@@ -11,7 +11,7 @@ from device_lens.domain.heap import Instance
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import DeviceValue
 from device_lens.interpreter import places
-from device_lens.interpreter.facts import GeneratorConflict
+from device_lens.interpreter.rarer_facts import GeneratorConflict
 from device_lens.models.call import tensor_of
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.values import Tensor
-from device_lens.interpreter.facts import Kind, RetainedGraph
+from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_flow import Fate, fate
+from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.models.call import tensor_of
 
 if TYPE_CHECKING:

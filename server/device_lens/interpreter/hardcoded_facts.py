@@ -14,7 +14,7 @@ from device_lens.domain.device import is_accelerator, parse_device
 from device_lens.domain.guard import Guarded, atoms
 from device_lens.domain.trail import Site
 from device_lens.domain.values import Const
-from device_lens.interpreter.facts import HardcodedDevice
+from device_lens.interpreter.rarer_facts import HardcodedDevice
 from device_lens.models.call import constant
 
 if TYPE_CHECKING:

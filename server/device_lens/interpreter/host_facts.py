@@ -10,7 +10,8 @@ from device_lens.domain.device import CPU, Device, is_accelerator
 from device_lens.domain.guard import Guarded, assume_all, leaves, primary
 from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter import async_facts, places
-from device_lens.interpreter.facts import HostRead, Synchronization, Transfer
+from device_lens.interpreter.facts import Synchronization, Transfer
+from device_lens.interpreter.rarer_facts import HostRead
 from device_lens.models.call import tensor_of, treated_as_tensor
 
 if TYPE_CHECKING:

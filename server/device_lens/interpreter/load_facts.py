@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.device import is_accelerator
 from device_lens.domain.guard import leaves, primary
-from device_lens.domain.heap import DictObject
+from device_lens.domain.heap import DictObject, contents
 from device_lens.domain.trail import Site
 from device_lens.domain.values import DeviceValue, Unknown
-from device_lens.interpreter.facts import Load
+from device_lens.interpreter.rarer_facts import Load
 from device_lens.models.call import constant, is_none, tensor_of
 
 if TYPE_CHECKING:
@@ -131,8 +131,7 @@ def _on_accelerator(value: Any, depth: int) -> bool:
         return any(is_accelerator(leaf) for leaf in leaves(primary(tensor.device)))
     if not depth or type(value) is not DictObject:
         return False
-    inner = (*value.entries.values(), value.rest)
-    return any(_on_accelerator(item, depth - 1) for item in inner if item is not None)
+    return any(_on_accelerator(item, depth - 1) for item in contents(value))
 
 
 def several_processes(machine: Machine, seen: LibraryCall) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import TupleValue
 from device_lens.interpreter import iteration
-from device_lens.interpreter.facts import LoopVariableTransfer
+from device_lens.interpreter.rarer_facts import LoopVariableTransfer
 from device_lens.models.call import tensor_of
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import ClassValue
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, is_accelerator
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import Tensor
-from device_lens.interpreter.facts import LatePart, PlainAttribute
+from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
 from device_lens.models.torch.parts import all_parts, walk
 
 if TYPE_CHECKING:
@@ -59,11 +59,8 @@ def _holds(value: Any) -> str | None:
 
 def _items(value: Any) -> list[Any]:
     """What a list or dict holds."""
-    if type(value) is ListObject and value.kind == "list":
-        return [item for item in (*value.items, value.rest) if item is not None]
-    if type(value) is DictObject:
-        return [item for item in (*value.entries.values(), value.rest) if item is not None]
-    return []
+    is_list = type(value) is ListObject and value.kind == "list"
+    return contents(value) if is_list or type(value) is DictObject else []
 
 
 def _is_registered_too(module: ModuleObject, value: Any) -> bool:

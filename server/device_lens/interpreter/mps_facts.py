@@ -10,7 +10,7 @@ from device_lens.domain.guard import assume_all, conjunction, negation
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.path import literal
 from device_lens.interpreter import places
-from device_lens.interpreter.facts import Float64OnMps
+from device_lens.interpreter.rarer_facts import Float64OnMps
 from device_lens.models.call import tensor_of
 from device_lens.models.torch.parts import all_parts, tensor_in
 

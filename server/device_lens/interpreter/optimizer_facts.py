@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from device_lens.domain.trail import Site
 from device_lens.interpreter import places
-from device_lens.interpreter.facts import OptimizerConflict
+from device_lens.interpreter.rarer_facts import OptimizerConflict
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine

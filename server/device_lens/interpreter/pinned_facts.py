@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.device import CPU, is_accelerator
 from device_lens.domain.guard import leaves, primary
-from device_lens.domain.heap import DictObject, Instance, ListObject
+from device_lens.domain.heap import Instance, contents
 from device_lens.domain.trail import Site
-from device_lens.domain.values import NONE, Tensor, TupleValue
+from device_lens.domain.values import NONE, Tensor
 from device_lens.interpreter import places
-from device_lens.interpreter.facts import PinnedHalf, Transfer
+from device_lens.interpreter.facts import Transfer
+from device_lens.interpreter.rarer_facts import PinnedHalf
 from device_lens.models.call import is_none, tensor_of
 
 if TYPE_CHECKING:
@@ -62,14 +63,7 @@ def _tensors(value: Any, depth: int) -> list[Tensor]:
         return [value]
     if not depth:
         return []
-    items: tuple[Any, ...] = ()
-    if type(value) is TupleValue:
-        items = value.items
-    elif type(value) is ListObject:
-        items = (*value.items, value.rest)
-    elif type(value) is DictObject:
-        items = (*value.entries.values(), value.rest)
-    return [tensor for item in items for tensor in _tensors(item, depth - 1)]
+    return [tensor for item in contents(value) for tensor in _tensors(item, depth - 1)]
 
 
 def _pinned_elsewhere(machine: Machine, tensor: Tensor, site: Site) -> None:

@@ -11,7 +11,7 @@ from device_lens.domain.heap import ListObject, ModuleObject
 from device_lens.domain.trail import Site
 from device_lens.domain.values import Const, TupleValue
 from device_lens.interpreter import places
-from device_lens.interpreter.facts import RoundTrip
+from device_lens.interpreter.rarer_facts import RoundTrip
 from device_lens.models.call import tensor_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,8 @@ from device_lens.domain.device import same_everywhere
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, Instance, Parameter
 from device_lens.domain.values import Tensor
-from device_lens.interpreter.facts import NonLeafTransfer, Transfer
+from device_lens.interpreter.facts import Transfer
+from device_lens.interpreter.rarer_facts import NonLeafTransfer
 from device_lens.models.torch.optim import CLASSES
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, SymbolicDevice, same_everywhere
 from device_lens.domain.guard import Guarded, leaves
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
 from device_lens.domain.values import (
     BoundExternal,
     DtypeValue,
@@ -17,7 +17,8 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.interpreter import host_facts, pinned_facts, places, tensor_facts
-from device_lens.interpreter.facts import ContainerTransfer, Kind, Transfer
+from device_lens.interpreter.facts import Kind, Transfer
+from device_lens.interpreter.rarer_facts import ContainerTransfer
 from device_lens.models.call import constant, device_of, tensor_of
 
 if TYPE_CHECKING:
@@ -76,12 +77,12 @@ def _container(machine: Machine, node: ast.Call, receiver: Any, method: str, fra
         return
     kind = None
     if type(receiver) is TupleValue and not receiver.names:
-        kind, items = "tuple", receiver.items
+        kind = "tuple"
     elif type(receiver) is ListObject and receiver.kind in ("list", "tuple"):
-        kind, items = receiver.kind, (*receiver.items, receiver.rest)
+        kind = receiver.kind
     elif type(receiver) is DictObject and receiver.kind == "dict":
-        kind, items = "dict", (*receiver.entries.values(), receiver.rest)
-    if kind is None or not any(tensor_of(item) is not None for item in items):
+        kind = "dict"
+    if kind is None or not any(tensor_of(item) is not None for item in contents(receiver)):
         return
     assert isinstance(node.func, ast.Attribute)
     subject = machine.site(node.func.value, frame)

@@ -10,7 +10,7 @@ from device_lens.domain.guard import leaves, primary
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.trail import Site
 from device_lens.interpreter import places
-from device_lens.interpreter.facts import VisibleDevices
+from device_lens.interpreter.rarer_facts import VisibleDevices
 from device_lens.models.call import constant, device_of, tensor_of
 
 if TYPE_CHECKING:

@@ -71,7 +71,7 @@ class Services(Protocol):
         """Reports that a tensor is read as host memory: `.numpy()`, `np.asarray(t)`, a plot."""
 
     def report(self, fact: Any) -> None:
-        """Reports a fact of `interpreter.facts`, built by the interpreter's own factories."""
+        """Reports a fact of `interpreter.rarer_facts`, built by the interpreter's own factories."""
 
     def skip(self, reason: str) -> None:
         """Records that the call is not understood."""

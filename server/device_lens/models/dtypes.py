@@ -34,6 +34,19 @@ ALIASES = {
     "cdouble": "complex128",
     "chalf": "complex32",
 }
+TENSOR_TYPES = {
+    "FloatTensor": "float32",
+    "DoubleTensor": "float64",
+    "HalfTensor": "float16",
+    "BFloat16Tensor": "bfloat16",
+    "LongTensor": "int64",
+    "IntTensor": "int32",
+    "ShortTensor": "int16",
+    "CharTensor": "int8",
+    "ByteTensor": "uint8",
+    "BoolTensor": "bool",
+}
+"""What a legacy type such as `torch.FloatTensor` holds."""
 NAMES = (
     *_RANK,
     *("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz", "float8_e8m0fnu"),

@@ -16,15 +16,8 @@ from typing import Any
 
 from device_lens.domain.trail import Site
 from device_lens.fixes.place import Place
-from device_lens.interpreter.facts import (
-    Certainty,
-    Conflict,
-    CudaContext,
-    FileFacts,
-    LatePart,
-    LoopVariableTransfer,
-    Origin,
-)
+from device_lens.interpreter.facts import Certainty, Conflict, FileFacts, Origin
+from device_lens.interpreter.rarer_facts import CudaContext, LatePart, LoopVariableTransfer
 from device_lens.rules.factory_scope import cached_factory, is_cause, is_module_constant
 from device_lens.rules.plain_containers import container_of, makes_part
 

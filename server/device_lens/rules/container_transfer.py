@@ -28,7 +28,7 @@ Safe: the line cannot run as it is.
 from __future__ import annotations
 
 from device_lens.fixes.map_container import map_container
-from device_lens.interpreter.facts import ContainerTransfer
+from device_lens.interpreter.rarer_facts import ContainerTransfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

@@ -34,7 +34,8 @@ import ast
 from device_lens.fixes.cuda_context import use_torch_device
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.place import Place
-from device_lens.interpreter.facts import CudaContext, Kind
+from device_lens.interpreter.facts import Kind
+from device_lens.interpreter.rarer_facts import CudaContext
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.wrapper_call import call_wrapper, reach_through
-from device_lens.interpreter.facts import DdpBypass
+from device_lens.interpreter.rarer_facts import DdpBypass
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

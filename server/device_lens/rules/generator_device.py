@@ -36,7 +36,7 @@ from device_lens.fixes.arguments import add_keyword, remove_argument, remove_key
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place
-from device_lens.interpreter.facts import GeneratorConflict
+from device_lens.interpreter.rarer_facts import GeneratorConflict
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

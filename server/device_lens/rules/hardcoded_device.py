@@ -27,7 +27,7 @@ Unsafe: the program then also runs, slowly, where it would have failed at once.
 from __future__ import annotations
 
 from device_lens.fixes.availability import fall_back
-from device_lens.interpreter.facts import HardcodedDevice
+from device_lens.interpreter.rarer_facts import HardcodedDevice
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

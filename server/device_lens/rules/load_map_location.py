@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from device_lens.fixes.arguments import add_keyword
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.interpreter.facts import Load
+from device_lens.interpreter.rarer_facts import Load
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.rebuild_container import loop_fix
-from device_lens.interpreter.facts import LoopVariableTransfer
+from device_lens.interpreter.rarer_facts import LoopVariableTransfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

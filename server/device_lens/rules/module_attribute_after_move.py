@@ -33,7 +33,7 @@ import ast
 
 from device_lens.fixes.device_keyword import move_part
 from device_lens.fixes.edit import Fix
-from device_lens.interpreter.facts import LatePart
+from device_lens.interpreter.rarer_facts import LatePart
 from device_lens.rules.causes import LATE
 from device_lens.rules.conflict_words import places, plain
 from device_lens.rules.context import Context

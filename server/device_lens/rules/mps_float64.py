@@ -26,7 +26,7 @@ Unsafe: float32 has about half the digits.
 from __future__ import annotations
 
 from device_lens.fixes.single_precision import single_precision
-from device_lens.interpreter.facts import Float64OnMps
+from device_lens.interpreter.rarer_facts import Float64OnMps
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

@@ -33,7 +33,7 @@ from __future__ import annotations
 from device_lens.fixes.create_on_device import leaf_on_device
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.keep_leaf import move_detached, move_inside
-from device_lens.interpreter.facts import NonLeafTransfer
+from device_lens.interpreter.rarer_facts import NonLeafTransfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

@@ -28,7 +28,7 @@ Safe: the values are the same.
 from __future__ import annotations
 
 from device_lens.fixes.host_copy import host_copy
-from device_lens.interpreter.facts import HostRead
+from device_lens.interpreter.rarer_facts import HostRead
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from device_lens.fixes.reorder import put_below
 from device_lens.fixes.wrapper_call import assigned_name
-from device_lens.interpreter.facts import OptimizerConflict
+from device_lens.interpreter.rarer_facts import OptimizerConflict
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

@@ -36,7 +36,7 @@ import ast
 from device_lens.fixes.arguments import add_keyword
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.transfer_call import method_suffix
-from device_lens.interpreter.facts import PinnedHalf
+from device_lens.interpreter.rarer_facts import PinnedHalf
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

@@ -34,7 +34,7 @@ Safe: the value is the same. `.item()` is offered too; it gives a Python number 
 from __future__ import annotations
 
 from device_lens.fixes.read_value import as_number, drop_graph
-from device_lens.interpreter.facts import RetainedGraph
+from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

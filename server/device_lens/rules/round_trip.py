@@ -29,7 +29,7 @@ Unsafe: it is offered where nothing happens to the value on the host.
 from __future__ import annotations
 
 from device_lens.fixes.round_trip import stay_on_device
-from device_lens.interpreter.facts import RoundTrip
+from device_lens.interpreter.rarer_facts import RoundTrip
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

@@ -40,7 +40,8 @@ from collections.abc import Iterable
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.module_container import CONTAINERS, module_container
 from device_lens.fixes.register_buffer import register_buffer
-from device_lens.interpreter.facts import Conflict, PlainAttribute
+from device_lens.interpreter.facts import Conflict
+from device_lens.interpreter.rarer_facts import PlainAttribute
 from device_lens.rules.causes import UNREGISTERED, Cause
 from device_lens.rules.conflict_words import move_fix, operation, outcome, places
 from device_lens.rules.context import Context

@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from device_lens.fixes.arguments import remove_keyword
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.interpreter.facts import UnsynchronizedRead
+from device_lens.interpreter.rarer_facts import UnsynchronizedRead
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

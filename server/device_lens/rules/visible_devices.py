@@ -34,7 +34,7 @@ from __future__ import annotations
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.ordinals import renumber
 from device_lens.fixes.reorder import put_above
-from device_lens.interpreter.facts import VisibleDevices
+from device_lens.interpreter.rarer_facts import VisibleDevices
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule

@@ -1,10 +1,8 @@
-"""Where the tests of measuring find an interpreter with torch, and scripted workers."""
+"""Scripted workers for the tests of measuring."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,16 +12,6 @@ import pytest
 from device_lens.benchmark.runner import Limits, Runner
 
 SCRIPTED = Path(__file__).with_name("scripted_worker.py")
-
-
-@pytest.fixture(scope="session")
-def torch_python() -> str:
-    """An interpreter with torch: DEVICE_LENS_TORCH_PYTHON, else the one that runs the tests."""
-    python = os.environ.get("DEVICE_LENS_TORCH_PYTHON", sys.executable)
-    probe = subprocess.run([python, "-c", "import torch"], capture_output=True, check=False)
-    if probe.returncode != 0:
-        pytest.skip(f"no torch in {python}: set DEVICE_LENS_TORCH_PYTHON")
-    return python
 
 
 class ScriptedRunner(Runner):

@@ -12,15 +12,14 @@ import pytest
 from device_lens.domain.device import CPU, Device
 from device_lens.domain.trail import Site, Trail
 from device_lens.fixes.edit import apply_edits
-from device_lens.interpreter.facts import (
+from device_lens.interpreter.facts import FileFacts, Loop
+from device_lens.interpreter.rarer_facts import (
     CudaContext,
     DdpBypass,
-    FileFacts,
     Float64OnMps,
     GeneratorConflict,
     HardcodedDevice,
     Load,
-    Loop,
     OptimizerConflict,
     PinnedHalf,
     RetainedGraph,

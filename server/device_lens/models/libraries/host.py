@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from device_lens.domain.heap import DictObject, Instance, ListObject
-from device_lens.domain.values import External, HostArray, TupleValue
+from device_lens.domain.heap import Instance, contents
+from device_lens.domain.values import External, HostArray
 from device_lens.models.call import Call, Model, Value, tensor_of
 
 DEPTH = 2
@@ -55,15 +55,8 @@ def _first_tensor(value: Value, depth: int) -> Value | None:
         return value
     if not depth:
         return None
-    items: tuple[Value, ...] = ()
-    if type(value) is TupleValue:
-        items = value.items
-    elif type(value) is ListObject:
-        items = (*value.items, value.rest)
-    elif type(value) is DictObject:
-        items = (*value.entries.values(), value.rest)
-    for item in items:
-        found = None if item is None else _first_tensor(item, depth - 1)
+    for item in contents(value):
+        found = _first_tensor(item, depth - 1)
         if found is not None:
             return found
     return None

@@ -6,22 +6,10 @@ from typing import NamedTuple
 
 from device_lens.domain.device import DeviceTree, parse_device
 from device_lens.domain.values import Const, DtypeValue, Tensor
+from device_lens.models import dtypes
 from device_lens.models.call import Call, is_none
 from device_lens.models.torch.target import asked, present
 from device_lens.models.torch.transfers import requested
-
-TENSOR_TYPES = {
-    "FloatTensor": "float32",
-    "DoubleTensor": "float64",
-    "HalfTensor": "float16",
-    "BFloat16Tensor": "bfloat16",
-    "LongTensor": "int64",
-    "IntTensor": "int32",
-    "ShortTensor": "int16",
-    "CharTensor": "int8",
-    "ByteTensor": "uint8",
-    "BoolTensor": "bool",
-}
 
 
 class Target(NamedTuple):
@@ -57,7 +45,7 @@ def type_target(call: Call) -> Target:
     if not isinstance(name, str):
         return Target(None, None)
     parts = name.split(".")
-    dtype = TENSOR_TYPES.get(parts[-1])
+    dtype = dtypes.TENSOR_TYPES.get(parts[-1])
     if dtype is None:
         return Target(None, None)
     device = parse_device(parts[1]) if len(parts) == 3 else parse_device("cpu")

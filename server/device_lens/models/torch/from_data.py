@@ -138,21 +138,6 @@ def sparse(call: Call) -> Value:
     return found.with_(requires_grad=needs, leaf=leaf)
 
 
-_LEGACY = {
-    "Tensor": dtypes.DEFAULT,
-    "FloatTensor": "float32",
-    "DoubleTensor": "float64",
-    "HalfTensor": "float16",
-    "BFloat16Tensor": "bfloat16",
-    "LongTensor": "int64",
-    "IntTensor": "int32",
-    "ShortTensor": "int16",
-    "CharTensor": "int8",
-    "ByteTensor": "uint8",
-    "BoolTensor": "bool",
-}
-
-
 def legacy(dtype: str, device: DeviceTree | None) -> object:
     """The model of a constructor such as `torch.FloatTensor`, which creates on `device` (None: the
     current CUDA device) whatever the default device is; sizes or data are its arguments."""
@@ -182,7 +167,7 @@ def register_all() -> None:
     for name in ("from_numpy", "frombuffer", "from_file"):
         FUNCTIONS[f"torch.{name}"] = from_host
     FUNCTIONS["torch.from_dlpack"] = FUNCTIONS["torch.utils.dlpack.from_dlpack"] = from_dlpack
-    for name, dtype in _LEGACY.items():
+    FUNCTIONS["torch.Tensor"] = legacy(dtypes.DEFAULT, CPU)  # type: ignore[assignment]
+    for name, dtype in dtypes.TENSOR_TYPES.items():
         FUNCTIONS[f"torch.{name}"] = legacy(dtype, CPU)  # type: ignore[assignment]
-        if name != "Tensor":
-            FUNCTIONS[f"torch.cuda.{name}"] = legacy(dtype, None)  # type: ignore[assignment]
+        FUNCTIONS[f"torch.cuda.{name}"] = legacy(dtype, None)  # type: ignore[assignment]

@@ -189,20 +189,6 @@ def _to_dtype(dtype: str) -> Model:
     return model
 
 
-_TYPES = {
-    "FloatTensor": "float32",
-    "DoubleTensor": "float64",
-    "HalfTensor": "float16",
-    "BFloat16Tensor": "bfloat16",
-    "LongTensor": "int64",
-    "IntTensor": "int32",
-    "ShortTensor": "int16",
-    "CharTensor": "int8",
-    "ByteTensor": "uint8",
-    "BoolTensor": "bool",
-}
-
-
 def as_type(call: Call) -> Value:
     """`type(torch.half)` converts, `type("torch.cuda.FloatTensor")` moves too, `type()` tells."""
     receiver, args = receiver_of(call)
@@ -221,10 +207,10 @@ def _typed(call: Call, receiver: Value, value: Value) -> Value:
         return join(Guarded(value.atom, True, False), yes, no)
     name = value.name if type(value) is External else constant(value)
     module, _, kind = name.rpartition(".") if isinstance(name, str) else ("", "", "")
-    if kind not in _TYPES:
+    if kind not in dtypes.TENSOR_TYPES:
         return convert(call, receiver, Conversion(UNKNOWN_DEVICE, None, True))
     device = call.services.current_cuda() if module == "torch.cuda" else CPU
-    return convert(call, receiver, Conversion(device, _TYPES[kind], True))
+    return convert(call, receiver, Conversion(device, dtypes.TENSOR_TYPES[kind], True))
 
 
 def type_as(call: Call) -> Value:

@@ -1,0 +1,263 @@
+"""The rarer facts, a few lines each: what `FileFacts.others` holds, by what they are about."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from device_lens.domain.device import DeviceTree
+from device_lens.domain.trail import Site, Trail
+from device_lens.interpreter.facts import Loop
+
+# Transfers that do not do what they seem to.
+
+
+@dataclass(slots=True)
+class LoopVariableTransfer:
+    """A loop variable rebound to its moved self and not used after that in the body: the
+    container keeps the old tensors."""
+
+    site: Site
+    """The assignment."""
+    loop: Site
+    variable: str
+    container: Site
+    form: str
+    """`values` (`for v in xs`), `items` (`for k, v in d.items()`), `dict-values`
+    (`for v in d.values()`), `enumerate`."""
+    transfer: Site
+    alone: bool
+    """The loop does nothing else, so that it can be rebuilt as a comprehension."""
+    condition: str | None = None
+
+
+@dataclass(slots=True)
+class NonLeafTransfer:
+    """A leaf that requires grad was moved where it was made, so that the result is no leaf."""
+
+    site: Site
+    form: str
+    """`factory` (`torch.randn(…, requires_grad=True).to(d)`), `parameter`
+    (`nn.Parameter(t).to(d)`), `name` (a variable)."""
+    subject: Site
+    given_to_optimizer: Site | None = None
+    device_argument: Site | None = None
+    condition: str | None = None
+
+
+@dataclass(slots=True)
+class ContainerTransfer:
+    """`.to()` on a list, tuple or dict: no such method."""
+
+    site: Site
+    subject: Site
+    container: str
+    """`list`, `tuple` or `dict`."""
+    method: str
+
+
+@dataclass(slots=True)
+class RoundTrip:
+    """Accelerator → host → accelerator. `up` is the transfer back."""
+
+    site: Site
+    up: Site
+    through: str
+    """`.cpu()`, `.numpy()`, `.tolist()`, `.item()`."""
+    loops: tuple[Loop, ...]
+    condition: str | None = None
+
+
+@dataclass(slots=True)
+class UnsynchronizedRead:
+    """A non-blocking copy to the host that the host reads before a synchronisation."""
+
+    site: Site
+    """The copy."""
+    read: Site
+    form: str
+    """`to` or `copy_`."""
+
+
+@dataclass(slots=True)
+class PinnedHalf:
+    """One half of the pinned-memory idiom. `form`: `pageable-non-blocking`, `blocking-pinned`,
+    `pin-accelerator`."""
+
+    site: Site
+    form: str
+    loader: Site | None = None
+    condition: str | None = None
+
+
+# Reads on the host, dtypes that MPS lacks, graphs that are kept.
+
+
+@dataclass(slots=True)
+class HostRead:
+    """A tensor handed to code that needs host memory: `.numpy()`, `np.asarray(t)`, plotting,
+    sklearn. Raises on an accelerator, and where the tensor requires grad."""
+
+    site: Site
+    what: str
+    subject: Site
+    text: str
+    device: DeviceTree
+    on_accelerator: bool
+    requires_grad: bool
+    trail: Trail | None
+    condition: str | None = None
+    loops: tuple[Loop, ...] = ()
+    container: str | None = None
+    """`list`, `tuple` or `dict` where the subject is one whose items are the tensors."""
+
+
+@dataclass(slots=True)
+class Float64OnMps:
+    site: Site
+    subject: str
+    trail: Trail | None
+    condition: str | None = None
+
+
+@dataclass(slots=True)
+class RetainedGraph:
+    """A tensor with a graph, summed or collected across iterations and never used backwards."""
+
+    site: Site
+    accumulator: str
+    subject: Site
+    form: str
+    """`sum` or `collect`."""
+
+
+# Modules, and who holds their parts.
+
+
+@dataclass(slots=True)
+class PlainAttribute:
+    """A tensor, or modules or parameters in a plain list or dict, kept as a plain attribute of an
+    `nn.Module`."""
+
+    site: Site
+    """The assignment."""
+    attribute: str
+    class_name: str
+    holds: str
+    """`tensor`, `modules`, `parameters`, `dict-of-modules`, `dict-of-parameters`."""
+    value: Site
+    used_in_forward: bool
+    moved_by_method: bool
+    """A method of the class moves it itself, or uses it only after moving it."""
+    module_moves: bool | None
+    """Whether the program moves such a module; None when unknown."""
+    persistent_write: bool
+    """It is assigned again outside `__init__`: a cache, no constant."""
+    device: DeviceTree
+    requires_grad: bool = False
+    copied_at: Site | None = None
+    """A use that moves a copy on each call and keeps none (`self.mean.to(x.device)`), although
+    the module itself moves."""
+
+
+@dataclass(slots=True)
+class LatePart:
+    """A new part put into a module after the module moved."""
+
+    site: Site
+    attribute: str
+    module_text: str
+    part: Site
+    part_device: DeviceTree
+    module_device: DeviceTree
+    module_trail: Trail | None
+    used: bool
+    """A call of the module after that surely fails."""
+    condition: str | None = None
+
+
+@dataclass(slots=True)
+class OptimizerConflict:
+    """State or parameters of an optimizer that a later move leaves behind."""
+
+    site: Site
+    form: str
+    """`eager-state` (Adagrad-like state made before the move), `loaded-state`, `stepped-state`,
+    `replaced-parameters`."""
+    optimizer: Site
+    move: Site
+    condition: str | None = None
+
+
+@dataclass(slots=True)
+class DdpBypass:
+    """A call that goes past the forward of a `DistributedDataParallel`. `form` is `module-call`
+    (`ddp.module(x)` while training), `method-call` (`ddp.module.loss(x)` while training) or
+    `attribute` (a method or attribute that the wrapper lacks). `class_name` is the wrapper's."""
+
+    site: Site
+    form: str
+    name: str
+    wrapper: Site | None = None
+    class_name: str = "DistributedDataParallel"
+
+
+# Devices that the program names, hides or takes for granted.
+
+
+@dataclass(slots=True)
+class HardcodedDevice:
+    """An accelerator named in the code with no availability guard on the way."""
+
+    site: Site
+    literal: str
+    form: str
+    """`argument`, `default`, `method` (`.cuda()`), `assignment`."""
+
+
+@dataclass(slots=True)
+class VisibleDevices:
+    """`CUDA_VISIBLE_DEVICES` set too late, or an ordinal that the mask hides."""
+
+    site: Site
+    form: str
+    """`too-late` or `ordinal`."""
+    mask: Site
+    visible: tuple[str, ...]
+    ordinal: int | None = None
+    initialised_at: Site | None = None
+
+
+@dataclass(slots=True)
+class CudaContext:
+    """`torch.cuda.device(i)` taken to be what `torch.device` is. `form` is `factories` (made on the
+    CPU inside the block) or `argument` (the context given as a device)."""
+
+    site: Site
+    form: str
+    context: Site
+    index: str
+    factories: tuple[Site, ...] = ()
+
+
+@dataclass(slots=True)
+class GeneratorConflict:
+    """A `torch.Generator` on another device than its consumer needs. Where a loader makes its own,
+    `generator` is the call that makes the loader."""
+
+    site: Site
+    consumer: str
+    generator: Site
+    generator_device: DeviceTree
+    needed: DeviceTree
+    trail: Trail | None
+    condition: str | None = None
+
+
+@dataclass(slots=True)
+class Load:
+    """`torch.load` without `map_location`. `reason` is `rank` (every process lands on GPU 0),
+    `portable` (the machine may lack the device) or None where nothing is evidenced."""
+
+    site: Site
+    reason: str | None
+    device_at_hand: str | None = None
