@@ -139,7 +139,7 @@ def _of_transfer(
     parts = [
         code(answer),
         _cases(target),
-        _discarded(transfer) or _moved_in_place(facts, transfer),
+        _moved_in_place(facts, transfer),
         cost_notes(transfer, estimate, costs),
         _trail(transfer.trail, sources, link),
     ]
@@ -167,12 +167,6 @@ def _moved_in_place(facts: FileFacts, transfer: Transfer) -> str:
         return ""
     subject = code(text_of(facts.source, transfer.subject))
     return f"The same module as {subject}: a module is moved in place."
-
-
-def _discarded(transfer: Transfer) -> str:
-    if not transfer.discarded or transfer.in_place:
-        return ""
-    return "The result is thrown away: a tensor is not moved in place."
 
 
 def _trail(trail: Trail | None, sources: Lookup, link: Link | None) -> str:

@@ -32,6 +32,7 @@ a global name local.
 
 from __future__ import annotations
 
+from device_lens.domain.device import same_everywhere
 from device_lens.fixes.assign_result import assign_result
 from device_lens.interpreter.facts import Kind, Transfer
 from device_lens.rules.context import Context
@@ -74,7 +75,7 @@ def _message(fact: Transfer, name: str, context: Context) -> str:
             f"not called. {quoted(name)} stays {on(fact.source)}{where}."
         )
     call = quoted(f".{fact.method}(…)")
-    if fact.moves:
+    if fact.moves and not same_everywhere(fact.source, fact.target):
         return (
             f"The result of {call} is thrown away, since a tensor does not move in place. "
             f"{quoted(name)} stays {on(fact.source)}{where} and is not moved {to(fact.target)}."

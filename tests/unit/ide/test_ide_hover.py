@@ -61,11 +61,14 @@ def test_a_moved_module_is_the_same_module(tmp_path: Path) -> None:
     assert "The same module as `model`" in found.markdown
 
 
-def test_a_discarded_transfer_says_so(tmp_path: Path) -> None:
-    text = "import torch\n\nx = torch.ones(2)\nx.to('cuda')\n"
-    found = hovered(tmp_path, text, "x.to", 2)
+def test_a_discarded_transfer_says_what_its_diagnostic_does_not(tmp_path: Path) -> None:
+    text = "import torch\n\nx = torch.ones(2)\n{}x.to('cuda')\n"
+    found = hovered(tmp_path, text.format(""), "x.to", 2)
+    kept = hovered(tmp_path, text.format("x = "), "x.to", 2)
     assert found is not None
-    assert "thrown away" in found.markdown
+    assert kept is not None
+    assert found.answer.startswith("cpu → cuda")
+    assert found.markdown == kept.markdown
 
 
 def test_text_of_the_program_is_no_markup(tmp_path: Path) -> None:
