@@ -22,9 +22,9 @@ from device_lens.cli.writing import CannotWrite, diff, write
 from device_lens.disk import default_cache_folder
 from device_lens.ide.fix_all import Apply
 from device_lens.ide.locations import Printer
+from device_lens.ide.project import load
 from device_lens.project.settings import Layer
 from device_lens.rules.finding import Severity
-from device_lens.rules.registry import RULES
 
 CLEAN, FOUND, FAILED = 0, 1, 2
 
@@ -105,6 +105,8 @@ def _look(
                     reports[number] = known
                     advance(len(task.targets))
         waiting = [each for each in enumerate(tasks) if each[0] not in reports]
+        if waiting:
+            load()  # here, so that processes that are forked have it
         for number, each in run_all(_examined, _failed, waiting, jobs):
             reports[number] = each
             advance(len(tasks[number].targets))
@@ -207,6 +209,8 @@ def _joined(lists: list[tuple[str, ...]] | None) -> tuple[str, ...] | None:
 
 
 def _rules(text: str) -> tuple[str, ...]:
+    from device_lens.rules.registry import RULES
+
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     for name in names:
         if name not in RULES:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -25,6 +22,10 @@ def run_all(
     if jobs <= 1 or len(tasks) < WORTH_IT:
         yield from map(work, tasks)
         return
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from concurrent.futures.process import BrokenProcessPool
+
     method = "fork" if sys.platform == "linux" else "spawn"  # a fork shares what is parsed
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=context) as pool:

@@ -10,16 +10,11 @@ import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from device_lens.cost.calibration import Calibration
 from device_lens.ide.callers import find_callers
-from device_lens.ide.costs import Costs
-from device_lens.ide.diagnostics import diagnostics
-from device_lens.ide.places import Lookup, lookup_in
 from device_lens.ide.plan import Group, plan, relevant
-from device_lens.interpreter.analysis import analyse
-from device_lens.interpreter.budget import Options
-from device_lens.interpreter.facts import FileFacts
 from device_lens.project.configuration import Configuration, Configurations, Loaded
 from device_lens.project.discovery import Discovered, discover
 from device_lens.project.files import ParseCache, Snapshot
@@ -32,9 +27,15 @@ from device_lens.project.reads import Outlines, Reads
 from device_lens.project.root import find_root
 from device_lens.project.settings import Layer, SettingsWarning, read_layer
 from device_lens.project.workspace import ProjectWorkspace
-from device_lens.rules.finding import Finding
 from device_lens.syntax.notebook import NotebookSource, read_notebook
 from device_lens.syntax.source import SourceFile
+
+if TYPE_CHECKING:
+    from device_lens.cost.calibration import Calibration
+    from device_lens.ide.costs import Costs
+    from device_lens.ide.places import Lookup
+    from device_lens.interpreter.facts import FileFacts
+    from device_lens.rules.finding import Finding
 
 Content = str | NotebookSource
 """What a file holds: its text, or a notebook's cells."""
@@ -205,6 +206,8 @@ class Project:
         cancelled: Cancelled = lambda: False,
     ) -> list[Finding]:
         """The findings of files that are looked at together, as they are in a snapshot."""
+        from device_lens.ide.diagnostics import diagnostics
+
         workspace = self._workspace(snapshot)
         found = self._facts(workspace, paths, entries, cancelled)
         return [
@@ -229,6 +232,8 @@ class Project:
     def without_analysis(self, path: str) -> Analysis:
         """A file that no tensor can reach: no facts, but its comments are looked at. Raises
         `Unreadable`."""
+        from device_lens.interpreter.facts import FileFacts
+
         workspace = self._workspace(Snapshot())
         source = self._read(path, workspace)
         return self._analysis(path, {path: FileFacts(path, source)}, workspace)
@@ -261,6 +266,9 @@ class Project:
         entries: Sequence[str],
         cancelled: Cancelled,
     ) -> dict[str, FileFacts]:
+        from device_lens.interpreter.analysis import analyse
+        from device_lens.interpreter.budget import Options
+
         accelerator = self.configuration(targets[0] if targets else self.root)
         options = Options(assume_accelerator=accelerator.configuration.assume_accelerator)
         return analyse(workspace, targets, entries, options, cancelled)
@@ -268,6 +276,10 @@ class Project:
     def _analysis(
         self, path: str, found: Mapping[str, FileFacts], workspace: ProjectWorkspace
     ) -> Analysis:
+        from device_lens.ide.costs import Costs
+        from device_lens.ide.diagnostics import diagnostics
+        from device_lens.ide.places import lookup_in
+
         loaded = self.configuration(path)
         facts = found[path]
         return Analysis(
@@ -284,6 +296,13 @@ class Project:
             configuration=loaded.configuration,
             limits=(*map(_sentence, (*self.warnings, *loaded.warnings)), *facts.limits),
         )
+
+
+def load() -> None:
+    """Loads what analyses, which otherwise is loaded by the first file that is analysed: a run in
+    which nothing is analysed does without."""
+    for name in ("interpreter.analysis", "ide.costs", "ide.diagnostics"):
+        import_module(f"device_lens.{name}")
 
 
 def root_of(path: str, folders: Sequence[str]) -> str:

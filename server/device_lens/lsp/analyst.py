@@ -66,7 +66,9 @@ class Analyst:
     def warm_up(self, token: Token) -> None:
         """Loads the analysis, so that the first file does not wait for it, and keeps
         the collector from going through it again and again."""
-        import_module("device_lens.ide.project")
+        from device_lens.ide.project import load
+
+        load()
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
