@@ -168,7 +168,8 @@ def program() -> str:
                     content = Path(path).read_bytes()
                 except OSError:  # what cannot be compared is taken to differ
                     content = os.urandom(16)
-                code.update(f"{path} {len(content)}\n".encode("utf-8", "surrogateescape"))
+                place = os.path.relpath(path, _PACKAGE)
+                code.update(f"{place} {len(content)}\n".encode("utf-8", "surrogateescape"))
                 code.update(content)
     return f"{__version__} {sys.version} {pathspec.__version__} {code.hexdigest()}"
 

@@ -19,7 +19,9 @@ from device_lens.disk import remove_abandoned, replace_file
 
 MOST_BYTES = 256_000_000
 """What all documents may take together; the least lately used go first."""
-_LARGEST = 64_000_000
+LARGEST = 64_000_000
+"""What one document may take."""
+_CHECKSUM = 40
 _USED_S = 86_400.0
 """Seconds after which a document that is read counts as used anew."""
 _TAG = "CACHEDIR.TAG"
@@ -29,11 +31,12 @@ _TAG_TEXT = b"Signature: 8a477f597d28d172789f06886806bc55\n# What Device Lens re
 class Shelf:
     """The documents in a folder. Names are chosen by the caller, who makes them hashes."""
 
-    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, folder: Path, most_bytes: int = MOST_BYTES, largest: int = LARGEST) -> None:
         self.folder = folder
         self.problem: str | None = None
         """Why something could not be used or written; None where nothing failed."""
         self._most_bytes = most_bytes
+        self._largest = largest
         self._is_ours = _is_ours(folder)
         if not self._is_ours:
             self.problem = "the cache belongs to another user and is not used"
@@ -45,10 +48,10 @@ class Shelf:
         path = self.folder / f"{name}.json"
         try:
             with path.open("rb") as file:
-                content = file.read(_LARGEST + 1)
+                content = file.read(_CHECKSUM + 1 + self._largest + 1)
                 modified = os.fstat(file.fileno()).st_mtime
             head, _, body = content.partition(b"\n")
-            if len(content) > _LARGEST or head != _checksum(body):
+            if len(body) > self._largest or head != _checksum(body):
                 return None
             data: object = json.loads(body)
         except (OSError, ValueError, RecursionError):
@@ -63,6 +66,9 @@ class Shelf:
         if not self._is_ours:
             return
         body = json.dumps(data, ensure_ascii=True, separators=(",", ":")).encode()
+        if len(body) > self._largest:
+            self.problem = "a report is too large to be kept"
+            return
         try:
             if not (self.folder / _TAG).exists():
                 self._prepare()

@@ -69,6 +69,18 @@ def test_a_document_with_another_checksum_is_absent(tmp_path: Path, damage: obje
     assert shelf.get("one") == {"x": 17}
 
 
+def test_a_document_that_is_too_large_is_neither_kept_nor_read(tmp_path: Path) -> None:
+    small = Shelf(tmp_path, largest=1_000)
+    small.put("fits", "x" * 998)
+    assert small.get("fits") == "x" * 998
+    assert small.problem is None
+    small.put("large", "x" * 999)
+    assert small.problem == "a report is too large to be kept"
+    Shelf(tmp_path).put("large", "x" * 999)
+    assert small.get("large") is None
+    assert Shelf(tmp_path).get("large") is not None
+
+
 def test_a_folder_in_the_place_of_a_document_is_absent(tmp_path: Path) -> None:
     (tmp_path / "one.json").mkdir()
     shelf = Shelf(tmp_path)
