@@ -62,6 +62,9 @@ export class Server implements Disposable {
   private launched: Launch | undefined;
   private told: Environment | undefined;
   private disposed = false;
+  private readonly changed = new EventEmitter<void>();
+  /** A server runs that did not before, or the attempt to start one has failed. */
+  readonly onDidChangeRunning = this.changed.event;
   private readonly analysed = new EventEmitter<readonly string[]>();
   /** Something else is known of documents: their URIs, as the server has them. */
   readonly onDidAnalyse = this.analysed.event;
@@ -79,6 +82,11 @@ export class Server implements Disposable {
   /** The client of the running server. */
   get running(): LanguageClient | undefined {
     return this.client?.isRunning() ? this.client : undefined;
+  }
+
+  /** Whether a server is on its way. */
+  get starting(): boolean {
+    return this.running === undefined && this.status.status.state === 'starting';
   }
 
   /** What the server was told last of the project's interpreter. */
@@ -127,6 +135,7 @@ export class Server implements Disposable {
 
   dispose(): Promise<void> {
     this.disposed = true;
+    this.changed.dispose();
     this.analysed.dispose();
     this.measured.dispose();
     return this.stop();
@@ -172,6 +181,7 @@ export class Server implements Disposable {
     if (this.status.status.state === 'starting') {
       this.status.show({ state: 'ready' });
     }
+    this.changed.fire();
   }
 
   private async resolve(): Promise<Launch> {
@@ -254,6 +264,7 @@ export class Server implements Disposable {
     this.log.error(message);
     const summary = message.split('\n')[0] ?? message;
     this.status.show({ state: 'failed', message: summary }, cause);
+    this.changed.fire();
     const actions =
       cause === 'no-interpreter' ? ['Choose a Python', 'Show Logs'] : ['Restart', 'Show Logs'];
     void window.showErrorMessage(`Device Lens: ${summary}`, ...actions).then((chosen) => {

@@ -3,6 +3,7 @@ import type { Said, Show } from '../src/panels/protocol';
 
 interface EditorApi {
   postMessage(message: unknown): void;
+  setState(state: unknown): void;
 }
 
 declare function acquireVsCodeApi(): EditorApi;
@@ -26,6 +27,7 @@ export function openPage<Shown, Asked>(
   const page: Page<Asked> = { root, ask: (asked) => say({ type: 'ask', asked }) };
   window.addEventListener('message', ({ data }: MessageEvent<Show<Shown>>) => {
     if (data.type === 'show') {
+      editor.setState(data.memory);
       draw(data.shown, page);
     }
   });

@@ -5,7 +5,7 @@ import { DeviceMapPanel, type MapServer } from '../../client/src/panels/deviceMa
 import type { DeviceMap, MapNode } from '../../client/src/panels/deviceMapModel';
 import { curve, place } from '../../client/webviews/deviceMap/layout';
 import { deviceClass, hearNode, legendOf, markOf } from '../../client/webviews/deviceMap/words';
-import { executed, type FakePanel, messages, panels } from './fakeVscode';
+import { executed, FakePanel, messages, missing, panels, serializers } from './fakeVscode';
 
 const EMPTY: DeviceMap = { parts: [], part: 'a', nodes: [], edges: [], remark: '', notes: [] };
 const RANGE = { start: { line: 2, character: 0 }, end: { line: 2, character: 5 } };
@@ -26,9 +26,14 @@ let analysed: EventEmitter<readonly string[]>;
 let requests: { textDocument: { uri: string }; part: string | null }[];
 let answer: () => Promise<DeviceMap | null>;
 let client: object | undefined;
+let started: EventEmitter<void>;
+let starting: boolean;
 let map: DeviceMapPanel;
 
 beforeEach(() => {
+  missing.clear();
+  started = new EventEmitter<void>();
+  starting = false;
   panels.length = 0;
   messages.length = 0;
   executed.length = 0;
@@ -45,6 +50,10 @@ beforeEach(() => {
   };
   const server = {
     onDidAnalyse: analysed.event,
+    onDidChangeRunning: started.event,
+    get starting() {
+      return starting;
+    },
     get running() {
       return client;
     },
@@ -75,10 +84,10 @@ test('the map of the active file is asked for and shown', async () => {
   const panel = await open();
   assert.equal(panel.title, 'Device map: train.py');
   assert.deepEqual(requests, [{ textDocument: { uri: 'file:///train.py' }, part: null }]);
-  assert.deepEqual(panel.posted, [
-    { type: 'show', shown: { message: 'The file is being analysed…' } },
-    { type: 'show', shown: { map: EMPTY } },
-  ]);
+  assert.deepEqual(
+    panel.posted.map((message) => (message as { shown: unknown }).shown),
+    [{ message: 'The file is being analysed…' }, { map: EMPTY }],
+  );
 });
 
 test('a new analysis of that file, and no other, brings a new map of the same part', async () => {
@@ -142,6 +151,7 @@ test('an answer that another question overtook is not shown', async () => {
       finish = resolve;
     });
   analysed.fire(['file:///train.py']);
+  await settled();
   answer = async () => ({ ...EMPTY, remark: 'newer' });
   analysed.fire(['file:///train.py']);
   await settled();
@@ -160,6 +170,74 @@ test('a closed map is opened anew, and a file of another language has none', asy
   edit('file:///train.py', 'python');
   await map.show();
   assert.equal(panels.length, 2);
+});
+
+/** A panel that a reloaded window has kept, with what its page was told last to remember. */
+async function reloaded(memory: unknown): Promise<FakePanel & { gone: boolean }> {
+  const panel = Object.assign(
+    new FakePanel('deviceLens.deviceMap', 'Device map: train.py', {
+      enableScripts: false,
+      localResourceRoots: [],
+    }),
+    { gone: false },
+  );
+  panel.closed.event(() => {
+    panel.gone = true;
+  });
+  await serializers.get('deviceLens.deviceMap')?.deserializeWebviewPanel(panel, memory);
+  panel.said.fire({ type: 'ready' });
+  await settled();
+  return panel;
+}
+
+test('a reloaded window has its map again, once the server is there', async () => {
+  const before = await open();
+  const { memory } = before.posted.at(-1) as { memory: unknown };
+  before.dispose();
+  requests = [];
+  const again = client;
+  [client, starting] = [undefined, true];
+  const panel = await reloaded(JSON.parse(JSON.stringify(memory)));
+  assert.match(panel.webview.html, /webviews\/deviceMap\.js/);
+  assert.deepEqual(Object.keys(panel.webview.options as object), [
+    'enableScripts',
+    'localResourceRoots',
+  ]);
+  assert.deepEqual(last(panel), { message: 'Device Lens is starting…' });
+  [client, starting] = [again, false];
+  started.fire();
+  await settled();
+  assert.deepEqual(requests, [{ textDocument: { uri: 'file:///train.py' }, part: 'a' }]);
+  assert.deepEqual(last(panel), { map: EMPTY });
+  assert.equal(panel.gone, false);
+});
+
+test('a map whose start failed says so', async () => {
+  [client, starting] = [undefined, true];
+  const panel = await open();
+  starting = false;
+  started.fire();
+  await settled();
+  assert.match(JSON.stringify(last(panel)), /Device Lens is not running/);
+});
+
+test('a map that cannot come back is closed, not left empty', async () => {
+  for (const memory of [undefined, null, 7, {}, { uri: 7 }, { uri: 'no address' }]) {
+    assert.equal((await reloaded(memory)).gone, true, JSON.stringify(memory));
+  }
+  missing.add('file:///gone.py');
+  assert.equal((await reloaded({ uri: 'file:///gone.py' })).gone, true);
+  assert.equal((await reloaded({ uri: 'untitled:Untitled-1' })).gone, true);
+  await open();
+  assert.equal((await reloaded({ uri: 'file:///train.py' })).gone, true, 'one is open by now');
+});
+
+test('a file that was deleted has no map', async () => {
+  const panel = await open();
+  missing.add('file:///train.py');
+  analysed.fire(['file:///train.py']);
+  await settled();
+  assert.deepEqual(last(panel), { message: 'The file is not there any more.' });
 });
 
 test('boxes do not overlap, and arrows go from one to the next with room for their labels', () => {

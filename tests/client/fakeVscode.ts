@@ -86,6 +86,7 @@ export class FakePanel {
   readonly closed = new EventEmitter<undefined>();
   readonly webview = {
     html: '',
+    options: {} as unknown,
     cspSource: 'https://editor',
     onDidReceiveMessage: this.said.event,
     asWebviewUri: (uri: unknown) => uri,
@@ -110,6 +111,13 @@ export class FakePanel {
 }
 
 export const panels: FakePanel[] = [];
+
+interface Serializer {
+  deserializeWebviewPanel(panel: unknown, memory: unknown): Promise<void>;
+}
+
+/** Who fills the panels of a reloaded window again, by their type. */
+export const serializers = new Map<string, Serializer>();
 export const messages: string[] = [];
 export const activeEditors = new EventEmitter<unknown>();
 export const window = {
@@ -119,6 +127,10 @@ export const window = {
   onDidChangeActiveTextEditor: activeEditors.event,
   withProgress: async <T>(_options: unknown, run: () => Promise<T>) => run(),
   showInformationMessage: async (text: string) => void messages.push(text),
+  registerWebviewPanelSerializer(viewType: string, serializer: Serializer) {
+    serializers.set(viewType, serializer);
+    return { dispose: () => serializers.delete(viewType) };
+  },
   createWebviewPanel(
     viewType: string,
     title: string,
@@ -138,7 +150,17 @@ export const settings = {
   [ConfigurationTarget.Workspace]: new Map<string, unknown>(),
 };
 
+/** The files that are not there, by their address. */
+export const missing = new Set<string>();
+
 export const workspace = {
+  textDocuments: [],
+  openTextDocument: async (uri: object) => {
+    if (missing.has(uri.toString())) {
+      throw new Error('no such file');
+    }
+    return { uri };
+  },
   isTrusted: true,
   workspaceFolders: undefined,
   getConfiguration(section: string) {

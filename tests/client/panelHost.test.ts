@@ -30,6 +30,7 @@ beforeEach(() => {
     onClose: () => {
       closed += 1;
     },
+    memory: () => ({ line: 7 }),
   });
   editor = panels[0] as FakePanel;
 });
@@ -57,7 +58,7 @@ test('what is to be shown waits for the page, and is shown anew when the page is
   panel.show('second');
   assert.deepEqual(editor.posted, []);
   editor.said.fire({ type: 'ready' });
-  assert.deepEqual(editor.posted, [{ type: 'show', shown: 'second' }]);
+  assert.deepEqual(editor.posted, [{ type: 'show', shown: 'second', memory: { line: 7 } }]);
 
   editor.visible = false;
   editor.viewState.fire(undefined);
@@ -66,7 +67,7 @@ test('what is to be shown waits for the page, and is shown anew when the page is
   editor.visible = true;
   editor.viewState.fire(undefined);
   editor.said.fire({ type: 'ready' });
-  assert.deepEqual(editor.posted.slice(1), [{ type: 'show', shown: 'third' }]);
+  assert.deepEqual(editor.posted.slice(1), [{ type: 'show', shown: 'third', memory: { line: 7 } }]);
   assert.equal(ready, 2);
 });
 

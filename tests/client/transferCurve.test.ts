@@ -3,7 +3,15 @@ import { beforeEach, test } from 'node:test';
 import { EventEmitter, Uri } from 'vscode';
 import { type CurveServer, TransferCurvePanel } from '../../client/src/panels/transferCurve';
 import { bytesText, timeText } from '../../client/webviews/transferCurve/units';
-import { activeEditors, executed, type FakePanel, panels, window } from './fakeVscode';
+import {
+  activeEditors,
+  executed,
+  FakePanel,
+  missing,
+  panels,
+  serializers,
+  window,
+} from './fakeVscode';
 
 /** A server that answers with the address that it was asked about, when the test lets it. */
 class Answering {
@@ -12,6 +20,9 @@ class Answering {
   readonly measured = new EventEmitter<void>();
   readonly onDidAnalyse = this.analysed.event;
   readonly onDidMeasure = this.measured.event;
+  readonly changed = new EventEmitter<void>();
+  readonly onDidChangeRunning = this.changed.event;
+  readonly starting = false;
   answer: (uri: unknown) => unknown = (uri) => ({ uri });
   readonly running = {
     code2ProtocolConverter: { asUri: String },
@@ -30,6 +41,7 @@ let panel: TransferCurvePanel;
 beforeEach(() => {
   panels.length = 0;
   executed.length = 0;
+  missing.clear();
   window.activeTextEditor = undefined;
   window.visibleTextEditors = [];
   panel?.dispose();
@@ -63,6 +75,7 @@ test('the transfers are those of the active Python document', async () => {
   assert.deepEqual(page.posted.at(-1), {
     type: 'show',
     shown: { curve: { uri: 'file:///a/train.py' }, file: 'train.py' },
+    memory: { uri: 'file:///a/train.py', column: 2 },
   });
 });
 
@@ -103,12 +116,14 @@ test('an answer that a newer question overtook is not shown', async () => {
   server.answer = () => new Promise((resolve) => late.push(resolve));
   server.measured.fire();
   server.measured.fire();
+  await settled();
   late[1]?.({ uri: 'newer' });
   late[0]?.({ uri: 'older' });
   await settled();
   assert.deepEqual(page.posted.at(-1), {
     type: 'show',
     shown: { curve: { uri: 'newer' }, file: 'a.py' },
+    memory: { uri: 'file:///a.py', column: 2 },
   });
 });
 
@@ -172,4 +187,44 @@ test('numbers on axes are short', () => {
     '3.1 ms',
     '1 s',
   ]);
+});
+
+/** A panel that a reloaded window has kept, with its page loaded. */
+async function reloaded(memory: unknown): Promise<FakePanel> {
+  const found = new FakePanel('deviceLens.transferCurve', 'Transfer curve', {
+    enableScripts: false,
+    localResourceRoots: [],
+  });
+  await serializers.get('deviceLens.transferCurve')?.deserializeWebviewPanel(found, memory);
+  found.said.fire({ type: 'ready' });
+  await settled();
+  return found;
+}
+
+test('a reloaded window has its curve again, of the file that it was about', async () => {
+  const page = await reloaded({ uri: 'file:///a/train.py', column: 1 });
+  assert.deepEqual(server.asked, ['file:///a/train.py']);
+  assert.match(JSON.stringify(page.posted.at(-1)), /"file":"train.py"/);
+});
+
+test('without its file, or without a memory, the machine alone is shown', async () => {
+  missing.add('file:///gone.py');
+  const page = await reloaded({ uri: 'file:///gone.py' });
+  page.dispose();
+  await reloaded(undefined);
+  assert.deepEqual(server.asked, [null, null]);
+});
+
+test('a second curve is closed', async () => {
+  await shown(editorOf('file:///a.py'));
+  let closed = 0;
+  const second = new FakePanel('deviceLens.transferCurve', '', {
+    enableScripts: true,
+    localResourceRoots: [],
+  });
+  second.closed.event(() => {
+    closed += 1;
+  });
+  await serializers.get('deviceLens.transferCurve')?.deserializeWebviewPanel(second, {});
+  assert.equal(closed, 1);
 });

@@ -86,3 +86,15 @@ test('a file without tensors says so', () =>
     const remark = page.webview.locator('.remark');
     await remark.filter({ hasText: 'No tensors, modules or transfers are known' }).waitFor();
   }));
+
+test('a reloaded window has its map again', () =>
+  EditorPage.use(server, { file: 'train.py', line: 1 }, async (page) => {
+    await openMap(page);
+    const transfer = page.webview.locator('g.edge.transfer', { hasText: '2.56 kB' });
+    await transfer.waitFor();
+    await page.reload();
+    await page.tab('Device map: train.py');
+    await transfer.waitFor();
+    await transfer.click();
+    await page.cursorIn(10);
+  }));

@@ -1,16 +1,23 @@
 /** The panel with the device map of one document. The server makes the map, the page draws it. */
-import { type Disposable, type Uri, window } from 'vscode';
+import { Disposable, type Uri, type WebviewPanel, window } from 'vscode';
 import { Newest } from '../queue';
 import type { Server } from '../server';
 import type { Asked, DeviceMap, Shown } from './deviceMapModel';
-import { Panel } from './host';
-import { isStale, reveal, type Target } from './places';
+import { Panel, type PanelKind } from './host';
+import { isStale, memoryOf, opened, reveal, type Target, targetIn } from './places';
 
 /** The part of the server that the panel needs. */
-export type MapServer = Pick<Server, 'running' | 'onDidAnalyse'>;
+export type MapServer = Pick<
+  Server,
+  'running' | 'starting' | 'onDidChangeRunning' | 'onDidAnalyse'
+>;
+
+const VIEW_TYPE = 'deviceLens.deviceMap';
 
 const NOT_PYTHON = 'Open a Python file or a notebook to see its device map.';
 const NOT_RUNNING = 'Device Lens is not running. Its entry in the status bar says why.';
+const STARTING = 'Device Lens is starting…';
+const GONE = 'The file is not there any more.';
 const ANALYSING = 'The file is being analysed…';
 const FAILED = 'The map could not be made. The log of Device Lens says why.';
 
@@ -19,17 +26,28 @@ export class DeviceMapPanel implements Disposable {
   private target: Target | undefined;
   private part: string | null = null;
   private readonly asking = new Newest();
-  private readonly subscription: Disposable;
+  private readonly subscriptions: Disposable;
 
   constructor(
     private readonly extensionUri: Uri,
     private readonly server: MapServer,
   ) {
-    this.subscription = server.onDidAnalyse((uris) => {
-      if (this.panel?.visible && this.target !== undefined && uris.includes(this.target.id)) {
+    const refresh = () => {
+      if (this.panel?.visible) {
         void this.refresh();
       }
-    });
+    };
+    this.subscriptions = Disposable.from(
+      window.registerWebviewPanelSerializer(VIEW_TYPE, {
+        deserializeWebviewPanel: (panel, memory) => this.restore(panel, memory),
+      }),
+      server.onDidChangeRunning(refresh),
+      server.onDidAnalyse((uris) => {
+        if (this.target !== undefined && uris.includes(this.target.id)) {
+          refresh();
+        }
+      }),
+    );
   }
 
   /** Shows the map of the active document: the command. */
@@ -56,13 +74,13 @@ export class DeviceMapPanel implements Disposable {
   }
 
   dispose(): void {
-    this.subscription.dispose();
+    this.subscriptions.dispose();
     this.panel?.dispose();
   }
 
-  private open(title: string): void {
-    this.panel = new Panel(this.extensionUri, {
-      viewType: 'deviceLens.deviceMap',
+  private open(title: string, restored?: WebviewPanel): void {
+    const kind: PanelKind<Asked> = {
+      viewType: VIEW_TYPE,
       bundle: 'deviceMap',
       title,
       onReady: () => this.refresh(),
@@ -71,8 +89,23 @@ export class DeviceMapPanel implements Disposable {
         this.panel = undefined;
         this.target = undefined;
       },
-    });
-    this.panel.show({ message: ANALYSING });
+      memory: () => ({ ...memoryOf(this.target), part: this.part }),
+    };
+    this.panel = new Panel(this.extensionUri, kind, restored);
+    this.panel.show({ message: this.server.starting ? STARTING : ANALYSING });
+  }
+
+  /** Fills the panel of a reloaded window again; closes it where its file is gone, or another map is open by now. */
+  private async restore(panel: WebviewPanel, memory: unknown): Promise<void> {
+    const target = targetIn(memory);
+    if (target === undefined || !(await opened(target.uri)) || this.panel !== undefined) {
+      panel.dispose();
+      return;
+    }
+    this.target = target;
+    const { part } = memory as { part?: unknown };
+    this.part = typeof part === 'string' ? part : null;
+    this.open(panel.title, panel);
   }
 
   private async answer(asked: Asked): Promise<void> {
@@ -96,7 +129,10 @@ export class DeviceMapPanel implements Disposable {
   private async ask(): Promise<Shown | undefined> {
     const client = this.server.running;
     if (client === undefined || this.target === undefined) {
-      return { message: NOT_RUNNING };
+      return { message: this.server.starting ? STARTING : NOT_RUNNING };
+    }
+    if (!(await opened(this.target.uri))) {
+      return { message: GONE };
     }
     const textDocument = { uri: client.code2ProtocolConverter.asUri(this.target.uri) };
     this.target = { ...this.target, id: textDocument.uri };

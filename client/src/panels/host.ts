@@ -3,7 +3,7 @@
  *
  * The page is told what to show and keeps nothing: when the editor throws a hidden page away and loads it again, it
  * says `ready` and gets the same once more. Themes need no word either, since pages are drawn with the editor's CSS
- * variables.
+ * variables. What the panel is about lies with the editor as the page's state, so that a reloaded window has it again.
  */
 import { randomBytes } from 'node:crypto';
 import { type Disposable, Uri, ViewColumn, type Webview, type WebviewPanel, window } from 'vscode';
@@ -21,19 +21,26 @@ export interface PanelKind<Asked> {
   readonly onAsk: (asked: Asked) => unknown;
   /** The panel was closed, by whomever. */
   readonly onClose: () => unknown;
+  /** What the panel is about, in a few words: `restored` gets them back. */
+  readonly memory: () => unknown;
 }
 
 export class Panel<Shown, Asked> implements Disposable {
   private readonly panel: WebviewPanel;
-  private shown: Show<Shown> | undefined;
+  private shown: Shown | undefined;
   private ready = false;
 
-  constructor(extensionUri: Uri, kind: PanelKind<Asked>) {
+  /** `restored`: the panel that the editor has kept over a reload of the window, to be filled again. */
+  constructor(
+    extensionUri: Uri,
+    private readonly kind: PanelKind<Asked>,
+    restored?: WebviewPanel,
+  ) {
     const bundles = Uri.joinPath(extensionUri, 'dist', 'webviews');
-    this.panel = window.createWebviewPanel(kind.viewType, kind.title, ViewColumn.Beside, {
-      enableScripts: true,
-      localResourceRoots: [bundles],
-    });
+    const options = { enableScripts: true, localResourceRoots: [bundles] };
+    this.panel =
+      restored ?? window.createWebviewPanel(kind.viewType, kind.title, ViewColumn.Beside, options);
+    this.panel.webview.options = options;
     this.panel.webview.onDidReceiveMessage((said: Said<Asked>) => {
       if (said.type === 'ready') {
         this.ready = true;
@@ -53,7 +60,7 @@ export class Panel<Shown, Asked> implements Disposable {
 
   /** Shows this from now on, as soon as the page is there. */
   show(shown: Shown): void {
-    this.shown = { type: 'show', shown };
+    this.shown = shown;
     this.post();
   }
 
@@ -76,7 +83,8 @@ export class Panel<Shown, Asked> implements Disposable {
 
   private post(): void {
     if (this.ready && this.shown !== undefined) {
-      void this.panel.webview.postMessage(this.shown);
+      const show: Show<Shown> = { type: 'show', shown: this.shown, memory: this.kind.memory() };
+      void this.panel.webview.postMessage(show);
     }
   }
 }

@@ -1,5 +1,5 @@
 /** What panels have in common that show something of a document. */
-import { commands, type Uri, ViewColumn, window } from 'vscode';
+import { commands, Uri, ViewColumn, window, workspace } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 
 /** A place as the server names it. */
@@ -18,6 +18,41 @@ export interface Target {
   readonly id: string;
   /** Where it was when the panel turned to it. */
   readonly column: ViewColumn | undefined;
+}
+
+/** A target as the editor keeps it with a page; `targetIn` reads it again. */
+export function memoryOf(target: Target | undefined): Record<string, unknown> {
+  return target === undefined ? {} : { uri: target.uri.toString(), column: target.column };
+}
+
+/** The target in what an editor has kept; it may have kept anything. */
+export function targetIn(memory: unknown): Target | undefined {
+  if (typeof memory !== 'object' || memory === null || !('uri' in memory)) {
+    return undefined;
+  }
+  if (typeof memory.uri !== 'string' || !/^[a-z][\w+.-]+:/i.test(memory.uri)) {
+    return undefined;
+  }
+  const uri = Uri.parse(memory.uri);
+  const column =
+    'column' in memory && typeof memory.column === 'number' ? memory.column : undefined;
+  return { uri, id: uri.toString(), column };
+}
+
+/** Lets the server know a document that no editor shows, such as one behind another tab; whether there is one. */
+export async function opened(uri: Uri): Promise<boolean> {
+  if (workspace.textDocuments.some((document) => document.uri.toString() === uri.toString())) {
+    return true;
+  }
+  if (uri.scheme === 'untitled') {
+    return false; // to open it would make another
+  }
+  try {
+    await workspace.openTextDocument(uri);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** `ContentModified` of the language server protocol: the text changed, and news will follow. */

@@ -4,6 +4,8 @@
 export interface Show<Shown> {
   readonly type: 'show';
   readonly shown: Shown;
+  /** What the editor keeps with the page, and gives back where it restores the panel in a reloaded window. */
+  readonly memory: unknown;
 }
 
 /** From the page: it is loaded and shows nothing yet, or the user asked for something. */

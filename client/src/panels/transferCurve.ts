@@ -2,23 +2,30 @@
  * The panel that shows what transfers cost: time against bytes, with those of the active file as points. The server
  * knows, the page draws; the panel follows the active editor.
  */
-import { commands, Disposable, type TextEditor, type Uri, window } from 'vscode';
+import { commands, Disposable, type TextEditor, type Uri, type WebviewPanel, window } from 'vscode';
 import { Newest } from '../queue';
 import type { Server } from '../server';
 import { SECTION } from '../settings';
-import { Panel } from './host';
-import { isStale, reveal, type Target } from './places';
+import { Panel, type PanelKind } from './host';
+import { isStale, memoryOf, opened, reveal, type Target, targetIn } from './places';
 import type { Asked, Shown, TransferCurve } from './transferCurveModel';
 
 /** The part of the server that the panel needs. */
-export type CurveServer = Pick<Server, 'running' | 'onDidAnalyse' | 'onDidMeasure'>;
+export type CurveServer = Pick<
+  Server,
+  'running' | 'starting' | 'onDidChangeRunning' | 'onDidAnalyse' | 'onDidMeasure'
+>;
 
+const VIEW_TYPE = `${SECTION}.transferCurve`;
+
+const STARTING = 'Device Lens is starting…';
 const NOT_RUNNING = 'Device Lens is not running. Its entry in the status bar says why.';
 const LOADING = 'The costs of transfers are being looked up…';
 const FAILED = 'The curve could not be made. The log of Device Lens says why.';
 
 export class TransferCurvePanel implements Disposable {
   private panel: Panel<Shown, Asked> | undefined;
+  /** The document whose transfers are shown. */
   private target: Target | undefined;
   private readonly asking = new Newest();
   private readonly subscriptions: Disposable;
@@ -29,6 +36,10 @@ export class TransferCurvePanel implements Disposable {
   ) {
     this.subscriptions = Disposable.from(
       window.onDidChangeActiveTextEditor((editor) => this.follow(editor)),
+      window.registerWebviewPanelSerializer(VIEW_TYPE, {
+        deserializeWebviewPanel: async (panel, memory) => this.restore(panel, memory),
+      }),
+      server.onDidChangeRunning(() => void this.refresh()),
       server.onDidMeasure(() => void this.refresh()),
       server.onDidAnalyse((uris) => {
         if (this.target !== undefined && uris.includes(this.target.id)) {
@@ -54,9 +65,9 @@ export class TransferCurvePanel implements Disposable {
     this.panel?.dispose();
   }
 
-  private open(): void {
-    this.panel = new Panel(this.extensionUri, {
-      viewType: `${SECTION}.transferCurve`,
+  private open(restored?: WebviewPanel): void {
+    const kind: PanelKind<Asked> = {
+      viewType: VIEW_TYPE,
       bundle: 'transferCurve',
       title: 'Transfer curve',
       onReady: () => this.refresh(),
@@ -65,8 +76,21 @@ export class TransferCurvePanel implements Disposable {
         this.panel = undefined;
         this.target = undefined;
       },
-    });
-    this.panel.show({ message: LOADING });
+      memory: () => memoryOf(this.target),
+    };
+    this.panel = new Panel(this.extensionUri, kind, restored);
+    this.panel.show({ message: this.server.starting ? STARTING : LOADING });
+  }
+
+  /** Fills the panel of a reloaded window again; closes it where another is open by now. */
+  private restore(panel: WebviewPanel, memory: unknown): void {
+    if (this.panel !== undefined) {
+      panel.dispose();
+      return;
+    }
+    this.target = targetIn(memory);
+    this.aim(window.activeTextEditor);
+    this.open(panel);
   }
 
   /** Another Python document is active: the picture is about that from now on. */
@@ -108,7 +132,10 @@ export class TransferCurvePanel implements Disposable {
   private async ask(): Promise<Shown | undefined> {
     const client = this.server.running;
     if (client === undefined) {
-      return { message: NOT_RUNNING };
+      return { message: this.server.starting ? STARTING : NOT_RUNNING };
+    }
+    if (this.target !== undefined && !(await opened(this.target.uri))) {
+      this.target = undefined; // the machine alone is left to be shown
     }
     const uri =
       this.target === undefined ? null : client.code2ProtocolConverter.asUri(this.target.uri);

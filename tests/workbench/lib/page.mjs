@@ -221,6 +221,14 @@ export class EditorPage {
     await this.page.keyboard.press('Enter');
   }
 
+  /** Reloads the window, and waits until it is there again. */
+  async reload() {
+    const reloaded = this.page.waitForEvent('load');
+    await this.command('Developer: Reload Window');
+    await reloaded;
+    await this.page.waitForSelector('.monaco-workbench .part.statusbar');
+  }
+
   /** Opens a file of the workspace in the editor that is made for it. */
   async openByName(file) {
     await this.page.keyboard.press('Control+p');
