@@ -4,10 +4,12 @@ import {
   commands,
   type Disposable,
   type ExtensionContext,
+  extensions,
   type LogOutputChannel,
   workspace,
 } from 'vscode';
 import { showDebugInformation } from './debugInformation';
+import { PYTHON_EXTENSION } from './environments';
 import { measureTransfer } from './measuring';
 import type { DeviceMapPanel } from './panels/deviceMap';
 import type { TransferCurvePanel } from './panels/transferCurve';
@@ -32,7 +34,8 @@ export function registerCommands(parts: Parts): Disposable[] {
     showLogs: () => log.show(),
     debugInformation: () => showDebugInformation(parts),
     fixAll: () => applyFixAll(),
-    chooseInterpreter: () => chooseInterpreter(),
+    chooseInterpreter: () => openSetting('interpreter'),
+    chooseProjectInterpreter: () => chooseProjectInterpreter(),
     showTransferCurve: () => parts.transferCurve.show(),
     showDeviceMap: () => parts.deviceMap.show(),
     openRule: (rule) => openRule(parts, rule),
@@ -45,9 +48,18 @@ export function registerCommands(parts: Parts): Disposable[] {
   );
 }
 
-/** Opens the setting that names the server's Python. */
-async function chooseInterpreter(): Promise<void> {
-  await commands.executeCommand('workbench.action.openSettings', `${SECTION}.interpreter`);
+async function openSetting(key: string): Promise<void> {
+  await commands.executeCommand('workbench.action.openSettings', `${SECTION}.${key}`);
+}
+
+/** Lets the Python extension select an environment, where that is what decides; else opens the setting. */
+async function chooseProjectInterpreter(): Promise<void> {
+  const setting = workspace.getConfiguration(SECTION).get<string[]>('projectInterpreter') ?? [];
+  if (setting.length === 0 && extensions.getExtension(PYTHON_EXTENSION.extensionId)) {
+    await commands.executeCommand('python.setInterpreter');
+  } else {
+    await openSetting('projectInterpreter');
+  }
 }
 
 /** The server offers one action of this kind, with the safe fixes of the whole document. */

@@ -9,7 +9,11 @@ export interface ServerStatus {
   readonly state: ServerState;
   readonly message?: string | undefined;
   readonly details?: string | undefined;
+  /** What the user can do about it, where the server knows of something. */
+  readonly remedy?: Remedy | undefined;
 }
+
+export type Remedy = 'project-interpreter' | 'trust';
 
 export interface Presentation {
   readonly text: string;
@@ -23,11 +27,20 @@ const LOGS = { title: 'Show Logs', command: 'deviceLens.showLogs' };
 const RESTART = { title: 'Restart', command: 'deviceLens.restart' };
 const INTERPRETER = { title: 'Choose a Python', command: 'deviceLens.chooseInterpreter' };
 
+const REMEDIES: Readonly<Record<Remedy, Presentation['command']>> = {
+  'project-interpreter': {
+    title: "Choose the Project's Python",
+    command: 'deviceLens.chooseProjectInterpreter',
+  },
+  trust: { title: 'Manage Trust', command: 'workbench.trust.manage' },
+};
+
 /** Why there is no server: what the user can do about it differs. */
 export type FailureCause = 'no-interpreter' | 'crash' | 'other';
 
 export function present(status: ServerStatus, cause: FailureCause = 'other'): Presentation {
   const detail = [status.message, status.details].filter(Boolean).join(' — ');
+  const action = status.remedy === undefined ? LOGS : REMEDIES[status.remedy];
   switch (status.state) {
     case 'starting':
       return item('Device Lens: starting', detail, LanguageStatusSeverity.Information, LOGS, true);
@@ -40,9 +53,9 @@ export function present(status: ServerStatus, cause: FailureCause = 'other'): Pr
         true,
       );
     case 'ready':
-      return item('Device Lens', detail || 'ready', LanguageStatusSeverity.Information, LOGS);
+      return item('Device Lens', detail || 'ready', LanguageStatusSeverity.Information, action);
     case 'degraded':
-      return item('Device Lens: limited', detail, LanguageStatusSeverity.Warning, LOGS);
+      return item('Device Lens: limited', detail, LanguageStatusSeverity.Warning, action);
     case 'failed': {
       const command = cause === 'no-interpreter' ? INTERPRETER : cause === 'crash' ? RESTART : LOGS;
       return item('Device Lens: not running', detail, LanguageStatusSeverity.Error, command);
@@ -65,11 +78,19 @@ export function parseStatus(params: unknown): ServerStatus | undefined {
   if (typeof params !== 'object' || params === null) {
     return undefined;
   }
-  const { state, message, details } = params as Record<string, unknown>;
+  const { state, message, details, remedy } = params as Record<string, unknown>;
   if (!STATES_OF_SERVER.includes(state as ServerState)) {
     return undefined;
   }
-  return { state: state as ServerState, message: textOf(message), details: textOf(details) };
+  return {
+    state: state as ServerState,
+    message: textOf(message),
+    details: textOf(details),
+    remedy:
+      typeof remedy === 'string' && Object.hasOwn(REMEDIES, remedy)
+        ? (remedy as Remedy)
+        : undefined,
+  };
 }
 
 const STATES_OF_SERVER: readonly ServerState[] = ['ready', 'analysing', 'degraded', 'failed'];

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { beforeEach, test } from 'node:test';
 import { ConfigurationTarget } from 'vscode';
 import { type Parts, registerCommands } from '../../client/src/commands';
-import { executed, registered, settings } from './fakeVscode';
+import { executed, installedExtensions, registered, settings } from './fakeVscode';
 
 const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
 const properties: Record<string, { scope?: string; default?: unknown }> =
@@ -99,6 +99,19 @@ test('a toggle turns the switch over where it is set', async () => {
   await toggle?.();
   assert.equal(settings[ConfigurationTarget.Workspace].get(key), true);
   assert.equal(settings[ConfigurationTarget.Global].get(key), false);
+});
+
+test("the project's Python is chosen in the Python extension, or by the setting that wins over it", async () => {
+  const choose = registered.get('deviceLens.chooseProjectInterpreter');
+  installedExtensions.clear();
+  await choose?.();
+  installedExtensions.set('ms-python.python', {});
+  await choose?.();
+  settings[ConfigurationTarget.Global].set('deviceLens.projectInterpreter', ['python3.9']);
+  await choose?.();
+  const setting = ['workbench.action.openSettings', 'deviceLens.projectInterpreter'];
+  assert.deepEqual(executed, [setting, ['python.setInterpreter'], setting]);
+  installedExtensions.clear();
 });
 
 test('fix all asks the editor for the one action of our kind', async () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { LanguageStatusSeverity } from 'vscode';
 import { levelOf, StderrTail, whyItEnded } from '../../client/src/logging';
-import { parseStatus, present, type ServerState } from '../../client/src/status';
+import { parseStatus, present, type Remedy, type ServerState } from '../../client/src/status';
 
 test('each state has words, a severity and a way on', () => {
   const severity = (state: ServerState) => present({ state }).severity;
@@ -26,12 +26,23 @@ test('what the click does depends on what went wrong', () => {
   assert.equal(command('other'), 'deviceLens.showLogs');
 });
 
+test('the click leads to what helps, where the server knows of something', () => {
+  const command = (remedy?: Remedy) => present({ state: 'degraded', remedy }).command.command;
+  assert.equal(command('project-interpreter'), 'deviceLens.chooseProjectInterpreter');
+  assert.equal(command(), 'deviceLens.showLogs');
+  const untrusted = present({ state: 'ready', message: 'Nothing is measured.', remedy: 'trust' });
+  assert.equal(untrusted.command.command, 'workbench.trust.manage');
+});
+
 test('a notification is read, and nonsense is not', () => {
   assert.deepEqual(parseStatus({ state: 'ready', message: '3 files', details: '' }), {
     state: 'ready',
     message: '3 files',
     details: undefined,
+    remedy: undefined,
   });
+  assert.equal(parseStatus({ state: 'ready', remedy: 'trust' })?.remedy, 'trust');
+  assert.equal(parseStatus({ state: 'ready', remedy: 'toString' })?.remedy, undefined);
   for (const nonsense of [null, undefined, 7, {}, { state: 'starting' }, { state: 'on fire' }]) {
     assert.equal(parseStatus(nonsense), undefined);
   }

@@ -233,6 +233,21 @@ async def test_a_fault_is_a_sentence(measuring: Measuring, steps: str, sentence:
     assert "`" not in told
 
 
+async def test_the_status_tells_what_would_help(measuring: Measuring) -> None:
+    await measuring.begin("no-torch")
+    await measuring.hover_until("has no PyTorch")
+    await until(measuring.client, lambda: measuring.told[-1][0] == "degraded")
+    assert measuring.client.statuses[-1].remedy == "project-interpreter"
+
+
+async def test_the_status_tells_what_is_off_without_trust(measuring: Measuring) -> None:
+    await measuring.begin("greet answer", trusted=False)
+    await until(measuring.client, lambda: measuring.client.statuses)
+    told = measuring.client.statuses[-1]
+    assert (told.state, told.remedy) == ("ready", "trust")
+    assert told.message == "Nothing is measured in a workspace that is not trusted."
+
+
 async def test_an_interpreter_that_is_none_is_a_sentence(measuring: Measuring) -> None:
     await measuring.begin("", python=str(measuring.root / "no python"))
     await measuring.hover_until("no python` cannot be started: select another interpreter.")

@@ -49,7 +49,7 @@ before(async () => {
   server = await EditorServer.start({
     extensions: [process.env.DEVICE_LENS_PACKAGE],
     // Whether this machine can measure is another matter: measuring.test.mjs.
-    settings: { 'deviceLens.benchmark.trigger': 'off' },
+    machine: { 'deviceLens.benchmark.trigger': 'off' },
     workspace: {
       'twice.py': TWICE,
       'hinted.py': HINTED,

@@ -1,6 +1,10 @@
-// `npm run pictures`: takes the pictures of the README and the walkthrough from the example project, in the real editor.
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+// `npm run pictures [-- KIND …]`: takes the pictures of the README, the documentation and the walkthrough in the real editor,
+// from the example project; of the kinds that are named at the end of this file, or all. Open them and judge, light and dark.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import sharp from 'sharp';
 import { ROOT } from '../../scripts/lib/process.mjs';
 import { PACKAGE } from '../../scripts/lib/vsix.mjs';
 import { EditorServer } from './lib/editorServer.mjs';
@@ -15,6 +19,12 @@ const FRAME = { x: 0, y: 36, width: 860, height: 390 };
 /** The size of the window in which the device map is pictured. */
 const MAP_WINDOW = { width: 1200, height: 830 };
 
+/** The lower right of the window, with the status bar. */
+const CORNER = { x: 300, y: 420, width: 560, height: 140 };
+
+/** What the editor calls the extension. */
+const EXTENSION = 'device-lens.torch-device-lens';
+
 function exampleFiles() {
   const folder = path.join(ROOT, 'examples');
   const names = readdirSync(folder).filter((name) => name.endsWith('.py'));
@@ -23,13 +33,19 @@ function exampleFiles() {
   );
 }
 
-async function take(page, name) {
+async function take(page, name, clip = FRAME) {
   // Hovers and menus fade in.
   await page.page.waitForTimeout(500);
-  await page.page.screenshot({ path: path.join(TARGET, `${name}.png`), clip: FRAME });
+  const whole = await page.page.screenshot({ clip });
+  // Few colours do for a window, and make a third of the bytes: the package has to stay small.
+  const few = { palette: true, colours: 256, dither: 0, effort: 10, compressionLevel: 9 };
+  await sharp(whole)
+    .png(few)
+    .toFile(path.join(TARGET, `${name}.png`));
 }
 
-async function picturesOf(server, theme) {
+/** A finding, what a copy costs, and the menu that mends it. */
+async function editing(server, theme) {
   await EditorPage.use(server, { file: 'train.py', line: 36 }, async (page) => {
     await page.squiggle('warning');
     await page.hover('images.to(device)', 'to', 'discarded-transfer');
@@ -46,35 +62,90 @@ async function picturesOf(server, theme) {
 }
 
 /** The map of the training loop, which takes the right half of a window that is as high as it. */
-async function pictureOfMap(server, theme) {
+async function map(server, theme) {
   await EditorPage.use(server, { file: 'train.py', line: 23 }, async (page) => {
     await page.page.setViewportSize(MAP_WINDOW);
     await page.squiggle('warning');
     await page.command('Device Lens: Show Device Map');
     await page.webview.locator('g.node', { hasText: 'loss.item()' }).waitFor();
-    await page.page.waitForTimeout(500);
-    const clip = { x: 603, y: FRAME.y, width: 597, height: 772 };
-    await page.page.screenshot({ path: path.join(TARGET, `map-${theme}.png`), clip });
+    await take(page, `map-${theme}`, { x: 603, y: FRAME.y, width: 597, height: 772 });
   });
 }
 
-mkdirSync(TARGET, { recursive: true });
-const server = await EditorServer.start({
-  extensions: [PACKAGE],
-  settings: {
-    'editor.stickyScroll.enabled': false,
-    'editor.fontSize': 12,
-    // What this machine can measure is nobody's business but its own.
-    'deviceLens.benchmark.trigger': 'off',
-  },
-  workspace: exampleFiles(),
-});
-try {
-  for (const [name, theme] of Object.entries(THEMES)) {
-    server.configure({ 'workbench.colorTheme': theme });
-    await picturesOf(server, name);
-    await pictureOfMap(server, name);
+/** The settings, as far as they turn things down. */
+async function quiet(server, theme) {
+  await EditorPage.use(server, { file: 'train.py', line: 36 }, async (page) => {
+    await page.squiggle('warning');
+    await page.command('Preferences: Open Settings (UI)');
+    await page.page.locator('.settings-editor .suggest-input-container').waitFor();
+    await page.type(`@ext:${EXTENSION} show`);
+    const found = page.page.locator('.settings-editor .setting-item-contents');
+    await found.filter({ hasText: 'what a transfer costs' }).first().waitFor();
+    await take(page, `quiet-${theme}`);
+  });
+}
+
+/** The language status where the project's Python has no PyTorch: the reason, and what to do about it. */
+async function status(server, theme) {
+  await EditorPage.use(server, { file: 'train.py', line: 36 }, async (page) => {
+    await page.squiggle('warning');
+    await page.hover('noise.to(device)', 'to', '38.5 MB');
+    await page.status('has no PyTorch');
+    await take(page, `status-${theme}`, CORNER);
+  });
+}
+
+/** A folder for the front of the PATH with a Python that sees no packages, so that its name alone is in the picture. */
+function bareFolder() {
+  const ask = ['-c', 'import sys; print(sys.executable)'];
+  const real = execFileSync('python3', ask, { encoding: 'utf8' }).trim();
+  const folder = mkdtempSync(path.join(tmpdir(), 'device-lens-bare-'));
+  writeFileSync(path.join(folder, 'python3'), `#!/bin/sh\nexec "${real}" -S "$@"\n`, {
+    mode: 0o755,
+  });
+  return folder;
+}
+
+async function withServer(options, scenarios) {
+  const server = await EditorServer.start({
+    extensions: [PACKAGE],
+    settings: { 'editor.stickyScroll.enabled': false, 'editor.fontSize': 12 },
+    workspace: exampleFiles(),
+    ...options,
+  });
+  try {
+    for (const [name, theme] of Object.entries(THEMES)) {
+      server.configure({ 'workbench.colorTheme': theme });
+      for (const scenario of scenarios) {
+        await scenario(server, name);
+      }
+    }
+  } finally {
+    await server.stop();
   }
-} finally {
-  await server.stop();
+}
+
+const KINDS = { editing, map, quiet, status };
+const named = process.argv.slice(2);
+const wanted = Object.values(KINDS).filter(({ name }) => !named.length || named.includes(name));
+
+mkdirSync(TARGET, { recursive: true });
+const others = wanted.filter((kind) => kind !== status);
+if (others.length > 0) {
+  // What this machine can measure is nobody's business but its own.
+  await withServer({ machine: { 'deviceLens.benchmark.trigger': 'off' } }, others);
+}
+if (wanted.includes(status)) {
+  const folder = bareFolder();
+  try {
+    await withServer(
+      {
+        machine: { 'deviceLens.projectInterpreter': ['python3'] },
+        environment: { PATH: `${folder}${path.delimiter}${process.env.PATH}` },
+      },
+      [status],
+    );
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }

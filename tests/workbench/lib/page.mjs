@@ -221,11 +221,16 @@ export class EditorPage {
     await this.page.keyboard.press('Enter');
   }
 
-  /** Reloads the window, and waits until it is there again. */
+  /** Reloads the window as it is: an address with a file in it would have that open, and nothing else. */
   async reload() {
-    const reloaded = this.page.waitForEvent('load');
+    await this.page.evaluate(() => {
+      const address = new URL(location.href);
+      address.searchParams.delete('payload');
+      history.replaceState(null, '', address);
+    });
+    const loaded = this.page.waitForEvent('load');
     await this.command('Developer: Reload Window');
-    await reloaded;
+    await loaded;
     await this.page.waitForSelector('.monaco-workbench .part.statusbar');
   }
 

@@ -1,4 +1,8 @@
-"""`deviceLens/status`: how the server is, for a status item. Sent when it changes."""
+"""`deviceLens/status`: how the server is, for a status item. Sent when it changes.
+
+`{state, message?, details?, remedy?}`. A `remedy` names what the user can do about it:
+`project-interpreter`, to choose the Python that measures, or `trust`, to trust the workspace.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,13 @@ from device_lens.lsp.session import Session
 METHOD = "deviceLens/status"
 PATIENCE = 0.3
 """Seconds of work before it is worth a word."""
+
+_OF_THE_INTERPRETER = frozenset(
+    {"no-torch", "torch-broken", "no-interpreter", "cpu-only-torch", "slow-start"}
+)
+"""Problems that measuring with another interpreter may not have."""
+
+_UNTRUSTED = "Nothing is measured in a workspace that is not trusted."
 
 Send = Callable[[str, dict[str, str]], None]
 
@@ -80,13 +91,17 @@ class Status:
 
     def _measuring(self) -> dict[str, str]:
         """Why transfers are not measured. A machine without an accelerator is no defect."""
-        problem = self._session.measurements.problem
+        client, problem = self._session.client, self._session.measurements.problem
+        if client.speaks_of_trust and not client.trusted:
+            return {"state": "ready", "message": _UNTRUSTED, "remedy": "trust"}
         if problem is None:
             return {"state": "ready"}
         sentence = problem.sentence.replace("`", "")
+        known = {"remedy": "project-interpreter"} if problem.code in _OF_THE_INTERPRETER else {}
         if problem.code in NO_ACCELERATOR:
-            return {"state": "ready", "message": sentence}
-        return {"state": "degraded", "message": "Transfers are not measured", "details": sentence}
+            return {"state": "ready", "message": sentence, **known}
+        message = "Transfers are not measured"
+        return {"state": "degraded", "message": message, "details": sentence, **known}
 
     def _tell(self, state: dict[str, str]) -> None:
         if state != self._sent:
