@@ -23,6 +23,7 @@ from device_lens.disk import default_cache_folder
 from device_lens.ide.fix_all import Apply
 from device_lens.ide.locations import Printer
 from device_lens.ide.project import load
+from device_lens.project.files import ParseCache
 from device_lens.project.settings import Layer
 from device_lens.rules.finding import Severity
 
@@ -93,8 +94,9 @@ def _look(
     report = Report(problems=[Problem(_name(path), why) for path, why in scope.problems])
     with progress("fixing" if fix else "checking", scope.files) as advance:
         tasks: list[Task] = []
+        parsed = ParseCache()
         for root in scope.roots:
-            found, limits = tasks_of(root, layer, fix, recall)
+            found, limits = tasks_of(root, layer, fix, recall, parsed)
             tasks += found
             report.limits += limits
         reports: dict[int, Report] = {}

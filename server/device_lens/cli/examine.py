@@ -15,7 +15,7 @@ from device_lens.ide.fix_all import Apply
 from device_lens.ide.locations import Printer
 from device_lens.ide.plan import SLICE
 from device_lens.ide.project import Analysis, Project, Unreadable
-from device_lens.project.files import Snapshot
+from device_lens.project.files import ParseCache, Snapshot
 from device_lens.project.reads import Reads
 from device_lens.project.settings import Layer
 
@@ -39,14 +39,22 @@ class Task:
 
 
 _PROJECTS: dict[tuple[str, Layer], Project] = {}
-"""Projects of this process, by root: a child that is forked finds its parent's parsed files."""
+"""Projects of this process, by root: a child that is forked finds those of its parent."""
+_PARSED = ParseCache()
+"""The files of projects that a process opens which was not forked."""
 
 
 def tasks_of(
-    root: Root, layer: Layer, fix: Apply | None, recall: Recall | None = None
+    root: Root,
+    layer: Layer,
+    fix: Apply | None,
+    recall: Recall | None = None,
+    parsed: ParseCache | None = None,
 ) -> tuple[list[Task], tuple[str, ...]]:
-    """The tasks of one project, the same however many processes there are."""
-    project, limits = open_project(root, layer, recall.outlines(root.root) if recall else None)
+    """The tasks of one project, the same however many processes there are. One bound holds for
+    all that `parsed` is given to."""
+    outlines = recall.outlines(root.root) if recall is not None else None
+    project, limits = open_project(root, layer, outlines, parsed)
     _PROJECTS[root.root, layer] = project
     groups = project.groups(root.targets)
     tasks = [Task(root, layer, each.targets, each.entries, fix=fix) for each in groups]
@@ -97,7 +105,7 @@ def failed(task: Task, why: str) -> Report:
 def _project(task: Task) -> Project:
     known = _PROJECTS.get((task.root.root, task.layer))
     if known is None:
-        known = Project(task.root.root, command_line=task.layer)
+        known = Project(task.root.root, command_line=task.layer, parsed=_PARSED)
         _PROJECTS[task.root.root, task.layer] = known
     return known
 

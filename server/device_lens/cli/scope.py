@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from device_lens.ide.project import MOST_SEARCHED, Project
 from device_lens.project.discovery import discover
+from device_lens.project.files import ParseCache
 from device_lens.project.reads import Outlines
 from device_lens.project.root import find_root
 from device_lens.project.settings import Layer
@@ -63,11 +64,15 @@ def root_of(path: str) -> str:
 
 
 def open_project(
-    root: Root, layer: Layer, outlines: Outlines | None = None
+    root: Root,
+    layer: Layer,
+    outlines: Outlines | None = None,
+    parsed: ParseCache | None = None,
 ) -> tuple[Project, tuple[str, ...]]:
     """The project with the imports of the files and of those that call them; and a sentence for
-    each bound that was hit. `outlines` are what earlier runs know of files."""
-    project = Project(root.root, command_line=layer)
+    each bound that was hit. `outlines` are what earlier runs know of files, `parsed` are files
+    that are shared with other projects."""
+    project = Project(root.root, command_line=layer, parsed=parsed)
     project.outlines = outlines
     if root.whole:
         project.index(root.targets)

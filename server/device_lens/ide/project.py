@@ -85,8 +85,10 @@ class Project:
         command_line: Layer | None = None,
         foreign: ForeignClasses | None = None,
         calibration: Calibration | None = None,
+        parsed: ParseCache | None = None,
     ) -> None:
-        """`editor` are settings with the names of `[tool.device-lens]`."""
+        """`editor` are settings with the names of `[tool.device-lens]`; `parsed` are files that
+        are shared with other projects, so that one bound holds for all."""
         self.root = root
         layer, self.warnings = read_layer(editor or {})
         self.calibration = calibration
@@ -94,7 +96,7 @@ class Project:
         """Bytes of memory of this machine's accelerators, by their names, as far as known."""
         self.most_callers = MOST_CALLERS
         self._configurations = Configurations(command_line, layer)
-        self._cache = ParseCache()
+        self._cache = ParseCache() if parsed is None else parsed
         self._resolver = ImportResolver(root)
         self._graph = ModuleGraph(self._resolver.resolve)
         self.foreign = foreign

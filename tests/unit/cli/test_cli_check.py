@@ -7,6 +7,9 @@ import json
 import pytest
 from cli_runs import BUGGY, CLEAN, CommandLine
 
+from device_lens.cli import check as check_module
+from device_lens.project.files import ParseCache
+
 NOTEBOOK = json.dumps(
     {
         "nbformat": 4,
@@ -179,3 +182,17 @@ def test_a_file_without_tensors_has_its_comments_checked(run: CommandLine) -> No
     run.write({"a.py": "x = 1  # device-lens: ignore[round-trip]\n"})
     (found,) = run("check", "--output-format", "json").json["diagnostics"]
     assert (found["rule"], found["severity"]) == ("unused-ignore", "hint")
+
+
+def test_one_bound_on_parsed_files_holds_for_all_projects(
+    run: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many folders are many projects; memory grows with none of them."""
+    parsed = ParseCache(most_lines=100)
+    monkeypatch.setattr(check_module, "ParseCache", lambda: parsed)
+    run.write({f"part{n}/pyproject.toml": "" for n in range(10)})
+    run.write({f"part{n}/a.py": BUGGY + "# a comment\n" * 40 for n in range(10)})
+    found = run("check", "--output-format", "json", "--jobs", "1", "--no-cache")
+    assert len(found.json["diagnostics"]) >= 10
+    held = [n for n in range(10) if parsed.state(str(run.folder / f"part{n}" / "a.py"))]
+    assert 0 < len(held) < 4
