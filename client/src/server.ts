@@ -239,6 +239,9 @@ export class Server implements Disposable {
     const status = parseStatus(params);
     if (status !== undefined && client === this.client) {
       this.status.show(status);
+      if (status.details !== undefined) {
+        this.log.info(`${status.message}: ${status.details}`);
+      }
     }
   }
 

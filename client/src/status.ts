@@ -1,13 +1,16 @@
 /** The language status item: how the server is, why, and one click to more. */
 import { type Disposable, LanguageStatusSeverity, languages } from 'vscode';
 import { PYTHON_DOCUMENTS } from './documents';
+import { MINIMUM_PYTHON } from './python';
 
 export type ServerState = 'starting' | 'ready' | 'analysing' | 'degraded' | 'failed';
 
 /** What the server tells with `deviceLens/status`; the client adds `starting`. */
 export interface ServerStatus {
   readonly state: ServerState;
+  /** A few words. */
   readonly message?: string | undefined;
+  /** Sentences, for the log. */
   readonly details?: string | undefined;
   /** What the user can do about it, where the server knows of something. */
   readonly remedy?: Remedy | undefined;
@@ -29,7 +32,7 @@ const INTERPRETER = { title: 'Choose a Python', command: 'deviceLens.chooseInter
 
 const REMEDIES: Readonly<Record<Remedy, Presentation['command']>> = {
   'project-interpreter': {
-    title: "Choose the Project's Python",
+    title: 'Choose Python',
     command: 'deviceLens.chooseProjectInterpreter',
   },
   trust: { title: 'Manage Trust', command: 'workbench.trust.manage' },
@@ -38,8 +41,14 @@ const REMEDIES: Readonly<Record<Remedy, Presentation['command']>> = {
 /** Why there is no server: what the user can do about it differs. */
 export type FailureCause = 'no-interpreter' | 'crash' | 'other';
 
+/** Failures in words that fit; the message that tells of them has more. */
+const FAILURES: Readonly<Partial<Record<FailureCause, string>>> = {
+  'no-interpreter': `no Python ${MINIMUM_PYTHON[0]}.${MINIMUM_PYTHON[1]} or newer`,
+  crash: 'it ended unexpectedly',
+};
+
 export function present(status: ServerStatus, cause: FailureCause = 'other'): Presentation {
-  const detail = [status.message, status.details].filter(Boolean).join(' — ');
+  const detail = shortened(status.message ?? '');
   const action = status.remedy === undefined ? LOGS : REMEDIES[status.remedy];
   switch (status.state) {
     case 'starting':
@@ -58,10 +67,18 @@ export function present(status: ServerStatus, cause: FailureCause = 'other'): Pr
       return item('Device Lens: limited', detail, LanguageStatusSeverity.Warning, action);
     case 'failed': {
       const command = cause === 'no-interpreter' ? INTERPRETER : cause === 'crash' ? RESTART : LOGS;
-      return item('Device Lens: not running', detail, LanguageStatusSeverity.Error, command);
+      const reason = FAILURES[cause] ?? detail;
+      return item('Device Lens: not running', reason, LanguageStatusSeverity.Error, command);
     }
   }
 }
+
+/** The editor shows a line of 500 pixels, and cuts off what does not fit: the end of a reason, and the way on behind it. */
+function shortened(reason: string): string {
+  return reason.length <= LONGEST ? reason : `${reason.slice(0, LONGEST - 1).trimEnd()}…`;
+}
+
+const LONGEST = 32;
 
 function item(
   text: string,

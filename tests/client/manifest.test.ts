@@ -163,6 +163,7 @@ test('the walkthrough has three steps, each with words, and with pictures for ea
   );
   for (const { id, title, description, media } of walkthrough.steps) {
     assert.ok(title && description, id);
-    assert.ok('image' in media ? media.altText && media.image.light : media.markdown, id);
+    assert.ok(media.altText, id);
+    assert.deepEqual(Object.keys(media.image), ['dark', 'light', 'hc', 'hcLight'], id);
   }
 });

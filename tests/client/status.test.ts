@@ -13,9 +13,14 @@ test('each state has words, a severity and a way on', () => {
   assert.equal(present({ state: 'ready' }).busy, false);
 });
 
-test('the reason is shown with its details', () => {
+test('the reason fits into the line of a narrow window, with the way on behind it', () => {
   const shown = present({ state: 'degraded', message: 'a file is too big', details: 'data.py' });
-  assert.equal(shown.detail, 'a file is too big — data.py');
+  assert.equal(shown.detail, 'a file is too big');
+  const long = present({ state: 'failed', message: 'No Python was found: '.repeat(9) });
+  assert.ok(long.detail.length <= 32);
+  assert.match(long.detail, /^No Python was found: .*…$/);
+  const failed = present({ state: 'failed', message: 'No Python 3.10 or …' }, 'no-interpreter');
+  assert.equal(failed.detail, 'no Python 3.10 or newer');
 });
 
 test('what the click does depends on what went wrong', () => {

@@ -150,3 +150,22 @@ async def test_another_interpreter_after_the_first_measurement_is_asked(
         client.protocol.notify("deviceLens/environment", environment)
     await hover_until(editor, MEASURED)
     assert "has no PyTorch" not in await hover(editor)
+
+
+async def test_a_server_that_is_switched_off_says_so(client: Client, root: Path) -> None:
+    await start(client, "pull", root, options=TRUSTED)
+    editor = Editor(client, root / "main.py").open(LOST)
+    assert await editor.pulled() == ["discarded-transfer"]
+    client.set_configuration({"deviceLens": {"enable": False}}, scope_uri=root.as_uri())
+    configure(client, enable=False)
+    off = "off: deviceLens.enable is false"
+    await until(client, lambda: client.statuses and told(client) == off)
+    assert await editor.pulled() == []
+    client.set_configuration({"deviceLens": {}}, scope_uri=root.as_uri())
+    configure(client, enable=True)
+    await until(client, lambda: told(client) != off)
+
+
+def told(client: Client) -> str:
+    """What the status item says besides its state."""
+    return getattr(client.statuses[-1], "message", "")

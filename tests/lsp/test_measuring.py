@@ -245,7 +245,7 @@ async def test_the_status_tells_what_is_off_without_trust(measuring: Measuring) 
     await until(measuring.client, lambda: measuring.client.statuses)
     told = measuring.client.statuses[-1]
     assert (told.state, told.remedy) == ("ready", "trust")
-    assert told.message == "Nothing is measured in a workspace that is not trusted."
+    assert told.message == "not trusted: nothing is measured"
 
 
 async def test_an_interpreter_that_is_none_is_a_sentence(measuring: Measuring) -> None:
@@ -356,7 +356,7 @@ async def test_the_command_says_why_it_failed(measuring: Measuring) -> None:
 async def test_the_command_measures_nothing_without_trust(measuring: Measuring) -> None:
     await measuring.begin("greet answer", False, program=BOTH)
     answer = await measure_at(measuring, "images.to")
-    assert answer["message"] == "Nothing is measured in a workspace that is not trusted."
+    assert answer["message"] == "not trusted: nothing is measured"
     assert measuring.starts == []
 
 

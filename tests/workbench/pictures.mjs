@@ -20,7 +20,10 @@ const FRAME = { x: 0, y: 36, width: 860, height: 390 };
 const MAP_WINDOW = { width: 1200, height: 830 };
 
 /** The lower right of the window, with the status bar. */
-const CORNER = { x: 300, y: 420, width: 560, height: 140 };
+const CORNER = { x: 210, y: 460, width: 650, height: 100 };
+
+/** The settings themselves, without what the editor has around them. */
+const SETTINGS = { x: 226, y: 138, width: 634, height: 252 };
 
 /** What the editor calls the extension. */
 const EXTENSION = 'device-lens.torch-device-lens';
@@ -78,10 +81,10 @@ async function quiet(server, theme) {
     await page.squiggle('warning');
     await page.command('Preferences: Open Settings (UI)');
     await page.page.locator('.settings-editor .suggest-input-container').waitFor();
-    await page.type(`@ext:${EXTENSION} show`);
+    await page.type(`@ext:${EXTENSION} hint`);
     const found = page.page.locator('.settings-editor .setting-item-contents');
     await found.filter({ hasText: 'what a transfer costs' }).first().waitFor();
-    await take(page, `quiet-${theme}`);
+    await take(page, `quiet-${theme}`, SETTINGS);
   });
 }
 
@@ -90,7 +93,11 @@ async function status(server, theme) {
   await EditorPage.use(server, { file: 'train.py', line: 36 }, async (page) => {
     await page.squiggle('warning');
     await page.hover('noise.to(device)', 'to', '38.5 MB');
-    await page.status('has no PyTorch');
+    await page.status('no PyTorch to measure with');
+    // What has grown while it was shown is not where it belongs: shown again, it is.
+    await page.leave();
+    await page.page.waitForTimeout(1000);
+    await page.status('no PyTorch to measure with');
     await take(page, `status-${theme}`, CORNER);
   });
 }

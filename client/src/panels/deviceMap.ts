@@ -4,7 +4,16 @@ import { Newest } from '../queue';
 import type { Server } from '../server';
 import type { Asked, DeviceMap, Shown } from './deviceMapModel';
 import { Panel, type PanelKind } from './host';
-import { isStale, memoryOf, opened, reveal, type Target, targetIn } from './places';
+import {
+  isStale,
+  memoryOf,
+  NOT_RUNNING,
+  opened,
+  reveal,
+  STARTING,
+  type Target,
+  targetIn,
+} from './places';
 
 /** The part of the server that the panel needs. */
 export type MapServer = Pick<
@@ -15,8 +24,6 @@ export type MapServer = Pick<
 const VIEW_TYPE = 'deviceLens.deviceMap';
 
 const NOT_PYTHON = 'Open a Python file or a notebook to see its device map.';
-const NOT_RUNNING = 'Device Lens is not running. Its entry in the status bar says why.';
-const STARTING = 'Device Lens is starting…';
 const GONE = 'The file is not there any more.';
 const ANALYSING = 'The file is being analysed…';
 const FAILED = 'The map could not be made. The log of Device Lens says why.';

@@ -11,6 +11,10 @@ export interface Place {
   };
 }
 
+/** What a panel says while there is no server to ask. */
+export const STARTING = 'Device Lens is starting…';
+export const NOT_RUNNING = 'Device Lens is not running. The {} in the status bar says why.';
+
 /** The document that a panel is about. */
 export interface Target {
   readonly uri: Uri;

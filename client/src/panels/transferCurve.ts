@@ -7,7 +7,16 @@ import { Newest } from '../queue';
 import type { Server } from '../server';
 import { SECTION } from '../settings';
 import { Panel, type PanelKind } from './host';
-import { isStale, memoryOf, opened, reveal, type Target, targetIn } from './places';
+import {
+  isStale,
+  memoryOf,
+  NOT_RUNNING,
+  opened,
+  reveal,
+  STARTING,
+  type Target,
+  targetIn,
+} from './places';
 import type { Asked, Shown, TransferCurve } from './transferCurveModel';
 
 /** The part of the server that the panel needs. */
@@ -18,8 +27,6 @@ export type CurveServer = Pick<
 
 const VIEW_TYPE = `${SECTION}.transferCurve`;
 
-const STARTING = 'Device Lens is starting…';
-const NOT_RUNNING = 'Device Lens is not running. Its entry in the status bar says why.';
 const LOADING = 'The costs of transfers are being looked up…';
 const FAILED = 'The curve could not be made. The log of Device Lens says why.';
 

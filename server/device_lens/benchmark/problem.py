@@ -36,6 +36,22 @@ _SENTENCES = {
 
 CODES = frozenset(_SENTENCES)
 
+_BRIEFS = {
+    "no-torch": "no PyTorch to measure with",
+    "torch-broken": "PyTorch cannot be imported",
+    "no-interpreter": "the chosen Python does not start",
+    "no-accelerator": "no GPU to measure on",
+    "cpu-only-torch": "PyTorch is for the CPU only",
+    "driver-too-old": "the NVIDIA driver is too old",
+    "driver-mismatch": "driver and PyTorch do not fit",
+    "device-lost": "the device failed",
+    "timed-out": "measuring took too long",
+    "worker-died": "the measuring process ended",
+    "bad-answer": "the measurements make no sense",
+    "slow-start": "PyTorch takes too long to import",
+}
+"""A status item shows one narrow line, and cuts off what does not fit with what follows it."""
+
 WARNINGS = {
     "few-samples": "it was too slow to be repeated often",
     "wide-spread": "its repetitions differ widely",
@@ -51,6 +67,11 @@ class Problem:
     code: str
     interpreter: str = ""
     detail: str = ""
+
+    @property
+    def brief(self) -> str:
+        """A few words for where a sentence has no room."""
+        return _BRIEFS.get(self.code, "nothing is measured")
 
     @property
     def sentence(self) -> str:

@@ -209,6 +209,7 @@ def _register_workspace(server: Server) -> None:
     @server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)
     async def on_configuration(params: types.DidChangeConfigurationParams) -> None:
         await server.publishing.ask_for_settings(params.settings)
+        server.status.settled()
 
     @server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     async def on_watched_files(params: types.DidChangeWatchedFilesParams) -> None:

@@ -186,6 +186,7 @@ def test_every_problem_reads_as_a_sentence() -> None:
     for code in CODES:
         for python in ("", "/opt/a `b`\n/python"):
             sentence = Problem(code, python).sentence
+            assert 0 < len(Problem(code, python).brief) <= 32, "it fits into a status item"
             assert sentence[0] == "`" or sentence[0].isupper()
             assert sentence.endswith(".")
             assert "{" not in sentence

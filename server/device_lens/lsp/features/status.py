@@ -1,6 +1,7 @@
 """`deviceLens/status`: how the server is, for a status item. Sent when it changes.
 
-`{state, message?, details?, remedy?}`. A `remedy` names what the user can do about it:
+`{state, message?, details?, remedy?}`. The `message` is a few words, which fit into one line of a
+status item; `details` are sentences for a log. A `remedy` names what the user can do about it:
 `project-interpreter`, to choose the Python that measures, or `trust`, to trust the workspace.
 """
 
@@ -23,7 +24,8 @@ _OF_THE_INTERPRETER = frozenset(
 )
 """Problems that measuring with another interpreter may not have."""
 
-_UNTRUSTED = "Nothing is measured in a workspace that is not trusted."
+_OFF = "off: deviceLens.enable is false"
+_UNTRUSTED = "not trusted: nothing is measured"
 
 Send = Callable[[str, dict[str, str]], None]
 
@@ -76,16 +78,19 @@ class Status:
             self._tell({"state": "analysing"})
 
     def _state(self) -> dict[str, str]:
+        settings = self._session.settings
+        if settings and not any(each.enable for each in settings.values()):
+            return {"state": "ready", "message": _OFF}
         if self._failures:
             path, failure = next(iter(self._failures.items()))
             return {
                 "state": "degraded",
-                "message": f"The analysis of {_name(path)} failed",
+                "message": f"{_name(path)}: analysis failed",
                 "details": failure,
             }
         for path, limits in self._limits.items():
             if limits:
-                message = f"{_name(path)} is only partly analysed"
+                message = f"{_name(path)}: partly analysed"
                 return {"state": "degraded", "message": message, "details": " ".join(limits)}
         return self._measuring()
 
@@ -96,12 +101,12 @@ class Status:
             return {"state": "ready", "message": _UNTRUSTED, "remedy": "trust"}
         if problem is None:
             return {"state": "ready"}
+        state = "ready" if problem.code in NO_ACCELERATOR else "degraded"
         sentence = problem.sentence.replace("`", "")
-        known = {"remedy": "project-interpreter"} if problem.code in _OF_THE_INTERPRETER else {}
-        if problem.code in NO_ACCELERATOR:
-            return {"state": "ready", "message": sentence, **known}
-        message = "Transfers are not measured"
-        return {"state": "degraded", "message": message, "details": sentence, **known}
+        found = {"state": state, "message": problem.brief, "details": sentence}
+        if problem.code in _OF_THE_INTERPRETER:
+            found["remedy"] = "project-interpreter"
+        return found
 
     def _tell(self, state: dict[str, str]) -> None:
         if state != self._sent:
