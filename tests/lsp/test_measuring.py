@@ -356,7 +356,7 @@ async def test_the_command_says_why_it_failed(measuring: Measuring) -> None:
 async def test_the_command_measures_nothing_without_trust(measuring: Measuring) -> None:
     await measuring.begin("greet answer", False, program=BOTH)
     answer = await measure_at(measuring, "images.to")
-    assert answer["message"] == "not trusted: nothing is measured"
+    assert answer["message"] == "Nothing is measured in a workspace that is not trusted."
     assert measuring.starts == []
 
 

@@ -17,7 +17,9 @@ import pytest
 from device_lens.domain.device import Device, flatten_device
 from device_lens.domain.guard import primary
 from device_lens.interpreter.analysis import analyse
+from device_lens.interpreter.budget import Options
 from device_lens.interpreter.facts import FileFacts
+from device_lens.interpreter.program import Program
 from device_lens.project.imports import ImportResolver
 from device_lens.syntax.source import SourceFile, parse
 
@@ -40,6 +42,9 @@ class Folder:
         if path not in self.files:
             self.files[path] = parse(path, Path(path).read_text(encoding="utf-8"))
         return self.files[path]
+
+    def stamp(self, path: str) -> str:
+        return path
 
     def resolve(self, module: str, level: int, importer: str) -> str | None:
         return self.resolver.resolve(module, level, importer)
@@ -74,7 +79,9 @@ def compare(recording: dict[str, Any]) -> tuple[Counter[str], list[str]]:
     """How many expressions are right, wrong or unknown, and a line for each that is not right."""
     script = SCRIPTS / recording["script"]
     paths = {name: str(SCRIPTS / name) for name in recording["files"]}
-    facts = analyse(Folder(script.parent), list(paths.values()), [str(script)])
+    folder = Folder(script.parent)
+    program = Program(Options(), folder)
+    facts = analyse(program, folder, list(paths.values()), [str(script)])
     counts: Counter[str] = Counter()
     missed: list[str] = []
     for name, rows in recording["files"].items():

@@ -24,14 +24,26 @@ class Scope:
 class Namespace:
     """A module of the workspace. `names` is its global scope."""
 
-    __slots__ = ("complete", "file", "name", "path", "scope")
+    __slots__ = ("file", "name", "path", "scope")
 
     def __init__(self, path: str, name: str, file: Any) -> None:
         self.path = path
         self.name = name
         self.file = file
         self.scope = Scope(None)
-        self.complete = False
+
+
+class Deferred:
+    """A name that a module imports for the eyes of type checkers alone (`if TYPE_CHECKING:`): what
+    it stands for is looked up when the name is first used. `path` is the module to take it from,
+    `module` that one's name."""
+
+    __slots__ = ("attribute", "module", "path")
+
+    def __init__(self, path: str, module: str, attribute: str) -> None:
+        self.path = path
+        self.module = module
+        self.attribute = attribute
 
 
 class Function:

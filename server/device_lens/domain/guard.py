@@ -183,6 +183,30 @@ def conjunction(left: Any, right: Any) -> Any:
     return choose(left, right, False)
 
 
+def exclude(left: Any, right: Any) -> bool:
+    """Whether two conditions never hold together."""
+    if left is False or right is False:
+        return True
+    if left is True or right is True:
+        return False
+    first = left.atom if left.atom.order <= right.atom.order else right.atom
+    return exclude(_side(left, first, True), _side(right, first, True)) and exclude(
+        _side(left, first, False), _side(right, first, False)
+    )
+
+
+def implies(left: Any, right: Any) -> bool:
+    """Whether the second condition holds wherever the first one does."""
+    if left is False or right is True:
+        return True
+    if left is True or right is False:
+        return False
+    first = left.atom if left.atom.order <= right.atom.order else right.atom
+    return implies(_side(left, first, True), _side(right, first, True)) and implies(
+        _side(left, first, False), _side(right, first, False)
+    )
+
+
 def negation(condition: Any) -> Any:
     if type(condition) is not Guarded:
         return not condition

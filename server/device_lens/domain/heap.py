@@ -117,6 +117,12 @@ class Journal:
                 if isinstance(leaf, ModuleObject):
                     leaf.standing.attached = True
 
+    def forget_places(self, table: Registry) -> None:
+        """A registry was changed behind the journal's back."""
+        if table.standing is not None:
+            table.standing.known = None
+        self._moved()
+
     def _moved(self) -> None:
         self.moves += 1
         self.moved_at = len(self.entries)
@@ -260,7 +266,10 @@ class DictObject(HeapObject):
     def __init__(self, entries: Table | None = None, rest: Any = None, site: Any = None) -> None:
         super().__init__(site)
         self.kind = "dict"
-        self.entries: Table = entries if entries is not None else Dated()
+        if not isinstance(entries, Dated):
+            plain, entries = entries, Dated()
+            entries.update(plain or {})
+        self.entries: Table = entries
         self.fields["rest"] = rest
         self.fields["rest_key"] = None
 

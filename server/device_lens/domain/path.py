@@ -18,8 +18,9 @@ from device_lens.domain.guard import (
     conjunction,
     depth,
     disjunction,
+    exclude,
     forced,
-    negation,
+    implies,
 )
 
 MAX_NAMED_DEPTH = 6
@@ -68,9 +69,9 @@ class Path:
             return condition
         condition = assume_all(condition, self.literals)
         if type(condition) is Guarded and type(self.named) is Guarded:
-            if conjunction(self.named, condition) is False:
+            if exclude(self.named, condition):
                 return False
-            if conjunction(self.named, negation(condition)) is False:
+            if implies(self.named, condition):
                 return True
         return condition
 
@@ -89,7 +90,7 @@ class Path:
         known = dict(other.literals)
         if any(known.get(atom, value) != value for atom, value in self.literals):
             return True
-        return conjunction(self.named, other.named) is False
+        return exclude(self.named, other.named)
 
     def condition(self, base: Path) -> Any:
         """What sets this path apart from others that start at `base`, as a condition."""

@@ -74,7 +74,7 @@ def _on(source: SourceFile, line: int, items: list[T]) -> Iterator[T]:
     """Those of a file's transfers or operations that take part of the line."""
     chunk = source.chunk_at(line)
     for item in items:
-        if item.site.chunk is chunk:
+        if chunk is not None and item.site.chunk.lineage is chunk.lineage:
             lines = lines_of(source, item.site)
             if lines is not None and lines[0] <= line <= lines[1]:
                 yield item

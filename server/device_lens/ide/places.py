@@ -77,7 +77,7 @@ def sites_at(
     if chunk is None:
         return
     for site, item in sites:
-        if site.chunk is not chunk:
+        if site.chunk.lineage is not chunk.lineage:
             continue
         lines = lines_of(source, site)
         if lines is None or not lines[0] <= position.line <= lines[1]:

@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from device_lens.cost.calibration import Calibration
     from device_lens.ide.costs import Costs
     from device_lens.ide.places import Lookup
+    from device_lens.interpreter.budget import Options
     from device_lens.interpreter.facts import FileFacts
+    from device_lens.interpreter.program import Program
     from device_lens.rules.finding import Finding
 
 Content = str | NotebookSource
@@ -104,6 +106,7 @@ class Project:
         """What earlier runs know of files, so that they need not be parsed to be indexed."""
         self.reads: Reads | None = None
         """Takes down what is asked for, where it is set."""
+        self._programs: dict[Options, tuple[Program, int]] = {}
 
     def configuration(self, path: str) -> Loaded:
         """The configuration of a file, with warnings about it."""
@@ -121,7 +124,8 @@ class Project:
 
     def forget(self, paths: Iterable[str]) -> None:
         """Takes note that files changed on disk, came or went."""
-        self._resolver.invalidate()
+        paths = list(paths)
+        self._resolver.changed(paths)
         for path in paths:
             self._cache.forget(path)
             self._graph.remove(path)
@@ -273,7 +277,19 @@ class Project:
 
         accelerator = self.configuration(targets[0] if targets else self.root)
         options = Options(assume_accelerator=accelerator.configuration.assume_accelerator)
-        return analyse(workspace, targets, entries, options, cancelled)
+        program = self._program(options, workspace)
+        return analyse(program, workspace, targets, entries, cancelled)
+
+    def _program(self, options: Options, workspace: ProjectWorkspace) -> Program:
+        """The modules as they were run before, as long as imports mean the same files. Where it is
+        taken down what is asked for, nothing may be known before."""
+        from device_lens.interpreter.program import Program
+
+        generation = self._resolver.generation
+        known = self._programs.get(options)
+        if known is None or known[1] != generation or self.reads is not None:
+            known = self._programs[options] = Program(options, workspace), generation
+        return known[0]
 
     def _analysis(
         self, path: str, found: Mapping[str, FileFacts], workspace: ProjectWorkspace

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from device_lens.domain.code import ClassValue, Function, Namespace
 from device_lens.domain.heap import ModuleObject
-from device_lens.interpreter import imports, standalone
-from device_lens.interpreter.budget import Budget, Options
+from device_lens.interpreter import imports, reports, standalone
 from device_lens.interpreter.facts import FileFacts
 from device_lens.interpreter.findings import Findings
 from device_lens.interpreter.machine import Machine
+from device_lens.interpreter.program import Load, Program
 from device_lens.interpreter.protocol import Workspace
-from device_lens.interpreter.recording import Recorder, Sizes
-from device_lens.interpreter.relevance import Relevance
+from device_lens.interpreter.recording import Sizes, expressions
 from device_lens.interpreter.tables import fill_tables
+from device_lens.interpreter.unit import Unit
 from device_lens.models.torch.parts import bytes_and_count
 
 fill_tables()
@@ -29,21 +30,23 @@ def never() -> bool:
 
 
 def analyse(
+    program: Program,
     workspace: Workspace,
     targets: Sequence[str],
     entries: Sequence[str] = (),
-    options: Options | None = None,
     cancelled: Callable[[], bool] = never,
 ) -> dict[str, FileFacts]:
-    """The facts of `targets`.
+    """The facts of `targets`. What `program` knows of an earlier version is used again where it
+    still holds.
 
     `entries` are scripts whose top level runs first, so that knowledge flows from callers into
     every file that they reach. A target with a `__main__` guard is such a script itself; what no
     script reaches runs with symbols for its parameters. Raises `Cancelled` when `cancelled` says
     so, and nothing else.
     """
-    run = _Run(workspace, options or Options(), cancelled)
-    mattering = run.relevance.files((*entries, *targets))
+    program.begin(workspace, cancelled)
+    run = _Run(program, workspace)
+    mattering = program.relevance.files((*entries, *targets))
     for entry in dict.fromkeys((*entries, *(t for t in targets if run.is_script(t)))):
         if entry in mattering:
             run.script(entry)
@@ -52,30 +55,15 @@ def analyse(
 
 
 class _Run:
-    """One analysis: several machines that share what they find."""
+    """One analysis: the units that it consists of."""
 
-    def __init__(
-        self, workspace: Workspace, options: Options, cancelled: Callable[[], bool]
-    ) -> None:
+    def __init__(self, program: Program, workspace: Workspace) -> None:
+        self.program = program
+        self.machine = program.machine
         self.workspace = workspace
-        self.options = options
-        self.cancelled = cancelled
-        self.recorder = Recorder()
-        self.findings = Findings()
-        self.limits: list[str] = []
-        self.activated: set[Any] = set()
-        self.reached: set[str] = set()
-        self.granted: set[str] = set()
-        self.relevance = Relevance(workspace)
-
-    def machine(self) -> Machine:
-        budget = Budget(self.options.max_steps, self.cancelled, self.limits, self.granted)
-        machine = Machine(self.workspace, self.options, budget)
-        machine.recorder = self.recorder
-        machine.findings = self.findings
-        machine.activated = self.activated
-        machine.prepare()
-        return machine
+        self.scripts: list[Unit] = []
+        self.functions: list[Unit] = []
+        self.reached: dict[str, Load] = {}
 
     def is_script(self, path: str) -> bool:
         file = self.workspace.source(path)
@@ -88,48 +76,115 @@ class _Run:
         file = self.workspace.source(path)
         if file is None:
             return
-        machine = self.machine()
-        namespace = Namespace(path, "__main__", file)
-        machine.modules[path] = namespace
-        lines = len(file.lines.lines)
-        machine.budget.steps += self.options.steps_per_line * lines
-        self.granted.add(path)
-        imports.run_module(machine, namespace)
-        self.reached.update(machine.modules)
-        self.finish(machine)
+        program, key = self.program, ("script", path)
+        unit = program.units.get(key)
+        if unit is None:
+            lines = len(file.lines.lines)
+            options = program.options
+            unit = program.unit(options.max_steps + options.steps_per_line * lines)
+            unit.files[path] = self.workspace.stamp(path)
+            program.run(unit, partial(_run_script, self.machine, Namespace(path, "__main__", file)))
+            program.leave(unit)
+            program.units[key] = unit
+        self.scripts.append(unit)
 
     def library(self, targets: Sequence[str]) -> None:
         """Runs what no script has reached: top levels, then functions with symbols."""
-        machine = self.machine()
-        machine.standalone = True
-        self.recorder.settled = frozenset(self.activated)
+        program = self.program
         for path in targets:
-            imports.load(machine, path, _module_name(path))
+            imports.load(self.machine, path, _module_name(path))
+        wanted = [*targets, *(path for unit in self.scripts for path in unit.imports)]
+        self.reached = program.reached(wanted)
+        activated: set[Any] = set()
+        for unit in (*self.scripts, *(load.unit for load in self.reached.values())):
+            activated |= unit.activated
+        settled = frozenset(activated)
         for path in targets:
-            namespace = machine.modules.get(path)
-            if namespace is None:
+            load = program.loads.get(path)
+            if load is None:
                 continue
-            for function in _functions(machine, namespace):
-                if function.node not in self.activated and self.relevance.function(function):
-                    standalone.run_function(machine, function)
-        self.finish(machine)
+            for function in self._defined(load.namespace):
+                if function.node not in activated and program.relevance.function(function):
+                    unit = self._alone(function, settled)
+                    self.functions.append(unit)
+                    activated |= unit.activated
 
-    def finish(self, machine: Machine) -> None:
-        machine.conclude()
+    def _defined(self, namespace: Namespace) -> Iterable[Function]:
+        """Every function and method of a module that was defined when it ran."""
+        for chunk in namespace.file.chunks:
+            for statement in chunk.body:
+                yield from _functions_in(self.machine, statement)
+
+    def _alone(self, function: Function, settled: frozenset[Any]) -> Unit:
+        """The unit of a function that no one calls, run with symbols."""
+        program, node = self.program, function.node
+        unit = program.units.get(node)
+        if unit is None or unit.rests_on != unit.activated & settled:
+            unit = program.unit(program.options.max_standalone_steps)
+            unit.standalone = True
+            unit.recorder.settled = settled
+            unit.activated.add(node)
+            run = partial(standalone.run_function, self.machine, function)
+            program.run(unit, run)
+            unit.rests_on = unit.activated & settled
+            program.units[node] = unit
+        return unit
 
     def facts(self, targets: Sequence[str]) -> dict[str, FileFacts]:
-        """Every fact of the targets, and of the other files that scripts reached what rules need
-        to tell of them."""
+        """Every fact of the targets, and of the other files that were reached what rules need to
+        tell of them."""
+        units: dict[int, Unit] = {}
+        for unit in (*self.scripts, *self.functions):
+            units.update(unit.flat())
+        loads = [load.unit for load in self.reached.values()]
+        units = {**{id(unit): unit for unit in loads}, **units}
         found: dict[str, FileFacts] = {}
-        for path in (*targets, *self.reached):
+        for path in targets:
             source = self.workspace.source(path)
-            if source is not None and path not in found:
-                found[path] = FileFacts(path, source, limits=list(self.limits))
+            if source is not None:
+                found[path] = FileFacts(path, source)
+        for path, load in self.reached.items():
+            if path not in found:
+                found[path] = FileFacts(path, load.namespace.file)
+        self._conclude(loads, units).into(found)
+        limits = list(dict.fromkeys(limit for unit in units.values() for limit in unit.limits))
         sizes = _remembered(bytes_and_count) if len(targets) <= MAX_SIZED else None
-        for path, expressions in self.recorder.expressions(frozenset(targets), sizes).items():
-            found[path].expressions = expressions
-        self.findings.into(found)
+        recorders = [unit.recorder for unit in units.values()]
+        for path, facts in found.items():
+            facts.limits += limits
+            if path in targets:
+                facts.read_expressions = partial(expressions, recorders, path, sizes)
         return found
+
+    def _conclude(self, loads: list[Unit], units: dict[int, Unit]) -> Findings:
+        """What all units found, with what can be said only of them together."""
+        program = self.program
+        whole = program.unit(0)
+        for unit in units.values():
+            whole.findings.take(unit.findings)
+        for script in self.scripts:
+            self._concluded(whole, (*loads, *script.flat().values()))
+        whole.standalone = True
+        functions = {key: each for unit in self.functions for key, each in unit.flat().items()}
+        self._concluded(whole, (*loads, *functions.values()))
+        return whole.findings
+
+    def _concluded(self, whole: Unit, units: Iterable[Unit]) -> None:
+        for unit in units:
+            whole.watched.take(unit.watched)
+        with self.machine.apart(whole):
+            reports.concluded(self.machine)
+
+
+def _run_script(machine: Machine, namespace: Namespace) -> None:
+    before = machine.modules.get(namespace.path)
+    machine.modules[namespace.path] = namespace
+    try:
+        imports.run_module(machine, namespace)
+    finally:
+        del machine.modules[namespace.path]
+        if before is not None:
+            machine.modules[namespace.path] = before
 
 
 def _remembered(sizes: Sizes) -> Sizes:
@@ -156,14 +211,8 @@ def _is_main_guard(statement: ast.stmt) -> bool:
     return "__name__" in names
 
 
-def _functions(machine: Machine, namespace: Namespace) -> Iterable[Function]:
-    """Every function and method of a module that was defined when it ran."""
-    for chunk in namespace.file.chunks:
-        for statement in chunk.body:
-            yield from _functions_in(machine, statement)
-
-
 def _functions_in(machine: Machine, statement: ast.stmt) -> Iterable[Function]:
+    """Every function and method of a statement that was defined when it ran."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
         found = machine.defined.get(statement)
         if found is not None:

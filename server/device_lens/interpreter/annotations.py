@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from device_lens.domain.code import ClassValue
+from device_lens.domain.code import ClassValue, Deferred
 from device_lens.domain.heap import MISSING, ListObject, ModuleObject
 from device_lens.domain.values import (
     DeviceValue,
@@ -15,6 +15,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
+from device_lens.interpreter import imports
 from device_lens.interpreter.conditions import symbol_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
@@ -127,6 +128,8 @@ def _resolve(machine: Machine, node: ast.expr, frame: Frame) -> Any:
 
     if isinstance(node, ast.Name):
         found = lookup(machine, node.id, frame)
+        if type(found) is Deferred:
+            return imports.settled(machine, found, frame.namespace.scope.names, node.id)
         return External("builtins." + node.id) if found is MISSING and node.id in _HOST else found
     if isinstance(node, ast.Attribute):
         outer = _resolve(machine, node.value, frame)

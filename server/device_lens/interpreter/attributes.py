@@ -234,7 +234,7 @@ def _of_super(machine: Machine, receiver: Super, name: str, node: Any, frame: Fr
 def _of_namespace(machine: Machine, receiver: Namespace, name: str, node: Any, frame: Frame) -> Any:
     value = receiver.scope.names.get(name, MISSING)
     if value is not MISSING:
-        return value
+        return imports.settled(machine, value, receiver.scope.names, name)
     submodule = imports.submodule(machine, receiver, name)
     return submodule if submodule is not None else Unknown(name)
 

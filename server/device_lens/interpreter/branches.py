@@ -23,6 +23,12 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> int:
     value = machine.evaluate(node.test, frame)
     reports.tested(machine, node.test, value, frame)
     condition = machine.decide(truth(value, text_of(node.test)))
+    if _is_for_checkers(node.test):
+        frame.deferring, deferring = True, frame.deferring
+        try:
+            return machine.execute(node.body, frame)
+        finally:
+            frame.deferring = deferring
     if condition is True:
         narrow(machine, node.test, frame, True)
         return machine.execute(node.body, frame)
@@ -37,6 +43,15 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> int:
         return run
 
     return machine.fork(condition, frame, side(node.body, True), side(node.orelse, False))
+
+
+def _is_for_checkers(test: ast.expr) -> bool:
+    """Whether a test asks for `TYPE_CHECKING`, alone or as one way of several. Packages that load
+    their parts when they are asked for have such a block in place of the imports."""
+    if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.Or):
+        return any(map(_is_for_checkers, test.values))
+    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", None)
+    return name == "TYPE_CHECKING"
 
 
 def _try(machine: Machine, node: ast.Try, frame: Frame) -> int:

@@ -31,10 +31,15 @@ class Options:
     """Activations of one function on the stack: recursion beyond that is unknown."""
     max_activations: int = 64
     """Activations of one function in one run, those with remembered answers left out."""
+    max_spent: int = 1_500
+    """Statements run in one unit for one function, with all that it calls, before it is followed no
+    more."""
     symbolic_activations: int = 4
     """The same under a function that no one calls."""
     symbolic_depth: int = 4
     """Calls within calls for a function that no one calls."""
+    shallow_depth: int = 2
+    """The same where its text treats nothing as a tensor: it only passes on."""
 
 
 @dataclass

@@ -144,7 +144,7 @@ def call_external(
     unbound = _unbound_method(machine, name, args, kwargs, node, frame, complete)
     if unbound is not None:
         return unbound
-    foreign = machine.workspace.foreign_class(name) if name[:9] != "builtins." else None
+    foreign = machine.foreign_class(name) if name[:9] != "builtins." else None
     if foreign is not None and foreign.is_module:
         module = ModuleObject(function, node)
         machine.journal.write(module.own, "opaque", True)

@@ -85,7 +85,7 @@ def _inherit(machine: Machine, cls: ClassValue) -> None:
         else:
             name = registry.canonical(base.name)
             foreign.extend((name, *registry.bases(name)))
-            known = machine.workspace.foreign_class(name)
+            known = machine.foreign_class(name)
             if known is not None and known.bases:
                 foreign.extend(known.bases)
             if known is not None and known.is_module:

@@ -10,6 +10,7 @@ from device_lens.domain.guard import Guarded, Literals, assume_all
 from device_lens.domain.trail import Site, Trail
 from device_lens.interpreter import cuda_facts, places
 from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
+from device_lens.interpreter.findings import rank
 from device_lens.models.call import tensor_of
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def conflict(
     if certainty is None:
         return
     known = machine.findings.conflicts.get(node)
-    if known is not None and _rank(known.certainty) <= _rank(certainty):
+    if known is not None and rank(known.certainty) <= rank(certainty):
         return
     machine.findings.conflicts[node] = Conflict(
         machine.site(node, frame),
@@ -56,10 +57,6 @@ def conflict(
         wants_cpu=wants_cpu,
         call_chain=_call_chain(machine, frame),
     )
-
-
-def _rank(certainty: Certainty) -> int:
-    return list(Certainty).index(certainty)
 
 
 def _operand(

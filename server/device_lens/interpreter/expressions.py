@@ -6,7 +6,7 @@ import ast
 from functools import lru_cache
 from typing import Any
 
-from device_lens.domain.code import Function, Scope
+from device_lens.domain.code import Deferred, Function, Scope
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import MISSING, DictObject, ListObject
 from device_lens.domain.join import join_blind
@@ -18,7 +18,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import attributes, calls, intrinsics, reports
+from device_lens.interpreter import attributes, calls, imports, intrinsics, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.enumerations import is_member
@@ -42,10 +42,7 @@ def lookup(machine: Machine, name: str, frame: Frame) -> Any:
         if value is not MISSING:
             return value
         scope = scope.parent
-    value = frame.namespace.scope.names.get(name, MISSING)
-    if value is not MISSING:
-        return value
-    return MISSING
+    return frame.namespace.scope.names.get(name, MISSING)
 
 
 def _name(machine: Machine, node: ast.Name, frame: Frame) -> Any:
@@ -53,6 +50,8 @@ def _name(machine: Machine, node: ast.Name, frame: Frame) -> Any:
     if value is MISSING:
         value = lookup(machine, node.id, frame)
     if value is not MISSING:
+        if type(value) is Deferred or type(value) is Guarded:
+            return imports.settled(machine, value, frame.namespace.scope.names, node.id)
         return value
     if node.id == "__name__":
         return Const(frame.namespace.name)

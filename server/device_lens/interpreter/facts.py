@@ -9,8 +9,10 @@ condition without words is not reported.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 from typing import Any
 
 from device_lens.domain.device import DeviceTree
@@ -190,14 +192,14 @@ class Skipped:
     reason: str
 
 
-@dataclass(slots=True)
+@dataclass
 class FileFacts:
     """Everything about one file. Lists are in no particular order; each fact stands once."""
 
     path: str
     source: Any
     """The `SourceFile`."""
-    expressions: list[Expression] = field(default_factory=list)
+    read_expressions: Callable[[], list[Expression]] = list
     transfers: list[Transfer] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
     synchronizations: list[Synchronization] = field(default_factory=list)
@@ -207,6 +209,8 @@ class FileFacts:
     skipped: list[Skipped] = field(default_factory=list)
     limits: list[str] = field(default_factory=list)
     """Budgets that were hit, one sentence each."""
-    device_names: dict[Any, tuple[tuple[str, DeviceTree], ...]] = field(default_factory=dict)
-    """For each function node (None: module level): names and attributes that hold a device or a
-    tensor at hand, as text with what they are, for fixes to follow."""
+
+    @cached_property
+    def expressions(self) -> list[Expression]:
+        """What is known of each expression; read when it is first asked for."""
+        return self.read_expressions()

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
 
+from device_lens.domain.device import UNKNOWN_DEVICE, same_everywhere
 from device_lens.interpreter.computation import Operation
 from device_lens.interpreter.facts import (
+    Certainty,
     Conflict,
     FileFacts,
     Skipped,
     Synchronization,
     Transfer,
 )
+from device_lens.interpreter.rarer_facts import HostRead
 
 MAX_SKIPPED = 400
 """Skipped places kept in one run."""
@@ -30,7 +34,6 @@ class Findings:
         self.others: dict[Any, Any] = {}
         self.operations: dict[Any, Operation | None] = {}
         self.skipped: dict[Any, Skipped] = {}
-        self.device_names: dict[str, dict[Any, Any]] = {}
 
     def add(self, fact: Any) -> None:
         """Adds a rarer fact."""
@@ -47,6 +50,32 @@ class Findings:
     def skip(self, skipped: Skipped) -> None:
         if len(self.skipped) < MAX_SKIPPED:
             self.skipped.setdefault(skipped.site.node, skipped)
+
+    def keep(self, fact: Transfer) -> None:
+        """Adds a transfer, or merges it with what was seen at that place before."""
+        known = self.transfers.setdefault(fact.site.node, fact)
+        if known is not fact:
+            _merge(known, fact)
+
+    def take(self, other: Findings) -> None:
+        """Takes in what another unit found; its own facts stay as they are."""
+        for transfer in other.transfers.values():
+            self.keep(copy(transfer))
+        self.doubtful |= other.doubtful
+        for node, conflict in other.conflicts.items():
+            known = self.conflicts.get(node)
+            if known is None or rank(conflict.certainty) < rank(known.certainty):
+                self.conflicts[node] = conflict
+        for node, waiting in other.synchronizations.items():
+            self.synchronizations.setdefault(node, waiting)
+        for key, fact in other.others.items():
+            known = self.others.get(key)
+            if known is None or (type(fact) is HostRead and not known.on_accelerator):
+                self.others[key] = copy(fact)
+        for node, operation in other.operations.items():
+            self.computed(node, operation)
+        for skipped in other.skipped.values():
+            self.skip(skipped)
 
     def into(self, files: dict[str, FileFacts]) -> None:
         """Puts every fact into the facts of its file."""
@@ -71,6 +100,31 @@ class Findings:
         for skipped in self.skipped.values():
             if skipped.site.path in files:
                 files[skipped.site.path].skipped.append(skipped)
-        for path, names in self.device_names.items():
-            if path in files:
-                files[path].device_names.update(names)
+
+
+def rank(certainty: Certainty) -> int:
+    """0 for the surest."""
+    return _CERTAINTIES.index(certainty)
+
+
+_CERTAINTIES = tuple(Certainty)
+
+
+def _merge(known: Transfer, fact: Transfer) -> None:
+    for name in ("source", "target"):
+        old, new = getattr(known, name), getattr(fact, name)
+        if old != new and not same_everywhere(old, new):
+            setattr(known, name, UNKNOWN_DEVICE)
+    known.redundant = known.redundant and fact.redundant
+    known.presumed = known.presumed or fact.presumed
+    known.conditional = known.conditional or fact.conditional
+    known.created_here = known.created_here and fact.created_here
+    known.discarded = known.discarded or fact.discarded
+    if known.shape != fact.shape:
+        known.shape = None
+    if known.dtype != fact.dtype:
+        known.dtype = None
+    if known.condition != fact.condition:
+        known.condition = None
+    if len(fact.loops) > len(known.loops):
+        known.loops, known.invariant_in = fact.loops, fact.invariant_in

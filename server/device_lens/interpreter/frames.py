@@ -30,12 +30,14 @@ class LoopRecord:
 
 class Frame:
     """An activation. `self_value` and `owner` serve `super()`; `branch_depth` counts undecided
-    branches around the present statement; `statement` is the one being run."""
+    branches around the present statement; `statement` is the one being run; `deferring` tells that
+    its imports wait until their names are used."""
 
     __slots__ = (
         "branch_depth",
         "call_site",
         "chunk",
+        "deferring",
         "entry_mark",
         "exits",
         "function",
@@ -72,6 +74,7 @@ class Frame:
         self.try_depth = 0
         self.entry_mark = 0
         self.raised = False
+        self.deferring = False
         self.statement: Any = None
         self.yields: list[Any] | None = None
         self.call_site: Any = None

@@ -38,14 +38,16 @@ def invoke(
     counted = counted_as(function, args)
     number = machine.activations[counted] = machine.activations[counted] + 1
     rough = rough_key(machine, function, args, kwargs) if machine.standalone else None
-    if number > machine.most_activations():
+    if number > machine.most_activations() or machine.spent[counted] > machine.options.max_spent:
         machine.budget.note("functions called very often were not followed each time")
         answer = machine.memory.rough.get(rough)
         return Unknown(f"{function.name}(…)") if answer is None else answer
     journal, path = machine.journal, machine.path
     outside, mark = journal.outside, journal.mark()
     first = len(machine.watched.steps) if machine.watched.open_calls else None
+    left = machine.budget.steps
     value = _enter(machine, function, args, kwargs, node, caller, complete)
+    machine.spent[counted] += max(left - machine.budget.steps, 0)
     if journal.outside == outside:
         if machine.path is path:
             if key is not None:
@@ -87,7 +89,7 @@ def _enter(
 def _may_enter(machine: Machine, function: Function) -> bool:
     stack = machine.stack
     options = machine.options
-    if len(stack) >= (options.symbolic_depth if machine.symbolic else options.max_depth):
+    if len(stack) >= (machine.unit.symbolic_depth if machine.symbolic else options.max_depth):
         machine.budget.note("calls nested too deep were not followed")
         return False
     same = sum(1 for frame in stack if frame.function and frame.function.node is function.node)

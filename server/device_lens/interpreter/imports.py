@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import Any
 
-from device_lens.domain.code import Namespace
-from device_lens.domain.heap import MISSING
-from device_lens.domain.path import ALWAYS
+from device_lens.domain.code import Deferred, Namespace
+from device_lens.domain.guard import Guarded, combine, leaves
+from device_lens.domain.heap import MISSING, Table
 from device_lens.domain.values import External, Unknown
 from device_lens.interpreter.assignment import assign_name
 from device_lens.interpreter.budget import Exhausted
@@ -62,12 +63,17 @@ def run_import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> Non
     if path is None:
         _from_library(machine, node, name, frame)
         return
+    if frame.deferring and node.names[0].name != "*":
+        for alias in node.names:
+            deferred = Deferred(path, name, alias.name)
+            assign_name(machine, alias.asname or alias.name, deferred, frame)
+        return
     module = load(machine, path, name)
     for alias in node.names:
         if alias.name == "*":
             _star(machine, module, frame)
             continue
-        value = member(machine, module, alias.name, name, node.level, frame)
+        value = member(machine, module, alias.name)
         assign_name(machine, alias.asname or alias.name, value, frame)
 
 
@@ -90,17 +96,33 @@ def _from_library(machine: Machine, node: ast.ImportFrom, name: str, frame: Fram
         assign_name(machine, alias.asname or alias.name, value, frame)
 
 
-def member(
-    machine: Machine, module: Any, attribute: str, name: str, level: int, frame: Frame
-) -> Any:
+def member(machine: Machine, module: Any, attribute: str) -> Any:
     """`from module import attribute`: a name in it, or a submodule."""
     if not isinstance(module, Namespace):
         return Unknown(attribute)
     value = module.scope.names.get(attribute, MISSING)
     if value is not MISSING:
-        return value
+        return settled(machine, value, module.scope.names, attribute)
     found = submodule(machine, module, attribute)
     return found if found is not None else Unknown(attribute)
+
+
+def settled(machine: Machine, value: Any, names: Table, name: str) -> Any:
+    """What a name of a module stands for: an import that waited is carried out."""
+    if type(value) is Deferred:
+        names[name] = Unknown(name)  # for imports that go round in circles
+        names[name] = value = _carried_out(machine, value)
+    elif type(value) is Guarded and any(type(leaf) is Deferred for leaf in leaves(value)):
+        before, value = value, combine(partial(_carried_out, machine), value)
+        if names.get(name) is before:
+            names[name] = value
+    return value
+
+
+def _carried_out(machine: Machine, value: Any) -> Any:
+    if type(value) is not Deferred:
+        return value
+    return member(machine, load(machine, value.path, value.module), value.attribute)
 
 
 def submodule(machine: Machine, package: Namespace, name: str) -> Any:
@@ -124,31 +146,28 @@ def _star(machine: Machine, module: Any, frame: Frame) -> None:
 def load(machine: Machine, path: str, name: str) -> Any:
     """The module at `path`, run once. A module that is still being run (a cycle) has the names
     that it has so far."""
-    known = machine.modules.get(path)
-    if known is not None:
-        return known
-    file = machine.workspace.source(path)
-    if file is None or len(machine.stack) > MAX_IMPORT_DEPTH:
+    program = machine.program
+    file = machine.workspace.source(path) if path not in machine.modules else None
+    if path in machine.modules:
+        program.imported(path)
+        namespace = machine.modules[path]
+    elif file is None or len(program.loading) > MAX_IMPORT_DEPTH:
         return Unknown(name)
-    namespace = Namespace(path, name, file)
-    machine.modules[path] = namespace
-    budget = machine.budget
-    granted = machine.options.steps_per_line * len(file.lines.lines)
-    left, budget.steps = budget.steps, MODULE_STEPS + granted
-    try:
-        run_module(machine, namespace)
-    finally:
-        budget.steps = left
-    budget.grant(path, granted)
+    else:
+        namespace = Namespace(path, name, file)
+        with program.loaded(namespace, MODULE_STEPS + _granted(machine, namespace)):
+            run_module(machine, namespace)
+    machine.budget.grant(path, _granted(machine, namespace))
     return namespace
 
 
+def _granted(machine: Machine, namespace: Namespace) -> int:
+    return machine.options.steps_per_line * len(namespace.file.lines.lines)
+
+
 def run_module(machine: Machine, namespace: Namespace) -> None:
-    """Runs the top level of a module. Its own state is not undone with the branch that imports
-    it: a module is run once, whoever comes first."""
+    """Runs the top level of a module."""
     frame = Frame(namespace, namespace.scope, None)
-    before, machine.path = machine.path, ALWAYS
-    written = machine.journal.set_apart()
     machine.stack.append(frame)
     try:
         for chunk in namespace.file.chunks:
@@ -159,6 +178,3 @@ def run_module(machine: Machine, namespace: Namespace) -> None:
         machine.budget.note(f"`{namespace.name}` was not run to its end: too many steps")
     finally:
         machine.stack.pop()
-        machine.journal.resume(written)
-        machine.path = before
-        namespace.complete = True

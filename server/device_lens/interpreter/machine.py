@@ -7,16 +7,16 @@ found in two tables, `EVALUATORS` and `EXECUTORS`, that the other modules of thi
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Namespace
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device
 from device_lens.domain.guard import Guarded, assume_all, negation
 from device_lens.domain.heap import MISSING, Delta, Journal, moment
 from device_lens.domain.join import join, join_blind
-from device_lens.domain.path import ALWAYS, Path
+from device_lens.domain.path import ALWAYS
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
     BoundExternal,
@@ -26,14 +26,15 @@ from device_lens.domain.values import (
     SliceValue,
     Unknown,
 )
-from device_lens.interpreter.budget import Budget, Cancelled, Exhausted, Options
-from device_lens.interpreter.findings import Findings
+from device_lens.interpreter.budget import Cancelled, Exhausted, Options
 from device_lens.interpreter.frames import Exit, Frame
-from device_lens.interpreter.memory import Memory
-from device_lens.interpreter.protocol import Workspace
-from device_lens.interpreter.recording import Recorder
+from device_lens.interpreter.protocol import ForeignClass, Workspace
 from device_lens.interpreter.services import ModelServices
-from device_lens.interpreter.watched import Watched
+from device_lens.interpreter.unit import Unit
+
+if TYPE_CHECKING:
+    from device_lens.domain.path import Path
+    from device_lens.interpreter.program import Program
 
 NEXT = 0
 """The path goes on with the next statement."""
@@ -50,49 +51,65 @@ EXECUTORS: dict[type, Executor] = {}
 
 
 class Machine(ModelServices):
-    """One run over a program. Not reusable after `Cancelled`."""
+    """Runs one unit after the other over the modules of a program."""
 
-    def __init__(self, workspace: Workspace, options: Options, budget: Budget) -> None:
-        self.workspace = workspace
+    def __init__(self, program: Program, options: Options, workspace: Workspace) -> None:
+        self.program = program
         self.options = options
-        self.budget = budget
+        self.workspace = workspace
         self.journal = Journal()
-        self.path = ALWAYS
         self.modules: dict[str, Namespace] = {}
-        self.recorder = Recorder()
-        self.stack: list[Frame] = []
         self.globals: dict[str, Any] = {
             "default_device": CPU,
             "default_set": False,
             "current_cuda": Device("cuda"),
             "grad": True,
         }
-        self.shared: dict[Any, Any] = {}
-        self.activated: set[Any] = set()
         self.defined: dict[Any, Any] = {}
         self.classes: dict[Any, Any] = {}
-        self.standalone = False
-        """No script calls what runs."""
-        self.symbolic = False
-        """A function runs with symbols for its parameters."""
-        self.memory = Memory()
-        self.activations: Counter[Any] = Counter()
-        self.current_call: Any = None
-        self.active: tuple[Any, Frame] | None = None
-        self.findings = Findings()
-        self.watched = Watched()
         self.errors: list[Exception] = []
+
+    def adopt(self, unit: Unit) -> None:
+        """Works for a unit from now on. `standalone`: no script calls what runs; `symbolic`: a
+        function runs with symbols for its parameters."""
+        self.unit = unit
+        self.recorder = unit.recorder
+        self.findings = unit.findings
+        self.watched = unit.watched
+        self.budget = unit.budget
+        self.memory = unit.memory
+        self.activations = unit.activations
+        self.spent = unit.spent
+        self.activated = unit.activated
+        self.shared = unit.shared
+        self.stack = unit.stack
+        self.path = unit.path
+        self.active = unit.active
+        self.current_call = unit.current_call
+        self.standalone = unit.standalone
+        self.symbolic = unit.symbolic
+
+    @contextmanager
+    def apart(self, unit: Unit) -> Iterator[None]:
+        """Works for another unit meanwhile."""
+        before, path, active = self.unit, self.path, self.active
+        current_call, symbolic = self.current_call, self.symbolic
+        self.adopt(unit)
+        try:
+            yield
+        finally:
+            self.adopt(before)
+            self.path, self.active = path, active
+            self.current_call, self.symbolic = current_call, symbolic
+
+    def foreign_class(self, name: str) -> ForeignClass | None:
+        """What is known now of a class outside the workspace."""
+        found = self.unit.asked[name] = self.workspace.foreign_class(name)
+        return found
 
     def most_activations(self) -> int:
         options = self.options
         return options.symbolic_activations if self.symbolic else options.max_activations
-
-    def prepare(self) -> None:
-        """Connects what needs the models."""
-        from device_lens.models.torch.parts import device_remembered
-
-        journal = self.journal
-        self.recorder.module_device = lambda module: device_remembered(module, journal.moves)
 
     def conclude(self) -> None:
         """What can be said only at the end of a run."""

@@ -86,6 +86,7 @@ def _plain(
     in_class = frame.self_value is module and frame.function is not None
     if not in_class:
         return
+    machine.unit.consulted.update(base.node for base in module.cls.mro)
     reads = usage_of(module.cls, name)
     fact = PlainAttribute(
         machine.site(node, frame),

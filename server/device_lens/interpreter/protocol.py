@@ -22,6 +22,9 @@ class Workspace(Protocol):
     def source(self, path: str) -> Any | None:
         """The parsed file (`syntax.source.SourceFile`), or None."""
 
+    def stamp(self, path: str) -> Any:
+        """What tells one version of a file from another, without parsing it."""
+
     def resolve(self, module: str, level: int, importer: str) -> str | None:
         """The path of a workspace module as `importer` would import it; None if it is outside."""
 

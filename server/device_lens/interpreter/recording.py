@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from device_lens.domain.device import (
@@ -49,11 +49,22 @@ class Recorder:
     stands. `settled` are functions that scripts have run: what symbols would show there is less
     than what is known."""
 
-    def __init__(self) -> None:
+    def __init__(self, module_device: Callable[[ModuleObject], Any]) -> None:
         self.settled: frozenset[Any] = frozenset()
         self.seen: dict[Any, list[Seen]] = {}
         self.sites: dict[Any, Site] = {}
-        self.module_device: Callable[[ModuleObject], Any] = lambda module: None
+        self.module_device = module_device
+        self._by_path: dict[str, list[Any]] | None = None
+        self._made: dict[Any, Expression] = {}
+
+    def nodes(self, path: str) -> list[Any]:
+        """The nodes of a file that were observed, once the recorder's unit is over."""
+        if self._by_path is None:
+            self._by_path = {}
+            for node, site in self.sites.items():
+                if hasattr(site.node, "lineno"):
+                    self._by_path.setdefault(site.path, []).append(node)
+        return self._by_path.get(path, [])
 
     def see(self, node: Any, value: Any, frame: Frame, condition: Any) -> None:
         describe = _DESCRIBE.get(type(value))
@@ -75,28 +86,50 @@ class Recorder:
             shown = bare_name(node) if type(node) is ast.arg else node
             self.sites[node] = Site(frame.namespace.path, frame.chunk, shown)
             return
-        for entry in known:
-            if (
-                entry.kind is what
-                and (entry.device is device or entry.device == device)
-                and (entry.condition is condition or entry.condition == condition)
-            ):
-                return
-        if len(known) < MAX_SEEN:
-            known.append(Seen(what, device, value, condition))
-        else:
-            known[-1] = Seen(what, UNKNOWN_DEVICE, value, True)
+        _add(known, Seen(what, device, value, condition))
 
-    def expressions(self, paths: Collection[str], sizes: Sizes | None) -> dict[str, Any]:
-        """The facts of the files `paths`. `sizes` tells how large a module is (None: not asked,
-        since it walks over every part)."""
-        found: dict[str, list[Expression]] = {}
-        for node, entries in self.seen.items():
-            site = self.sites[node]
-            if site.path not in paths or not hasattr(site.node, "lineno"):
-                continue
-            found.setdefault(site.path, []).append(_expression(site, entries, sizes))
+    def expression(self, node: Any, sizes: Sizes | None) -> Expression:
+        """The fact of a node that no other recorder has seen."""
+        found = self._made.get(node)
+        if found is None:
+            found = self._made[node] = _expression(self.sites[node], self.seen[node], sizes)
         return found
+
+
+def expressions(recorders: Iterable[Recorder], path: str, sizes: Sizes | None) -> list[Expression]:
+    """The facts of a file, out of what several units observed. `sizes` tells how large a module is
+    (None: not asked, since it walks over every part)."""
+    by_node: dict[Any, list[Recorder]] = {}
+    for recorder in recorders:
+        for node in recorder.nodes(path):
+            by_node.setdefault(node, []).append(recorder)
+    return [
+        each[0].expression(node, sizes) if len(each) == 1 else _shared(node, each, sizes)
+        for node, each in by_node.items()
+    ]
+
+
+def _shared(node: Any, recorders: list[Recorder], sizes: Sizes | None) -> Expression:
+    merged: list[Seen] = []
+    for recorder in recorders:
+        for seen in recorder.seen[node]:
+            _add(merged, seen)
+    return _expression(recorders[0].sites[node], merged, sizes)
+
+
+def _add(known: list[Seen], new: Seen) -> None:
+    """Adds an observation that says something else than those before."""
+    for entry in known:
+        if (
+            entry.kind is new.kind
+            and (entry.device is new.device or entry.device == new.device)
+            and (entry.condition is new.condition or entry.condition == new.condition)
+        ):
+            return
+    if len(known) < MAX_SEEN:
+        known.append(new)
+    else:
+        known[-1] = Seen(new.kind, UNKNOWN_DEVICE, new.value, True)
 
 
 def _tensor(_: Recorder, value: Tensor) -> tuple[Kind, Any]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from device_lens.domain.code import ClassValue, Function, Namespace
+from device_lens.domain.code import ClassValue, Deferred, Function, Namespace
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import DeviceValue, DtypeValue, External, Tensor, TupleValue
@@ -44,7 +44,20 @@ class Relevance:
         self._uses: dict[str, bool] = {}
         self._above: dict[str, bool] = {}
         self._imported: dict[str, tuple[str, ...]] = {}
-        self._vocabularies: dict[str, frozenset[str]] = {}
+        self._stamps: dict[str, Any] = {}
+        self._vocabularies: dict[str, tuple[Any, frozenset[str]]] = {}
+        self._words: dict[Any, tuple[bool, frozenset[str]]] = {}
+
+    def begin(self, workspace: Workspace) -> None:
+        """Takes the files as they are now."""
+        self._workspace = workspace
+        for path, stamp in list(self._stamps.items()):
+            if workspace.stamp(path) != stamp:
+                before = self._imported.pop(path, None), self._uses.pop(path, None)
+                del self._stamps[path]
+                if before != (self._imports(path), self._uses_tensors(path)):
+                    self._above.clear()
+                    self._vocabularies.clear()
 
     def files(self, paths: Sequence[str]) -> frozenset[str]:
         """Those of some files that matter when they are analysed together."""
@@ -58,39 +71,49 @@ class Relevance:
         owner = function.owner
         if owner is not None and owner.is_module:
             return True
-        text = _text(function.chunk, owner.node if owner is not None else function.node)
-        return self._matters(text, self._vocabulary(function.namespace))
+        node = owner.node if owner is not None else function.node
+        return self._matters(function.chunk, node, self._vocabulary(function.namespace))
 
-    def _matters(self, text: str, vocabulary: frozenset[str]) -> bool:
-        if _TRIGGER.search(text) is not None:
-            return True
-        return not vocabulary.isdisjoint(_NAME.findall(text))
+    def treats(self, function: Function) -> bool:
+        """Whether a function's own text treats something as a tensor, module or device."""
+        return _TRIGGER.search(_text(function.chunk, function.node)) is not None
+
+    def _matters(self, chunk: Any, node: Any, vocabulary: frozenset[str]) -> bool:
+        known = self._words.get(node)
+        if known is None:
+            text = _text(chunk, node)
+            treats = _TRIGGER.search(text) is not None
+            known = treats, frozenset(() if treats else _NAME.findall(text))
+            self._words[node] = known
+        return known[0] or not vocabulary.isdisjoint(known[1])
 
     def _vocabulary(self, namespace: Namespace) -> frozenset[str]:
         """Names of a module that may stand for something that matters."""
         known = self._vocabularies.get(namespace.path)
-        if known is not None:
-            return known
+        if known is not None and known[0] is namespace.file:
+            return known[1]
         found: set[str] = set()
-        own: dict[str, str] = {}
+        own: dict[str, Any] = {}
         for name, value in namespace.scope.names.items():
             if isinstance(value, Function | ClassValue) and value.namespace is namespace:
-                own[name] = _text(value.chunk, value.node)
+                own[name] = value
             elif any(self._is_mattering(leaf) for leaf in leaves(value)):
                 found.add(name)
         grown = True
         while grown:
             words = frozenset(found)
-            found.update(name for name, text in own.items() if self._matters(text, words))
+            found.update(
+                name for name, value in own.items() if self._matters(value.chunk, value.node, words)
+            )
             grown = len(found) > len(words)
-        self._vocabularies[namespace.path] = frozenset(found)
-        return self._vocabularies[namespace.path]
+        self._vocabularies[namespace.path] = namespace.file, frozenset(found)
+        return frozenset(found)
 
     def _is_mattering(self, value: Any, depth: int = 2) -> bool:
         kind = type(value)
         if kind is External:
             return value.name.partition(".")[0] in TENSOR_LIBRARIES
-        if kind is Namespace:
+        if kind is Namespace or kind is Deferred:
             return self._reaches(value.path)
         if kind is Function or kind is ClassValue:
             return self._reaches(value.namespace.path)
@@ -133,6 +156,7 @@ class Relevance:
                 for module, level, _ in _import_statements(file)
             )
             self._uses[path] = known or bool(file and _PLAIN_USE.search(file.text))
+            self._stamps[path] = self._workspace.stamp(path)
         return self._uses[path]
 
     def _imports(self, path: str) -> tuple[str, ...]:
@@ -144,6 +168,7 @@ class Relevance:
             for module, level, names in () if file is None else _import_statements(file):
                 found.update(dict.fromkeys(self._resolved(module, level, names, path)))
             known = self._imported[path] = tuple(found)
+            self._stamps[path] = self._workspace.stamp(path)
         return known
 
     def _resolved(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -13,7 +12,8 @@ _NO_GRAD = frozenset({"no_grad", "inference_mode"})
 _WORDS = ("yield", "global", "nonlocal")
 _NO_NAMES: frozenset[str] = frozenset()
 _INFO = "_function_info"
-"""The entry of a function's node under which its answer is kept, for as long as the node lives."""
+_LOOP_INFO = "_loop_info"
+"""The entries of a node under which answers are kept, for as long as the node lives."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,15 @@ def _own_nodes(body: list[Any]) -> Iterator[Any]:
         pending.extend(ast.iter_child_nodes(node))
 
 
-@lru_cache(maxsize=8192)
 def loop_info(node: Any) -> LoopInfo:
+    """What a loop's body may change."""
+    known: LoopInfo | None = node.__dict__.get(_LOOP_INFO)
+    if known is None:
+        known = node.__dict__[_LOOP_INFO] = _loop_info(node)
+    return known
+
+
+def _loop_info(node: Any) -> LoopInfo:
     names: set[str] = set()
     places: set[str] = set()
     mutated: set[str] = set()

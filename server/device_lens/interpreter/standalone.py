@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.code import ClassValue, Function, Scope
 from device_lens.domain.device import SymbolicDevice
-from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject
+from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, moment
 from device_lens.domain.path import ALWAYS
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import functions, reports
@@ -19,11 +19,21 @@ from device_lens.models.torch.copying import deep_copy
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
+    from device_lens.interpreter.unit import Unit
 
 FORWARD = frozenset({"forward", "__call__"})
 _FRAMEWORK_STEPS = frozenset(
     {"training_step", "validation_step", "test_step", "predict_step", "shared_step"}
 )
+
+
+class Made(NamedTuple):
+    """An instance of a class made with symbols, the device that its parts share, and the unit that
+    made it."""
+
+    instance: Instance
+    home: SymbolicDevice | None
+    unit: Unit
 
 
 def run_function(machine: Machine, function: Function) -> None:
@@ -37,7 +47,10 @@ def run_function(machine: Machine, function: Function) -> None:
     before = machine.path
     steps = machine.budget.steps
     symbolic, machine.symbolic = machine.symbolic, True
-    machine.budget.steps = machine.options.max_standalone_steps
+    options = machine.options
+    treats = machine.program.relevance.treats(function)
+    machine.unit.symbolic_depth = options.symbolic_depth if treats else options.shallow_depth
+    machine.budget.steps = options.max_standalone_steps
     machine.path = ALWAYS
     depth = len(machine.stack)
     try:
@@ -122,7 +135,8 @@ def _home(machine: Machine, receiver: Any, function: Function) -> Any:
     if type(receiver) is not ModuleObject:
         return None
     if function.name in FORWARD or function.name in _FRAMEWORK_STEPS:
-        return machine.shared.get(("home", receiver.cls))
+        made = machine.program.instances.get(receiver.cls)
+        return None if made is None else made.home
     return None
 
 
@@ -134,27 +148,51 @@ def instance_of(machine: Machine, cls: ClassValue) -> Instance | None:
     """An instance made with symbols. A module lives wherever its caller put it: its parts are on
     one symbolic device, save for what its moves miss. None while it is being made (a class that
     needs itself)."""
-    key = ("instance", cls)
-    if key in machine.shared:
-        found: Instance | None = machine.shared[key]
-        return found
-    machine.shared[key] = None
-    instance = new_instance(machine, cls)
-    written = machine.journal.set_apart()
+    instances = machine.program.instances
+    made = instances.get(cls)
+    if made is None or made.unit.rests_on != made.unit.activated & machine.recorder.settled:
+        if cls in instances and made is None:
+            return None
+        instances[cls] = None
+        try:
+            made = _made(machine, cls)
+        finally:
+            del instances[cls]
+        instances[cls] = made
+    machine.unit.use(made.unit)
+    return made.instance
+
+
+def _made(machine: Machine, cls: ClassValue) -> Made:
+    unit = machine.program.unit(machine.options.max_standalone_steps, lasting=True)
+    unit.standalone = unit.symbolic = True
+    unit.symbolic_depth = machine.options.symbolic_depth
+    unit.recorder.settled = machine.recorder.settled
+    journal = machine.journal
+    start, outside = moment(), journal.outside
+    written = journal.set_apart()
+    home = None
     try:
-        _initialise(machine, cls, instance)
-        if isinstance(instance, ModuleObject):
-            _put_elsewhere(machine, cls, instance)
+        with machine.apart(unit):
+            instance = new_instance(machine, cls)
+            _initialise(machine, cls, instance)
+            if isinstance(instance, ModuleObject):
+                home = _put_elsewhere(machine, instance)
     finally:
-        machine.journal.resume(written)
-    machine.shared[key] = instance
-    return instance
+        journal.settle(0, start)
+        journal.undo(0)
+        journal.resume(written)
+        journal.outside = outside
+        unit.close()
+    machine.program.watched.settle(unit.watched)
+    unit.rests_on = unit.activated & machine.recorder.settled
+    return Made(instance, home, unit)
 
 
 def copy_of(machine: Machine, cls: ClassValue, site: Any) -> ModuleObject | None:
-    """A new instance like the one made with symbols, on the default device; None where there is no
-    such instance yet."""
-    made = machine.shared.get(("instance", cls))
+    """A new instance like the one made with symbols, on the default device; None where that is
+    being made."""
+    made = instance_of(machine, cls)
     if type(made) is not ModuleObject:
         return None
     journal = machine.journal
@@ -174,13 +212,6 @@ def _initialise(machine: Machine, cls: ClassValue, instance: Instance) -> None:
     from device_lens.interpreter import classes
 
     creator = cls.lookup("__init__")
-    before = machine.path
-    steps = machine.budget.steps
-    symbolic, machine.symbolic = machine.symbolic, True
-    machine.budget.steps = machine.options.max_standalone_steps
-    machine.path = ALWAYS
-    depth = len(machine.stack)
-    active = machine.active
     try:
         if isinstance(creator, Function):
             scope = Scope(creator.scope, creator.namespace.scope.names)
@@ -195,16 +226,10 @@ def _initialise(machine: Machine, cls: ClassValue, instance: Instance) -> None:
             classes.initialise(machine, instance, (), {}, cls.node, frame, False)
     except Exhausted:
         machine.budget.note(f"`{cls.name}` was not made to its end: too many steps")
-    finally:
-        del machine.stack[depth:]
-        machine.active = active
-        machine.path = before
-        machine.budget.steps = steps
-        machine.symbolic = symbolic
 
 
-def _put_elsewhere(machine: Machine, cls: ClassValue, instance: ModuleObject) -> None:
+def _put_elsewhere(machine: Machine, instance: ModuleObject) -> SymbolicDevice:
     home = SymbolicDevice("self", of_module_input=True)
-    machine.shared["home", cls] = home
     torch_module.move(machine, instance, home, None, None)
     machine.journal.write(instance.own, "device", home)
+    return home

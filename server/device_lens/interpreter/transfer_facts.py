@@ -130,7 +130,7 @@ def finish(
         presumed=_of_module_inputs(seen.device),
     )
     _creation(fact, node.func.value, tensor)
-    keep(machine, fact)
+    machine.findings.keep(fact)
     if tensor is not None:
         tensor_facts.transferred(machine, seen, fact, value, frame)
         pinned_facts.transferred(machine, fact, tensor, seen.receiver)
@@ -199,30 +199,6 @@ def _creation(fact: Transfer, receiver: ast.expr, tensor: Tensor | None) -> None
     if tensor.trail.kind == "created" and tensor.trail.site.node is receiver:
         fact.created_here = True
         fact.factory = ast.unparse(receiver.func)
-
-
-def keep(machine: Machine, fact: Transfer) -> None:
-    """Adds a transfer, or merges it with what was seen at that place before."""
-    known = machine.findings.transfers.get(fact.site.node)
-    if known is None:
-        machine.findings.transfers[fact.site.node] = fact
-        return
-    for name in ("source", "target"):
-        old, new = getattr(known, name), getattr(fact, name)
-        if old != new and not same_everywhere(old, new):
-            setattr(known, name, UNKNOWN_DEVICE)
-    known.redundant = known.redundant and fact.redundant
-    known.presumed = known.presumed or fact.presumed
-    known.conditional = known.conditional or fact.conditional
-    known.created_here = known.created_here and fact.created_here
-    if known.shape != fact.shape:
-        known.shape = None
-    if known.dtype != fact.dtype:
-        known.dtype = None
-    if known.condition != fact.condition:
-        known.condition = None
-    if len(fact.loops) > len(known.loops):
-        known.loops, known.invariant_in = fact.loops, fact.invariant_in
 
 
 def discarded(machine: Machine, expression: ast.expr, frame: Frame) -> None:

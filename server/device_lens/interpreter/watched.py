@@ -51,55 +51,95 @@ class LibraryCall:
 
 
 class Notes:
-    """Facts about values, by identity. The value is kept, so that its identity stays its own."""
+    """Facts about values, by identity. The value is kept, so that its identity stays its own.
+    Those of `below` are seen too, and not touched: what is dropped of them is hidden here."""
 
-    __slots__ = ("_by_id",)
+    __slots__ = ("_below", "_by_id")
 
-    def __init__(self) -> None:
+    def __init__(self, below: Notes | None = None) -> None:
         self._by_id: dict[int, tuple[Any, Any]] = {}
+        self._below: dict[int, tuple[Any, Any]] = {} if below is None else below._by_id
 
     def __bool__(self) -> bool:
-        return bool(self._by_id)
+        return bool(self._by_id or self._below)
 
     def put(self, value: Any, note: Any) -> None:
         self._by_id[id(value)] = (value, note)
 
     def get(self, value: Any) -> Any:
         """The note of that very value; Python's None where there is none."""
-        found = self._by_id.get(id(value))
+        key = id(value)
+        found = self._by_id.get(key)
+        if found is None and self._below:
+            found = self._below.get(key)
         return None if found is None else found[1]
 
     def drop(self, value: Any) -> None:
         self._by_id.pop(id(value), None)
+        if id(value) in self._below:
+            self._by_id[id(value)] = (value, None)
 
     def clear(self) -> None:
-        self._by_id.clear()
+        self._by_id = dict.fromkeys(self._below, (None, None))
 
     def items(self) -> list[tuple[Any, Any]]:
         """Values with their notes, oldest first."""
-        return list(self._by_id.values())
+        seen = {**self._below, **self._by_id} if self._below else self._by_id
+        return [each for each in seen.values() if each[1] is not None]
+
+    def take(self, other: Notes) -> None:
+        """Takes in what another one noted and hid."""
+        self._by_id.update(other._by_id)
+
+    def forget(self, other: Notes) -> None:
+        """Forgets what was taken from another one."""
+        for key in other._by_id:
+            self._by_id.pop(key, None)
+
+
+_BY_VALUE = (
+    "literals",
+    "copies",
+    "pending",
+    "batches",
+    "wrapped",
+    "late",
+    "loads",
+    "moved_leaves",
+)
+"""The notes about values."""
+_LISTED = _BY_VALUE[-2:]
+"""Those that are gone through, not only looked up: they go with the unit that wrote them."""
 
 
 class Watched:
-    """The notes of one run, by family of facts."""
+    """The notes of one unit, by family of facts. Those about the values of `below` are seen too.
+    With `lasting`, the values of the unit outlive it: what is noted of them goes to `below`, at
+    once or by `settle`."""
 
-    def __init__(self) -> None:
-        self.literals = Notes()
+    def __init__(self, below: Watched | None = None, lasting: bool = False) -> None:
+        for name in _BY_VALUE:
+            under = None if below is None else getattr(below, name)
+            kept = lasting and under is not None and name not in _LISTED
+            setattr(self, name, under if kept else Notes(under))
+        self.literals: Notes
         """Device strings, and devices made of them: where the literal stands."""
-        self.copies = Notes()
+        self.copies: Notes
         """Values that are copies on the host of what is on an accelerator."""
-        self.pending = Notes()
+        self.pending: Notes
         """Tensors that a copy without waiting may not have filled yet."""
-        self.batches = Notes()
+        self.batches: Notes
         """Tensors that a data loader yields."""
-        self.loads = Notes()
+        self.loads: Notes
         """What `torch.load` without `map_location` gave."""
-        self.restored: list[Any] = []
-        """Uses of it as a checkpoint."""
-        self.wrapped = Notes()
+        self.wrapped: Notes
         """Modules inside a `DistributedDataParallel`."""
-        self.moved_leaves = Notes()
+        self.moved_leaves: Notes
         """Moved leaves that require grad, which may become leaves again."""
+        self.late: Notes
+        """Parts that came into a module after its move: the key of the fact."""
+        self.restored: list[Any] = []
+        """Uses of a loaded value as a checkpoint."""
         self.bypasses: list[Any] = []
         self.forwarded: set[Any] = set()
         """Functions in which a `DistributedDataParallel` is called."""
@@ -108,22 +148,52 @@ class Watched:
         """The `torch.cuda.device` blocks that are open, innermost last."""
         self.made_in_context: dict[Any, Any] = {}
         """Factory calls inside such blocks, with the block's context and their places."""
-        self.mask: Any = None
-        self.started: Any = None
+        self.mask: Any = None if below is None else below.mask
+        self.started: Any = None if below is None else below.started
         self.plain: dict[Any, Any] = {}
         """Classes of modules by the assignment of their plain attributes."""
         self.open_calls: list[Any] = []
         """Calls of modules that are running, innermost last."""
         self.steps: list[Any] = []
         """What was computed in them, Python's None for what cannot be counted."""
-        self.late = Notes()
-        """Parts that came into a module after its move: the key of the fact."""
         self.lists: list[Any] = []
         """Modules with the plain lists and dicts of layers that were assigned to them."""
         self.moved_classes: set[Any] = set()
         self.escaped_classes: set[Any] = set()
         self.evidence: dict[str, set[str]] = {}
         """What is known of the program, by kind: the files that show it."""
+
+    def take(self, other: Watched) -> None:
+        """Takes in what another unit leaves to be concluded."""
+        for name in _BY_VALUE:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if mine is not theirs:
+                mine.take(theirs)
+        self.restored += other.restored
+        self.bypasses += other.bypasses
+        self.lists += other.lists
+        self.forwarded |= other.forwarded
+        self.moved_classes |= other.moved_classes
+        self.escaped_classes |= other.escaped_classes
+        for mine, theirs in (
+            (self.kept_graphs, other.kept_graphs),
+            (self.made_in_context, other.made_in_context),
+            (self.plain, other.plain),
+        ):
+            for key, value in theirs.items():
+                mine.setdefault(key, value)
+        for kind, paths in other.evidence.items():
+            self.evidence.setdefault(kind, set()).update(paths)
+
+    def settle(self, other: Watched) -> None:
+        """Lets all units see what one noted of values that outlive it."""
+        for name in _LISTED:
+            getattr(self, name).take(getattr(other, name))
+
+    def forget(self, other: Watched) -> None:
+        """Takes that back."""
+        for name in _LISTED:
+            getattr(self, name).forget(getattr(other, name))
 
     def note(self, kind: str, path: str) -> None:
         """Notes that a file shows something."""

@@ -99,9 +99,9 @@ class ParseCache:
     def get(self, path: str, snapshot: Snapshot) -> SourceFile | FileProblem:
         """The file as the snapshot or else the disk has it. An edit costs what it touches."""
         document = snapshot.documents.get(path)
-        made_from = stamp_of(path) if document is None else document.content
+        origin = made_from(path, snapshot)
         known = self._entries.get(path)
-        if known is not None and known.made_from == made_from and made_from is not None:
+        if known is not None and known.made_from == origin and origin is not None:
             self._entries.move_to_end(path)
             return known.result
         previous = known.result if known and isinstance(known.result, SourceFile) else None
@@ -112,7 +112,7 @@ class ParseCache:
         else:
             content = document.content
         result = _parsed(path, content, previous)
-        self._keep(path, _Entry(made_from, result, state))
+        self._keep(path, _Entry(origin, result, state))
         return result
 
     def state(self, path: str) -> str:
@@ -133,6 +133,13 @@ class ParseCache:
         self._lines += _size(entry)
         while self._lines > self._most_lines and len(self._entries) > 1:
             self.forget(next(iter(self._entries)))
+
+
+def made_from(path: str, snapshot: Snapshot) -> Stamp | str | NotebookSource | None:
+    """What a file's parse is made from: the content of an open document, else the stamp of what
+    the disk holds, None where it holds none."""
+    document = snapshot.documents.get(path)
+    return stamp_of(path) if document is None else document.content
 
 
 def _size(entry: _Entry) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 _INIT = "__init__.py"
 _MOST_ANSWERS = 200_000
@@ -25,11 +25,30 @@ class ImportResolver:
         self._answers: dict[tuple[str, int, str], str | None] = {}
         self._names: dict[str, frozenset[str]] = {}
         self._unsaved: frozenset[str] = frozenset()
+        self.generation = 0
+        """Grows whenever names may mean other files than before."""
 
     def invalidate(self) -> None:
         """Forget all: files came or went."""
         self._answers.clear()
         self._names.clear()
+        self.generation += 1
+
+    def changed(self, paths: Iterable[str]) -> None:
+        """Take note that files were written, came or went."""
+        if any(map(self._came_or_went, paths)):
+            self.invalidate()
+
+    def _came_or_went(self, path: str) -> bool:
+        """Whether a folder that was listed holds an entry on the way to a file no more, or anew."""
+        while True:
+            folder, name = os.path.split(path)
+            known = self._names.get(folder)
+            if known is not None and (name in known) != os.path.exists(path):
+                return True
+            if folder == path:
+                return False
+            path = folder
 
     def with_unsaved(self, paths: frozenset[str]) -> None:
         """Take these files to exist, whatever the disk says."""

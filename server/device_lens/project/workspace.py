@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from device_lens.interpreter.protocol import ForeignClass
-from device_lens.project.files import ParseCache, Snapshot
+from device_lens.project.files import ParseCache, Snapshot, made_from
 from device_lens.project.foreign import ForeignClasses
 from device_lens.project.imports import ImportResolver
 from device_lens.project.reading import FileProblem
@@ -31,7 +31,9 @@ class ProjectWorkspace:
         self._foreign = foreign
         self._reads = reads
         self._seen: dict[str, SourceFile | FileProblem] = {}
-        resolver.with_unsaved(frozenset(self._snapshot.documents))
+        self._stamps: dict[str, object] = {}
+        opened = self._snapshot.documents
+        resolver.with_unsaved(frozenset(path for path in opened if not os.path.exists(path)))
 
     def source(self, path: str) -> SourceFile | None:
         """The parsed file; the same object for as long as this view lives."""
@@ -45,6 +47,12 @@ class ProjectWorkspace:
             if self._reads is not None:
                 self._reads.files[path] = self._cache.state(path)
         return self._seen[path]
+
+    def stamp(self, path: str) -> object:
+        """What tells one version of a file from another, without parsing it."""
+        if path not in self._stamps:
+            self._stamps[path] = made_from(path, self._snapshot)
+        return self._stamps[path]
 
     def resolve(self, module: str, level: int, importer: str) -> str | None:
         """The path of a workspace module as ``importer`` would import it."""

@@ -105,7 +105,7 @@ def _move_created(
         return None
     creation = whole_value(context.place(created))
     device = context.at_hand.find(parameters.device, creation)
-    if device is None and created.chunk is tensor.site.chunk and plain(module):
+    if device is None and created.chunk.lineage is tensor.site.chunk.lineage and plain(module):
         device = f"next({module}.parameters()).device"
     return None if device is None else move_operand([creation], device)
 

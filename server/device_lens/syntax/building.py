@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from device_lens.syntax.chunk import Chunk, SyntaxProblem
+from device_lens.syntax.grafting import graft
 from device_lens.syntax.position import Position, Range
 from device_lens.syntax.quiet import Failure, parse_text, quiet
 from device_lens.syntax.recovery import mend
@@ -87,7 +88,13 @@ def _joined(
     lines: Sequence[str], old: Layout, before: int, part: _Part, kept: int, moved: int
 ) -> Layout:
     """The first old chunks, then those of a part, then the old ones from ``kept`` on."""
-    made = list(_chunks(part, lines, _pool(old.chunks[before:kept])))
+    replaced = old.chunks[before:kept]
+    made = list(_chunks(part, lines, _pool(replaced)))
+    if len(made) == len(replaced):
+        made = [
+            new if new is chunk or new in replaced else graft(chunk, new)
+            for chunk, new in zip(replaced, made, strict=True)
+        ]
     return Layout(
         [*old.chunks[:before], *made, *old.chunks[kept:]],
         [

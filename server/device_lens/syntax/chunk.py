@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from device_lens.syntax.position import Position, Range, column_of_byte
@@ -24,7 +24,8 @@ class Chunk:
 
     The object is the same in every version of a file in which its text stands unchanged, and
     occurs at most once in a file: the pair (chunk, node) is a place, and what is known of a node
-    holds for as long as its chunk lives. Positions are relative to the chunk's first line.
+    holds for as long as its chunk, or one of the same lineage, has it. Positions are relative to
+    the chunk's first line.
     """
 
     body: tuple[ast.stmt, ...]
@@ -36,6 +37,9 @@ class Chunk:
     problem: SyntaxProblem | None = None
     omitted: tuple[tuple[int, int], ...] = ()
     """The stretches of lines, from a first to before a last, that were left out as broken."""
+    lineage: object = field(default_factory=object)
+    """What chunks share that follow one another in the versions of a file and keep nodes of the
+    one before (`grafting.py`): a node that was kept stands where it stood."""
 
     @cached_property
     def line_count(self) -> int:

@@ -35,11 +35,12 @@ class SourceFile:
 
     @cached_property
     def _start_of(self) -> dict[int, int]:
-        return dict(zip(map(id, self.chunks), self.starts, strict=True))
+        lineages = (id(chunk.lineage) for chunk in self.chunks)
+        return dict(zip(lineages, self.starts, strict=True))
 
     def start_of(self, chunk: Chunk) -> int:
         """The line at which a chunk of this file starts; 0 for a chunk that is not in it."""
-        return self._start_of.get(id(chunk), 0)
+        return self._start_of.get(id(chunk.lineage), 0)
 
     def range(self, chunk: Chunk, node: ast.AST) -> Range:
         """Where a node stands in the file."""

@@ -19,7 +19,9 @@ from device_lens.domain.guard import (
     combine,
     conjunction,
     disjunction,
+    exclude,
     forced,
+    implies,
     leaves,
     negation,
     primary,
@@ -102,6 +104,13 @@ def test_connectives_are_those_of_logic(left: Any, right: Any) -> None:
         assert value_in(conjunction(left, right), world) == (a and b)
         assert value_in(disjunction(left, right), world) == (a or b)
         assert value_in(negation(left), world) == (not a)
+
+
+@given(CONDITIONS, CONDITIONS)
+def test_what_excludes_and_implies_holds_in_every_world(left: Any, right: Any) -> None:
+    both = [(value_in(left, world), value_in(right, world)) for world in WORLDS]
+    assert exclude(left, right) == (not any(a and b for a, b in both))
+    assert implies(left, right) == all(b or not a for a, b in both)
 
 
 @given(NUMBERS, st.sampled_from(ATOMS), st.booleans())

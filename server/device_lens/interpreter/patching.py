@@ -1,0 +1,89 @@
+"""Tells whether two versions of a file differ in nothing but the bodies of functions.
+
+Then every name, class and function is what it was, and only what ran those bodies must run again.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+Pairs = list[tuple[Any, Any]]
+
+
+def replaced(old: Sequence[Any], new: Sequence[Any]) -> Pairs | None:
+    """The chunks of two versions that are not shared, in pairs; None where they do not pair."""
+    head = 0
+    most = min(len(old), len(new))
+    while head < most and old[head] is new[head]:
+        head += 1
+    tail = 0
+    while tail < most - head and old[-1 - tail] is new[-1 - tail]:
+        tail += 1
+    if len(old) != len(new):
+        return None
+    stop = len(old) - tail
+    return list(zip(old[head:stop], new[head:stop], strict=True))
+
+
+def definitions(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> Pairs | None:
+    """The functions and classes of two stretches of code, in pairs; None where anything differs
+    but the bodies of functions."""
+    found: Pairs = []
+    return found if _paired(old, new, found) else None
+
+
+def _paired(old: Sequence[ast.stmt], new: Sequence[ast.stmt], found: Pairs) -> bool:
+    return len(old) == len(new) and all(
+        _alike(left, right, found) for left, right in zip(old, new, strict=True)
+    )
+
+
+def _alike(old: ast.stmt, new: ast.stmt, found: Pairs) -> bool:
+    if old is new:
+        return True
+    if type(old) is not type(new):
+        return False
+    if isinstance(old, ast.FunctionDef | ast.AsyncFunctionDef):
+        found.append((old, new))
+        return _same_but(old, new, ("body",))
+    if isinstance(old, ast.ClassDef):
+        found.append((old, new))
+        assert isinstance(new, ast.ClassDef)
+        return _same_but(old, new, ("body",)) and _paired(old.body, new.body, found)
+    if isinstance(old, ast.If | ast.Try | ast.With | ast.For | ast.While):
+        blocks = [name for name in ("body", "orelse", "finalbody") if hasattr(old, name)]
+        return _same_but(old, new, tuple(blocks)) and all(
+            _paired(getattr(old, name), getattr(new, name), found) for name in blocks
+        )
+    if _is_text(old) and _is_text(new):
+        return True
+    return ast.dump(old) == ast.dump(new)
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    """A docstring, or any other string that stands alone."""
+    return (
+        isinstance(statement, ast.Expr)
+        and isinstance(statement.value, ast.Constant)
+        and isinstance(statement.value.value, str)
+    )
+
+
+def _same_but(old: ast.stmt, new: ast.stmt, blocks: tuple[str, ...]) -> bool:
+    """Whether two statements say the same outside of their blocks."""
+    return all(
+        _same(getattr(old, name, None), getattr(new, name, None))
+        for name in old._fields
+        if name not in blocks
+    )
+
+
+def _same(old: Any, new: Any) -> bool:
+    if isinstance(old, list):
+        return len(old) == len(new) and all(map(_same, old, new))
+    if isinstance(old, ast.AST):
+        return isinstance(new, ast.AST) and ast.dump(old) == ast.dump(new)
+    return bool(old == new)

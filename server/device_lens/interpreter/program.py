@@ -1,0 +1,338 @@
+"""The modules of a workspace, their top levels run once, kept between versions of its files.
+
+Every unit starts from here and leaves nothing behind: what it wrote to the heap is undone. When a
+file changes in nothing but the bodies of functions, its module stays and the functions get their
+new code; else the module is run again, and with it those that import it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from device_lens.domain.code import Deferred, Namespace
+from device_lens.domain.heap import MISSING, Dated, Journal, Registry, moment
+from device_lens.domain.values import Const, Unknown
+from device_lens.interpreter import patching, standalone
+from device_lens.interpreter.budget import Budget, Options
+from device_lens.interpreter.machine import Machine
+from device_lens.interpreter.protocol import Workspace
+from device_lens.interpreter.recording import Recorder
+from device_lens.interpreter.relevance import Relevance
+from device_lens.interpreter.unit import Unit
+from device_lens.interpreter.watched import Watched
+from device_lens.models.torch.parts import device_remembered
+
+GROWING = frozenset({"items", "rest", "rest_key"})
+"""The fields of lists and dicts that change when something is put into them."""
+_DEVICES = ("default_device", "default_set", "current_cuda")
+"""The state of a program that decides where what is made goes."""
+MOST_REPLACED = 400
+"""Chunks replaced before a program starts afresh: what they leave in memory is bounded."""
+
+
+@dataclass(slots=True)
+class Load:
+    """A module whose top level has run. `effects` are its writes to what was there before it, as
+    table, key, old and new value. One that is not `shared` changed what others see, so that the
+    next unit must not find it."""
+
+    namespace: Namespace
+    unit: Unit
+    stamp: Any
+    importers: set[str] = field(default_factory=set)
+    effects: list[tuple[Any, Any, Any, Any]] = field(default_factory=list)
+    shared: bool = True
+
+
+class Program:
+    """The modules of one workspace, and the units that rest on them. For one thread."""
+
+    def __init__(self, options: Options, workspace: Workspace) -> None:
+        self.options = options
+        self.cancelled: Callable[[], bool] = lambda: False
+        self.watched = Watched()
+        self.loads: dict[str, Load] = {}
+        self.loading: list[str] = []
+        self.units: dict[Any, Unit] = {}
+        self.instances: dict[Any, standalone.Made | None] = {}
+        self.relevance = Relevance(workspace)
+        self._replaced = 0
+        self._machine(workspace)
+
+    def _machine(self, workspace: Workspace) -> None:
+        self.machine = Machine(self, self.options, workspace)
+        self.machine.adopt(self.unit(self.options.max_steps))
+        self.start = dict(self.machine.globals)
+        self.activations: Counter[Any] = Counter()
+        """Those of functions that top levels call: all of them count together."""
+
+    def unit(self, steps: int, lasting: bool = False) -> Unit:
+        """A new unit. With `lasting`, its values are for others too."""
+        journal = self.machine.journal
+        recorder = Recorder(lambda module: device_remembered(module, journal.moves))
+        budget = Budget(steps, lambda: self.cancelled())
+        return Unit(recorder, Watched(self.watched, lasting), budget)
+
+    # What a new version of the files leaves standing.
+
+    def begin(self, workspace: Workspace, cancelled: Callable[[], bool]) -> None:
+        """Takes the files as they are now."""
+        self.cancelled = cancelled
+        self.machine.workspace = workspace
+        self._leave_alone()
+        self.relevance.begin(workspace)
+        for key in [key for key, unit in self.units.items() if not unit.holds(workspace)]:
+            del self.units[key]
+        for cls in [c for c, m in self.instances.items() if m and not m.unit.holds(workspace)]:
+            self._forget_instance(cls)
+        gone = [
+            path
+            for path, load in self.loads.items()
+            if not load.unit.holds(workspace)
+            or (workspace.stamp(path) != load.stamp and not self._patch(path, workspace))
+        ]
+        if self._replaced > MOST_REPLACED:
+            self._forget_all()
+        elif gone:
+            self.drop(gone)
+
+    def _patch(self, path: str, workspace: Workspace) -> bool:
+        """Gives a module the new bodies of its functions, if that is all that changed."""
+        load = self.loads[path]
+        new = workspace.source(path)
+        if new is None or not load.shared:
+            return False
+        old = load.namespace.file
+        pairs = patching.replaced(old.chunks, new.chunks)
+        if pairs is None:
+            return False
+        told = self._looked_into()
+        codes: list[tuple[Any, Any, Any]] = []
+        for before, after in pairs:
+            inner = patching.definitions(before.body, after.body)
+            if inner is None or before.lineage in told:
+                return False
+            codes += ((after, left, right) for left, right in inner)
+        for chunk, left, right in codes:
+            self._recode(chunk, left, right)
+        load.namespace.file = new
+        load.stamp = workspace.stamp(path)
+        self._replaced += len(pairs)
+        self._forget_units({left for _, left, _ in codes})
+        return True
+
+    def _recode(self, chunk: Any, old: Any, new: Any) -> None:
+        machine = self.machine
+        function = machine.defined.pop(old, None)
+        if function is not None:
+            function.node, function.chunk = new, chunk
+            machine.defined[new] = function
+        cls = machine.classes.pop(old, None)
+        if cls is not None:
+            cls.node = cls.site = new
+            cls.chunk = chunk
+            machine.classes[new] = cls
+
+    def _looked_into(self) -> set[Any]:
+        """The lineages of the chunks of which the top level of a module has shown something."""
+        found: set[Any] = set()
+        for load in self.loads.values():
+            found.update(self._lineage(node) for node in load.unit.activated)
+            found.update(site.chunk.lineage for site in load.unit.recorder.sites.values())
+        return found
+
+    def _lineage(self, node: Any) -> Any:
+        """That of the chunk of a function; None for one inside a function."""
+        function = self.machine.defined.get(node)
+        return None if function is None else function.chunk.lineage
+
+    def _forget_units(self, nodes: set[Any], modules: Collection[str] = ()) -> None:
+        """Forgets what ran or read some nodes, or asked for some modules."""
+        for key in [key for key, unit in self.units.items() if unit.read(nodes, modules)]:
+            del self.units[key]
+        for cls, made in list(self.instances.items()):
+            if made is not None and made.unit.read(nodes, modules):
+                self._forget_instance(cls)
+
+    def _forget_instance(self, cls: Any) -> None:
+        made = self.instances.pop(cls)
+        if made is not None:
+            self.watched.forget(made.unit.watched)
+
+    def _forget_all(self) -> None:
+        self.loads.clear()
+        self.units.clear()
+        self.instances.clear()
+        self.watched = Watched()
+        self._replaced = 0
+        self._machine(self.machine.workspace)
+
+    def drop(self, paths: Iterable[str]) -> None:
+        """Takes some modules out, with those that import them."""
+        gone = self._importers(paths)
+        if not gone:
+            return
+        machine = self.machine
+        left = [load for path, load in self.loads.items() if path in gone]
+        if not _undo([effect for load in left for effect in load.effects], machine.journal):
+            self._forget_all()
+            return
+        for load in left:
+            del self.loads[load.namespace.path]
+            machine.modules.pop(load.namespace.path, None)
+            self.watched.forget(load.unit.watched)
+        self._replaced += len(gone)
+        code = {n: f for n, f in machine.defined.items() if f.namespace.path in gone}
+        classes = {n: c for n, c in machine.classes.items() if c.namespace.path in gone}
+        machine.defined = {n: f for n, f in machine.defined.items() if n not in code}
+        machine.classes = {n: c for n, c in machine.classes.items() if n not in classes}
+        self._forget_units({*code, *classes}, gone)
+
+    def _importers(self, paths: Iterable[str]) -> set[str]:
+        found: set[str] = set()
+        pending = list(paths)
+        while pending:
+            path = pending.pop()
+            if path not in found and path in self.loads:
+                found.add(path)
+                pending += self.loads[path].importers
+        return found
+
+    # Running.
+
+    def imported(self, path: str) -> None:
+        """Takes note of who asks for a module."""
+        machine = self.machine
+        machine.unit.imports.add(path)
+        load = self.loads.get(path)
+        if load is not None and self.loading:
+            load.importers.add(self.loading[-1])
+
+    @contextmanager
+    def loaded(self, namespace: Namespace, steps: int) -> Iterator[None]:
+        """Around the run of a module's top level, for which the whole program waits. What is not
+        run to its end is forgotten."""
+        machine, path = self.machine, namespace.path
+        journal = machine.journal
+        load = Load(namespace, self.unit(steps, lasting=True), machine.workspace.stamp(path))
+        self.loads[path] = load
+        self.imported(path)
+        machine.modules[path] = namespace
+        born, outside = moment(), journal.outside
+        ordinary = all(machine.globals[name] == self.start[name] for name in _DEVICES)
+        load.unit.activations = self.activations
+        written = journal.set_apart()
+        self.loading.append(path)
+        complete = False
+        try:
+            with machine.apart(load.unit):
+                yield
+            complete = True
+        finally:
+            self.loading.pop()
+            load.effects = list(_effects(journal.entries, namespace.scope.names, born))
+            journal.resume(written)
+            journal.outside = outside
+            load.unit.close()
+            if not ordinary and load.unit.recorder.sites:
+                load.shared = False
+            if any(_patches(*effect) for effect in load.effects):
+                load.shared = False
+            state = load.unit.watched.mask, load.unit.watched.started
+            if state != (self.watched.mask, self.watched.started):
+                self.watched.mask, self.watched.started = state
+                load.shared = False
+            self.watched.settle(load.unit.watched)
+            if not complete:
+                self.drop([path])
+
+    def run(self, unit: Unit, action: Callable[[], None]) -> None:
+        """Runs a unit from the state that the modules leave, and puts that state back."""
+        machine = self.machine
+        mark, start = machine.journal.mark(), moment()
+        try:
+            with machine.apart(unit):
+                action()
+        finally:
+            machine.journal.settle(mark, start)
+            machine.journal.undo(mark)
+            unit.close()
+
+    def leave(self, unit: Unit) -> None:
+        """Takes those modules out again that only one unit may see."""
+        for load in self._leave_alone():
+            unit.use(load.unit)
+            unit.files[load.namespace.path] = load.stamp
+
+    def _leave_alone(self) -> list[Load]:
+        alone = self._importers(path for path, load in self.loads.items() if not load.shared)
+        left = [load for path, load in self.loads.items() if path in alone]
+        self.drop(alone)
+        self.machine.globals.update(self.start)
+        self.watched.mask = self.watched.started = None
+        return left
+
+    def reached(self, paths: Iterable[str]) -> dict[str, Load]:
+        """The modules that some have imported, directly or not, in the order in which they ran."""
+        found: set[str] = set()
+        pending = list(paths)
+        while pending:
+            path = pending.pop()
+            if path not in found and path in self.loads:
+                found.add(path)
+                pending += self.loads[path].unit.imports
+        return {path: load for path, load in self.loads.items() if path in found}
+
+
+def _effects(
+    entries: list[tuple[Any, Any, Any]], own: Any, born: int
+) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """What was written to tables that were there before a moment, each place once."""
+    seen: set[tuple[int, Any]] = set()
+    for table, key, old in entries:
+        if table is own or (isinstance(table, Dated) and table.born >= born):
+            continue
+        place = id(table), key
+        if place not in seen:
+            seen.add(place)
+            yield table, key, old, table.get(key, MISSING)
+
+
+def _patches(table: Any, key: Any, old: Any, new: Any) -> bool:
+    """Whether a write changes what others may rest on, rather than adding to it or filling in
+    what was left open."""
+    return old is not new and key not in GROWING and _tells(old) and _tells(new)
+
+
+def _tells(value: Any) -> bool:
+    if type(value) is Const:
+        return value.value is not None
+    return value is not MISSING and not isinstance(value, Unknown | Namespace | Deferred)
+
+
+def _undo(effects: list[tuple[Any, Any, Any, Any]], journal: Journal) -> bool:
+    """Undoes what modules did to others, save where another one wrote since; False where that
+    cannot be told apart. The effects are in the order in which the modules began to run."""
+    places: dict[tuple[int, Any], list[tuple[Any, Any, Any, Any]]] = {}
+    for effect in effects:
+        places.setdefault((id(effect[0]), effect[1]), []).append(effect)
+    for each in places.values():
+        table, key, old, _ = each[0]
+        now = table.get(key, MISSING)
+        if all(now is not written for effect in each for written in effect[2:]):
+            if key == "items":
+                mine = {id(item) for effect in each for item in effect[3][len(effect[2]) :]}
+                table[key] = tuple(item for item in now if id(item) not in mine)
+            elif key in GROWING:
+                return False
+        elif old is MISSING:
+            table.pop(key, None)
+        else:
+            table[key] = old
+        if type(table) is Registry:
+            journal.forget_places(table)
+    return True

@@ -1,0 +1,99 @@
+"""What one stretch of an analysis finds by itself, and what it has of its own while it runs.
+
+A unit is the top level of a module, a script, an object of a class made with symbols, or the
+functions of one statement that no one calls. It rests on the modules of a `Program` and on the
+units that it names as its parts, on nothing else that another one did: so it holds for as long as
+the code that it consulted stands.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+from device_lens.domain.path import ALWAYS
+from device_lens.interpreter.budget import Budget
+from device_lens.interpreter.findings import Findings
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.memory import Memory
+from device_lens.interpreter.protocol import Workspace
+from device_lens.interpreter.recording import Recorder
+from device_lens.interpreter.watched import Watched
+
+
+class Unit:
+    """`activated` are the functions that ran, `consulted` other nodes whose code was read;
+    `imports` the modules that were asked for. The rest is what the machine works with
+    (`Machine.apart`)."""
+
+    def __init__(self, recorder: Recorder, watched: Watched, budget: Budget) -> None:
+        self.recorder = recorder
+        self.findings = Findings()
+        self.watched = watched
+        self.budget = budget
+        self.activated: set[Any] = set()
+        self.consulted: set[Any] = set()
+        self.imports: set[str] = set()
+        self.parts: dict[int, Unit] = {}
+        self.files: dict[str, Any] = {}
+        """Files that were read for this unit alone, with their stamps."""
+        self.asked: dict[str, Any] = {}
+        """What was known of classes outside the workspace."""
+        self.standalone = False
+        self.symbolic = False
+        self.symbolic_depth = 0
+        """Calls within calls that are followed while it is symbolic."""
+        self.rests_on: Any = None
+        """What else decided the outcome: whoever keeps the unit compares it."""
+        self._begin()
+
+    def _begin(self) -> None:
+        self.memory = Memory()
+        self.activations: Counter[Any] = Counter()
+        self.spent: Counter[Any] = Counter()
+        self.shared: dict[Any, Any] = {}
+        self.stack: list[Frame] = []
+        self.path = ALWAYS
+        self.active: tuple[Any, Frame] | None = None
+        self.current_call: Any = None
+
+    def close(self) -> None:
+        """Lets go of what only a run needs."""
+        self._begin()
+
+    @property
+    def limits(self) -> list[str]:
+        return self.budget.limits
+
+    def use(self, other: Unit) -> None:
+        """Rests on another unit from now on."""
+        if id(other) in self.parts:
+            return
+        self.parts[id(other)] = other
+        self.consulted |= other.consulted
+        self.activated |= other.activated
+        self.imports |= other.imports
+        self.asked.update(other.asked)
+
+    def read(self, nodes: set[Any], modules: Collection[str]) -> bool:
+        """Whether the unit ran or read one of some nodes, or asked for one of some modules."""
+        return not (
+            nodes.isdisjoint(self.activated)
+            and nodes.isdisjoint(self.consulted)
+            and self.imports.isdisjoint(modules)
+        )
+
+    def holds(self, workspace: Workspace) -> bool:
+        """Whether what was read for this unit alone is still the same."""
+        return all(workspace.stamp(path) == stamp for path, stamp in self.files.items()) and all(
+            workspace.foreign_class(name) == known for name, known in self.asked.items()
+        )
+
+    def flat(self) -> dict[int, Unit]:
+        """The unit and all its parts, parts first."""
+        found: dict[int, Unit] = {}
+        for part in self.parts.values():
+            found.update(part.flat())
+        found[id(self)] = self
+        return found

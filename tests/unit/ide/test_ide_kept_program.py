@@ -1,0 +1,203 @@
+"""What an editor keeps between the versions of a file: modules stay loaded, and whatever changes
+says the same as a project that sees the files for the first time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from device_lens.ide.explain import explain
+from device_lens.ide.locations import Printer
+from device_lens.ide.project import Project
+from device_lens.interpreter import imports
+from device_lens.interpreter.budget import Cancelled
+from device_lens.project.files import FileStore, Snapshot
+
+LAYERS = """\
+import torch
+from torch import nn
+
+WIDTH = 4
+
+
+class Mask(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(WIDTH, WIDTH)
+
+    def mask(self, x):
+        return torch.ones(WIDTH)
+
+    def forward(self, x):
+        return self.fc(x) + self.mask(x)
+
+
+def place(x):
+    return x.to("cuda:0")
+"""
+NET = """\
+from layers import Mask, place
+
+
+def build():
+    return Mask()
+
+
+def put(x):
+    y = place(x)
+    return y
+"""
+TRAIN = """\
+import torch
+from net import build, put
+
+
+def main():
+    model = build().to("cuda:0")
+    x = put(torch.zeros(4))
+    out = model(x)
+
+
+if __name__ == "__main__":
+    main()
+"""
+FILES = {"layers": LAYERS, "net": NET, "train": TRAIN}
+
+
+class Editing:
+    """A folder of files, all open, with a project that has seen each version of them."""
+
+    def __init__(self, folder: Path, files: dict[str, str]) -> None:
+        self.folder = folder
+        for name, text in files.items():
+            (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        self.store = FileStore()
+        self.texts = dict(files)
+        self.version = 0
+        self.project = self.fresh()
+
+    def fresh(self) -> Project:
+        found = Project(str(self.folder))
+        found.index([str(self.folder / f"{name}.py") for name in self.texts], self.snapshot())
+        return found
+
+    def snapshot(self) -> Snapshot:
+        return self.store.snapshot()
+
+    def edit(self, name: str, old: str, new: str) -> None:
+        assert old in self.texts[name]
+        self.texts[name] = self.texts[name].replace(old, new, 1)
+        self.version += 1
+        self.store.change(str(self.folder / f"{name}.py"), self.version, self.texts[name])
+
+    def said(self, name: str, project: Project | None = None) -> tuple[object, list[object]]:
+        """All that is known of a file, and what is reported."""
+        path = str(self.folder / f"{name}.py")
+        analysis = (project or self.project).analyse(path, self.snapshot())
+        found = [(each.rule, each.range, each.message) for each in analysis.findings]
+        printer = Printer(str(self.folder), lambda path: None)
+        return explain(analysis.facts, analysis.sources, analysis.costs, printer), found
+
+    def agree(self) -> None:
+        """Whether a project that sees all this for the first time says the same."""
+        for name in self.texts:
+            assert self.said(name) == self.said(name, self.fresh())
+
+
+@pytest.fixture
+def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The modules whose top levels run, by their names."""
+    names: list[str] = []
+    original = imports.run_module
+
+    def run(machine, namespace):  # type: ignore[no-untyped-def]
+        names.append(namespace.name)
+        original(machine, namespace)
+
+    monkeypatch.setattr(imports, "run_module", run)
+    return names
+
+
+def test_typing_in_a_function_runs_no_module_again(tmp_path: Path, ran: list[str]) -> None:
+    editing = Editing(tmp_path, FILES)
+    before = editing.said("layers")
+    ran.clear()
+    editing.edit("layers", "torch.ones(WIDTH)", "torch.ones(WIDTH, device=x.device)")
+    assert editing.said("layers") != before
+    assert ran == ["__main__"]
+    editing.agree()
+
+
+def test_another_method_is_not_run_for_it(tmp_path: Path) -> None:
+    editing = Editing(tmp_path, {"layers": LAYERS})
+    editing.said("layers")
+    program = next(iter(editing.project._programs.values()))[0]
+    before = {node.name: unit for node, unit in program.units.items()}
+    editing.edit("layers", 'x.to("cuda:0")', 'x.to("cuda:1")')
+    editing.said("layers")
+    after = {node.name: unit for node, unit in program.units.items()}
+    assert after["forward"] is before["forward"]
+    assert after["place"] is not before["place"]
+    editing.agree()
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("WIDTH = 4", "WIDTH = 8"),
+        ("def mask(self, x):", "def mask(self, x, much=1):"),
+        ("class Mask(nn.Module):", "class Mask(nn.Identity):"),
+        ("    return x.to", "\n    return x.to"),
+        ('x.to("cuda:0")', 'x.to("cuda:'),
+        ("    def forward", "    # a comment\n    def forward"),
+        ("def place(x):", "def put_somewhere(x):"),
+        ("import torch\n", "import torch\n\ntorch.set_default_device('cuda:1')\n"),
+        ("super().__init__()", "super().__init__()\n        self.seen = torch.zeros(1)"),
+    ],
+)
+def test_any_edit_says_what_a_first_look_says(tmp_path: Path, old: str, new: str) -> None:
+    editing = Editing(tmp_path, FILES)
+    editing.agree()
+    editing.edit("layers", old, new)
+    editing.agree()
+    editing.edit("layers", new, old)
+    editing.agree()
+
+
+def test_what_one_script_changes_another_does_not_see(tmp_path: Path) -> None:
+    """A module that sets the default device does so for the script that imports it alone."""
+    plain = "import torch\n\nif __name__ == '__main__':\n    x = torch.zeros(1)\n"
+    moved = f"import settings\n{plain}"
+    files = {"settings": "import torch\n\ntorch.set_default_device('cuda')\n"}
+    editing = Editing(tmp_path, {**files, "first": moved, "second": plain})
+    first, second = str(editing.said("first")), str(editing.said("second"))
+    assert "'cuda'" in first
+    assert "cuda" not in second
+    editing.agree()
+
+
+def test_a_cancelled_look_leaves_the_rest_usable(tmp_path: Path) -> None:
+    editing = Editing(tmp_path, FILES)
+    for after in range(0, 40, 3):
+        left = [after]
+
+        def cancelled(left: list[int] = left) -> bool:
+            left[0] -= 1
+            return left[0] < 0
+
+        try:
+            editing.project.analyse(str(tmp_path / "train.py"), editing.snapshot(), cancelled)
+        except Cancelled:
+            editing.agree()
+        editing.edit("layers", "return", "return  ")
+
+
+def test_a_file_that_comes_is_found(tmp_path: Path) -> None:
+    train = "import torch\nfrom late import d\n\nx = torch.ones(1, device=d)\n"
+    editing = Editing(tmp_path, {"train": train})
+    assert "cuda" not in str(editing.said("train"))
+    late = tmp_path / "late.py"
+    late.write_text("d = 'cuda:1'\n", encoding="utf-8")
+    editing.project.forget([str(late)])
+    assert "cuda:1" in str(editing.said("train"))
