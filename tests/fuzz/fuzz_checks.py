@@ -126,10 +126,13 @@ def _check_word(source: SourceFile, where: Range, node: ast.AST) -> None:
 def check_analysis(analysis: Analysis, random: Random) -> None:
     """Everything that is shown of a file lies in it, and can be shown."""
     facts, source = analysis.facts, analysis.facts.source
-    own = set(map(id, source.chunks))
+    own = {id(chunk.lineage) for chunk in source.chunks}
+    nodes = {id(n) for chunk in source.chunks for top in chunk.body for n in ast.walk(top)}
     for what, site in sites_in_facts(facts):
         if site.path == facts.path:
-            _demand(id(site.chunk) in own, f"{what} stands in a chunk of another version")
+            _demand(id(site.chunk.lineage) in own, f"{what} stands in a chunk of another version")
+            known = id(site.node) in nodes or _is_made(site.node)
+            _demand(known, f"{what} stands at a node of another version")
             check_range(source.lines, range_of(source, site), what)
         else:
             other = analysis.sources(site.path)
@@ -284,6 +287,11 @@ def _plain(value: Any, analysis: Analysis) -> Any:
         named = {each.name: _plain(getattr(value, each.name), analysis) for each in fields(value)}
         return type(value).__name__, named
     return type(value).__name__
+
+
+def _is_made(node: ast.AST) -> bool:
+    """Whether a node may be made for the place of a parameter's name (`scan.bare_name`)."""
+    return isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
 
 
 def _demand(holds: bool, otherwise: str) -> None:

@@ -45,6 +45,7 @@ def literal(machine: Machine, node: ast.Constant, value: Const, frame: Frame) ->
     site = machine.site(node, frame)
     note = Literal(site, str(value.value), _form(frame, node), _guarded(machine))
     machine.watched.literals.put(value, note)
+    machine.unit.noted.add(frame.chunk.lineage)
 
 
 def _form(frame: Frame, node: ast.Constant) -> str:

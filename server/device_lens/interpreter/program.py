@@ -141,6 +141,7 @@ class Program:
         """The lineages of the chunks of which the top level of a module has shown something."""
         found: set[Any] = set()
         for load in self.loads.values():
+            found |= load.unit.noted
             found.update(self._lineage(node) for node in load.unit.activated)
             found.update(site.chunk.lineage for site in load.unit.recorder.sites.values())
         return found

@@ -34,6 +34,8 @@ class Unit:
         self.budget = budget
         self.activated: set[Any] = set()
         self.consulted: set[Any] = set()
+        self.noted: set[object] = set()
+        """The lineages of chunks whose places are kept in notes."""
         self.imports: set[str] = set()
         self.parts: dict[int, Unit] = {}
         self.files: dict[str, Any] = {}

@@ -152,6 +152,7 @@ def test_another_method_is_not_run_for_it(tmp_path: Path) -> None:
         ('x.to("cuda:0")', 'x.to("cuda:'),
         ("    def forward", "    # a comment\n    def forward"),
         ("def place(x):", "def put_somewhere(x):"),
+        ("def place(x):", "def place(x, device='cuda'):\n    torch.ones(1, device=device)"),
         ("import torch\n", "import torch\n\ntorch.set_default_device('cuda:1')\n"),
         ("super().__init__()", "super().__init__()\n        self.seen = torch.zeros(1)"),
     ],
@@ -201,3 +202,13 @@ def test_a_file_that_comes_is_found(tmp_path: Path) -> None:
     late.write_text("d = 'cuda:1'\n", encoding="utf-8")
     editing.project.forget([str(late)])
     assert "cuda:1" in str(editing.said("train"))
+
+
+def test_a_default_that_names_a_device_moves_with_its_text(tmp_path: Path) -> None:
+    text = "import torch\n\n\ndef place(x, device='cuda'):\n    return x.to(device)\n"
+    editing = Editing(tmp_path, {"layers": text})
+    editing.agree()
+    editing.edit("layers", "place(x, device", "place(x,   device")
+    editing.agree()
+    editing.edit("layers", "return x", "return   x")
+    editing.agree()
