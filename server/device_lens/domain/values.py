@@ -6,6 +6,8 @@ A value is one of these, an object of the abstract heap (`heap`), or a decision 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
@@ -240,3 +242,34 @@ class Unknown:
 
     def __repr__(self) -> str:
         return f"Unknown({self.label})"
+
+    def parts(self) -> dict[Any, Any]:
+        """What is remembered of its attributes and items, to be read and added to."""
+        self.note()
+        if self.fields is None:
+            self.fields = {}
+        return self.fields
+
+    def note(self) -> None:
+        """To be called before something is remembered of it (`forgetting`)."""
+        if id(self) not in _NOTED[-1]:
+            fields = None if self.fields is None else dict(self.fields)
+            truths = None if self.truths is None else dict(self.truths)
+            _NOTED[-1][id(self)] = (self, fields, truths, self.tensor_evidence)
+
+
+_NOTED: list[dict[int, tuple[Unknown, Any, Any, bool]]] = [{}]
+"""Unknowns as they were before something was remembered of them, for each open stretch."""
+
+
+@contextmanager
+def forgetting(lasting: bool = False) -> Iterator[None]:
+    """A stretch of an analysis after which unknowns are what they were before it, so that no other
+    stretch depends on it; with `lasting` what is remembered stays."""
+    _NOTED.append({})
+    try:
+        yield
+    finally:
+        noted = _NOTED.pop()
+        for value, fields, truths, evidence in () if lasting else noted.values():
+            value.fields, value.truths, value.tensor_evidence = fields, truths, evidence

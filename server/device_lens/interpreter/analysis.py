@@ -113,7 +113,7 @@ class _Run:
         """Every function and method of a module that was defined when it ran."""
         for chunk in namespace.file.chunks:
             for statement in chunk.body:
-                yield from _functions_in(self.machine, statement)
+                yield from _functions_in(self.program, statement)
 
     def _alone(self, function: Function, settled: frozenset[Any]) -> Unit:
         """The unit of a function that no one calls, run with symbols."""
@@ -211,16 +211,16 @@ def _is_main_guard(statement: ast.stmt) -> bool:
     return "__name__" in names
 
 
-def _functions_in(machine: Machine, statement: ast.stmt) -> Iterable[Function]:
+def _functions_in(program: Program, statement: ast.stmt) -> Iterable[Function]:
     """Every function and method of a statement that was defined when it ran."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-        found = machine.defined.get(statement)
+        found = program.defined.get(statement)
         if found is not None:
             yield found
     elif isinstance(statement, ast.ClassDef):
-        if isinstance(machine.classes.get(statement), ClassValue):
+        if isinstance(program.classes.get(statement), ClassValue):
             for inner in statement.body:
-                yield from _functions_in(machine, inner)
+                yield from _functions_in(program, inner)
     elif isinstance(statement, ast.If | ast.Try | ast.With):
         for inner in (*statement.body, *getattr(statement, "orelse", ())):
-            yield from _functions_in(machine, inner)
+            yield from _functions_in(program, inner)

@@ -121,9 +121,7 @@ def set_attribute(
     elif kind is ClassValue:
         write(receiver.fields, name, value)
     elif kind is Unknown:
-        if receiver.fields is None:
-            receiver.fields = {}
-        write(receiver.fields, name, value)
+        write(receiver.parts(), name, value)
     elif isinstance(receiver, HeapObject) and name not in receiver.fields:
         write(receiver.fields, "." + name, value)
 

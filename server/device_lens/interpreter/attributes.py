@@ -280,15 +280,14 @@ def _of_unknown(machine: Machine, receiver: Unknown, name: str, node: Any, frame
             return found
     elif registry.function("torch.Tensor." + name) is not None:
         return BoundExternal(receiver, "torch.Tensor." + name)
-    if receiver.fields is None:
-        receiver.fields = {}
-    value = receiver.fields.get(name)
+    parts = receiver.parts()
+    value = parts.get(name)
     if value is None:
         label = f"{receiver.label}.{name}" if receiver.label else ""
         # A part of something whose symbol only names the whole has a place of its own.
         symbolic = isinstance(receiver.device, SymbolicDevice)
         device = UNKNOWN_DEVICE if symbolic or name in PLAIN else receiver.device
-        value = receiver.fields[name] = Unknown(label, device)
+        value = parts[name] = Unknown(label, device)
     return value
 
 

@@ -59,6 +59,7 @@ def opaque(value: Unknown, test: Any, text: str = "") -> Any:
 
 
 def _opaque(value: Unknown, test: Any, text: str) -> Any:
+    value.note()
     if value.truths is None:
         value.truths = {}
     atom = value.truths.get(test)
@@ -109,6 +110,7 @@ def _narrow_call(machine: Machine, test: ast.Call, frame: Frame) -> None:
         type(classes) is External and classes.name in ("torch.Tensor", "torch.nn.Parameter")
     ):
         symbol_of(value)
+        value.note()
         value.tensor_evidence = True
 
 
@@ -117,10 +119,9 @@ def symbol_of(value: Unknown) -> Any:
     from device_lens.domain.device import UNKNOWN_DEVICE
 
     if value.device is UNKNOWN_DEVICE:
-        if value.fields is None:
-            value.fields = {}
-        symbol = value.fields.get("<device>")
+        parts = value.parts()
+        symbol = parts.get("<device>")
         if symbol is None:
-            symbol = value.fields["<device>"] = SymbolicDevice(value.label or "an expression")
+            symbol = parts["<device>"] = SymbolicDevice(value.label or "an expression")
         return symbol
     return value.device

@@ -100,12 +100,11 @@ def _row(machine: Machine, value: Any) -> Any:
 
 def _element(value: Unknown) -> Unknown:
     """An element of an unknown: the same unknown each time, wherever the whole would be."""
-    if value.fields is None:
-        value.fields = {}
-    element = value.fields.get("<element>")
+    parts = value.parts()
+    element = parts.get("<element>")
     if not isinstance(element, Unknown):
         label = f"an element of {value.label}" if value.label else ""
-        element = value.fields["<element>"] = Unknown(label, value.device)
+        element = parts["<element>"] = Unknown(label, value.device)
     return element
 
 

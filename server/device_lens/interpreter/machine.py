@@ -65,8 +65,6 @@ class Machine(ModelServices):
             "current_cuda": Device("cuda"),
             "grad": True,
         }
-        self.defined: dict[Any, Any] = {}
-        self.classes: dict[Any, Any] = {}
         self.errors: list[Exception] = []
 
     def adopt(self, unit: Unit) -> None:
@@ -80,6 +78,8 @@ class Machine(ModelServices):
         self.memory = unit.memory
         self.activations = unit.activations
         self.spent = unit.spent
+        self.defined = unit.defined
+        self.classes = unit.classes
         self.activated = unit.activated
         self.shared = unit.shared
         self.stack = unit.stack

@@ -15,7 +15,7 @@ from typing import Any
 
 from device_lens.domain.code import Deferred, Namespace
 from device_lens.domain.heap import MISSING, Dated, Journal, Registry, moment
-from device_lens.domain.values import Const, Unknown
+from device_lens.domain.values import Const, Unknown, forgetting
 from device_lens.interpreter import patching, standalone
 from device_lens.interpreter.budget import Budget, Options
 from device_lens.interpreter.machine import Machine
@@ -67,6 +67,8 @@ class Program:
         self.machine = Machine(self, self.options, workspace)
         self.machine.adopt(self.unit(self.options.max_steps))
         self.start = dict(self.machine.globals)
+        self.defined: dict[Any, Any] = {}
+        self.classes: dict[Any, Any] = {}
         self.activations: Counter[Any] = Counter()
         """Those of functions that top levels call: all of them count together."""
 
@@ -126,16 +128,15 @@ class Program:
         return True
 
     def _recode(self, chunk: Any, old: Any, new: Any) -> None:
-        machine = self.machine
-        function = machine.defined.pop(old, None)
+        function = self.defined.pop(old, None)
         if function is not None:
             function.node, function.chunk = new, chunk
-            machine.defined[new] = function
-        cls = machine.classes.pop(old, None)
+            self.defined[new] = function
+        cls = self.classes.pop(old, None)
         if cls is not None:
             cls.node = cls.site = new
             cls.chunk = chunk
-            machine.classes[new] = cls
+            self.classes[new] = cls
 
     def _looked_into(self) -> set[Any]:
         """The lineages of the chunks of which the top level of a module has shown something."""
@@ -148,7 +149,7 @@ class Program:
 
     def _lineage(self, node: Any) -> Any:
         """That of the chunk of a function; None for one inside a function."""
-        function = self.machine.defined.get(node)
+        function = self.defined.get(node)
         return None if function is None else function.chunk.lineage
 
     def _forget_units(self, nodes: set[Any], modules: Collection[str] = ()) -> None:
@@ -187,10 +188,12 @@ class Program:
             machine.modules.pop(load.namespace.path, None)
             self.watched.forget(load.unit.watched)
         self._replaced += len(gone)
-        code = {n: f for n, f in machine.defined.items() if f.namespace.path in gone}
-        classes = {n: c for n, c in machine.classes.items() if c.namespace.path in gone}
-        machine.defined = {n: f for n, f in machine.defined.items() if n not in code}
-        machine.classes = {n: c for n, c in machine.classes.items() if n not in classes}
+        code = {n: f for n, f in self.defined.items() if f.namespace.path in gone}
+        classes = {n: c for n, c in self.classes.items() if c.namespace.path in gone}
+        for node in code:
+            del self.defined[node]
+        for node in classes:
+            del self.classes[node]
         self._forget_units({*code, *classes}, gone)
 
     def _importers(self, paths: Iterable[str]) -> set[str]:
@@ -226,11 +229,12 @@ class Program:
         born, outside = moment(), journal.outside
         ordinary = all(machine.globals[name] == self.start[name] for name in _DEVICES)
         load.unit.activations = self.activations
+        load.unit.defined, load.unit.classes = self.defined, self.classes
         written = journal.set_apart()
         self.loading.append(path)
         complete = False
         try:
-            with machine.apart(load.unit):
+            with machine.apart(load.unit), forgetting(lasting=True):
                 yield
             complete = True
         finally:
@@ -256,7 +260,7 @@ class Program:
         machine = self.machine
         mark, start = machine.journal.mark(), moment()
         try:
-            with machine.apart(unit):
+            with machine.apart(unit), forgetting():
                 action()
         finally:
             machine.journal.settle(mark, start)

@@ -9,7 +9,7 @@ from device_lens.domain.code import ClassValue, Function, Scope
 from device_lens.domain.device import SymbolicDevice
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, moment
 from device_lens.domain.path import ALWAYS
-from device_lens.domain.values import Const, Unknown
+from device_lens.domain.values import Const, Unknown, forgetting
 from device_lens.interpreter import functions, reports
 from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.budget import Exhausted
@@ -173,7 +173,7 @@ def _made(machine: Machine, cls: ClassValue) -> Made:
     written = journal.set_apart()
     home = None
     try:
-        with machine.apart(unit):
+        with machine.apart(unit), forgetting(lasting=True):
             instance = new_instance(machine, cls)
             _initialise(machine, cls, instance)
             if isinstance(instance, ModuleObject):

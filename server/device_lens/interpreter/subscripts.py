@@ -201,13 +201,12 @@ def _of_unknown(machine: Machine, receiver: Unknown, index: Any, node: Any, fram
     if receiver.tensor_evidence:
         return _library(machine, "torch.Tensor", receiver, index, node, frame)
     key = key_of(index)
-    if receiver.fields is None:
-        receiver.fields = {}
+    parts = receiver.parts()
     place = ("[]", None if key is MISSING else key)
-    found = receiver.fields.get(place)
+    found = parts.get(place)
     if found is None:
         label = _label(receiver, key)
-        found = receiver.fields[place] = Unknown(label, receiver.device)
+        found = parts[place] = Unknown(label, receiver.device)
     return found
 
 
@@ -240,11 +239,9 @@ def set_item(
     elif kind is Guarded:
         _store_in_tree(machine, receiver, index, value, node, frame)
     elif kind is Unknown:
-        if receiver.fields is None:
-            receiver.fields = {}
         key = key_of(index)
         if key is not MISSING:
-            machine.journal.write(receiver.fields, ("[]", key), value)
+            machine.journal.write(receiver.parts(), ("[]", key), value)
     elif isinstance(receiver, Instance):
         _store_in_object(machine, receiver, index, value, node, frame)
 

@@ -48,6 +48,9 @@ class Unit:
         """Calls within calls that are followed while it is symbolic."""
         self.rests_on: Any = None
         """What else decided the outcome: whoever keeps the unit compares it."""
+        self.defined: dict[Any, Any] = {}
+        self.classes: dict[Any, Any] = {}
+        """The functions and classes by the nodes that define them."""
         self._begin()
 
     def _begin(self) -> None:

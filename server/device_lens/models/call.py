@@ -209,11 +209,10 @@ def _leaf_device(value: Value) -> Any:
             return Device("cuda", value.value)
         return None
     if type(value) is Unknown:
-        if value.fields is None:
-            value.fields = {}
-        symbol = value.fields.get("<as device>")
+        parts = value.parts()
+        symbol = parts.get("<as device>")
         if symbol is None:
-            symbol = value.fields["<as device>"] = SymbolicDevice(value.label or "an expression")
+            symbol = parts["<as device>"] = SymbolicDevice(value.label or "an expression")
         return symbol
     return None
 

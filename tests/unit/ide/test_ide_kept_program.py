@@ -212,3 +212,16 @@ def test_a_default_that_names_a_device_moves_with_its_text(tmp_path: Path) -> No
     editing.agree()
     editing.edit("layers", "return x", "return   x")
     editing.agree()
+
+
+def test_a_script_s_own_functions_are_those_of_its_module(tmp_path: Path) -> None:
+    """A script runs as `__main__`; what it does not reach runs in the module of the same file."""
+    text = TRAIN.replace(
+        "\n\nif", "\n\ndef unused(x):\n    y = torch.ones(2)\n    return x + y\n\n\nif"
+    )
+    editing = Editing(tmp_path, {**FILES, "train": text})
+    editing.agree()
+    editing.edit("train", "torch.ones(2)", "torch.ones(2, device='cuda')")
+    editing.agree()
+    editing.edit("train", "torch.zeros(4)", "torch.zeros(8)")
+    editing.agree()

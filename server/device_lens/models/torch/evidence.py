@@ -69,6 +69,7 @@ class _Guard:
                 plain = call.name[len(_METHOD) :] in PLAIN
                 device = UNKNOWN_DEVICE if plain else receiver.device
                 return Unknown(_label(receiver, call.name), device)
+            receiver.note()
             receiver.tensor_evidence = True
         return self.model(call)
 

@@ -31,6 +31,7 @@ def _device(bound: Bound, base: Tensor) -> tuple[DeviceTree, bool]:
 def _tell(value: Value) -> None:
     """Only a tensor can be taken after: an unknown that is, is one."""
     if type(value) is Unknown:
+        value.note()
         value.tensor_evidence = True
 
 
