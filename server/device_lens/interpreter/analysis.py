@@ -59,7 +59,6 @@ class _Run:
 
     def __init__(self, program: Program, workspace: Workspace) -> None:
         self.program = program
-        self.machine = program.machine
         self.workspace = workspace
         self.scripts: list[Unit] = []
         self.functions: list[Unit] = []
@@ -83,7 +82,9 @@ class _Run:
             options = program.options
             unit = program.unit(options.max_steps + options.steps_per_line * lines)
             unit.files[path] = self.workspace.stamp(path)
-            program.run(unit, partial(_run_script, self.machine, Namespace(path, "__main__", file)))
+            program.run(
+                unit, partial(_run_script, self.program.machine, Namespace(path, "__main__", file))
+            )
             program.leave(unit)
             program.units[key] = unit
         self.scripts.append(unit)
@@ -92,7 +93,7 @@ class _Run:
         """Runs what no script has reached: top levels, then functions with symbols."""
         program = self.program
         for path in targets:
-            imports.load(self.machine, path, _module_name(path))
+            imports.load(self.program.machine, path, _module_name(path))
         wanted = [*targets, *(path for unit in self.scripts for path in unit.imports)]
         self.reached = program.reached(wanted)
         activated: set[Any] = set()
@@ -124,7 +125,7 @@ class _Run:
             unit.standalone = True
             unit.recorder.settled = settled
             unit.activated.add(node)
-            run = partial(standalone.run_function, self.machine, function)
+            run = partial(standalone.run_function, self.program.machine, function)
             program.run(unit, run)
             unit.rests_on = unit.activated & settled
             program.units[node] = unit
@@ -172,8 +173,8 @@ class _Run:
     def _concluded(self, whole: Unit, units: Iterable[Unit]) -> None:
         for unit in units:
             whole.watched.take(unit.watched)
-        with self.machine.apart(whole):
-            reports.concluded(self.machine)
+        with self.program.machine.apart(whole):
+            reports.concluded(self.program.machine)
 
 
 def _run_script(machine: Machine, namespace: Namespace) -> None:

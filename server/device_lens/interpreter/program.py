@@ -46,6 +46,8 @@ class Load:
     importers: set[str] = field(default_factory=set)
     effects: list[tuple[Any, Any, Any, Any]] = field(default_factory=list)
     shared: bool = True
+    told: frozenset[object] = frozenset()
+    """The lineages of the chunks whose code must not change under what the run has shown."""
 
 
 class Program:
@@ -54,16 +56,16 @@ class Program:
     def __init__(self, options: Options, workspace: Workspace) -> None:
         self.options = options
         self.cancelled: Callable[[], bool] = lambda: False
+        self.loading: list[str] = []
+        self._start_afresh(workspace)
+
+    def _start_afresh(self, workspace: Workspace) -> None:
         self.watched = Watched()
         self.loads: dict[str, Load] = {}
-        self.loading: list[str] = []
         self.units: dict[Any, Unit] = {}
         self.instances: dict[Any, standalone.Made | None] = {}
         self.relevance = Relevance(workspace)
         self._replaced = 0
-        self._machine(workspace)
-
-    def _machine(self, workspace: Workspace) -> None:
         self.machine = Machine(self, self.options, workspace)
         self.machine.adopt(self.unit(self.options.max_steps))
         self.start = dict(self.machine.globals)
@@ -98,7 +100,7 @@ class Program:
             or (workspace.stamp(path) != load.stamp and not self._patch(path, workspace))
         ]
         if self._replaced > MOST_REPLACED:
-            self._forget_all()
+            self._start_afresh(workspace)
         elif gone:
             self.drop(gone)
 
@@ -112,11 +114,10 @@ class Program:
         pairs = patching.replaced(old.chunks, new.chunks)
         if pairs is None:
             return False
-        told = self._looked_into()
         codes: list[tuple[Any, Any, Any]] = []
         for before, after in pairs:
             inner = patching.definitions(before.body, after.body)
-            if inner is None or before.lineage in told:
+            if inner is None or any(before.lineage in each.told for each in self.loads.values()):
                 return False
             codes += ((after, left, right) for left, right in inner)
         for chunk, left, right in codes:
@@ -138,19 +139,16 @@ class Program:
             cls.chunk = chunk
             self.classes[new] = cls
 
-    def _looked_into(self) -> set[Any]:
-        """The lineages of the chunks of which the top level of a module has shown something."""
-        found: set[Any] = set()
-        for load in self.loads.values():
-            found |= load.unit.noted
-            found.update(self._lineage(node) for node in load.unit.activated)
-            found.update(site.chunk.lineage for site in load.unit.recorder.sites.values())
-        return found
-
-    def _lineage(self, node: Any) -> Any:
-        """That of the chunk of a function; None for one inside a function."""
-        function = self.defined.get(node)
-        return None if function is None else function.chunk.lineage
+    def _told(self, unit: Unit) -> frozenset[object]:
+        """The lineages of the chunks of which a module's top level has shown something."""
+        functions = (self.defined.get(node) for node in unit.activated)
+        return frozenset(
+            {
+                *unit.noted,
+                *(each.chunk.lineage for each in functions if each is not None),
+                *(site.chunk.lineage for site in unit.recorder.sites.values()),
+            }
+        )
 
     def _forget_units(self, nodes: set[Any], modules: Collection[str] = ()) -> None:
         """Forgets what ran or read some nodes, or asked for some modules."""
@@ -165,14 +163,6 @@ class Program:
         if made is not None:
             self.watched.forget(made.unit.watched)
 
-    def _forget_all(self) -> None:
-        self.loads.clear()
-        self.units.clear()
-        self.instances.clear()
-        self.watched = Watched()
-        self._replaced = 0
-        self._machine(self.machine.workspace)
-
     def drop(self, paths: Iterable[str]) -> None:
         """Takes some modules out, with those that import them."""
         gone = self._importers(paths)
@@ -181,7 +171,7 @@ class Program:
         machine = self.machine
         left = [load for path, load in self.loads.items() if path in gone]
         if not _undo([effect for load in left for effect in load.effects], machine.journal):
-            self._forget_all()
+            self._start_afresh(machine.workspace)
             return
         for load in left:
             del self.loads[load.namespace.path]
@@ -243,6 +233,7 @@ class Program:
             journal.resume(written)
             journal.outside = outside
             load.unit.close()
+            load.told = self._told(load.unit)
             if not ordinary and load.unit.recorder.sites:
                 load.shared = False
             if any(_patches(*effect) for effect in load.effects):

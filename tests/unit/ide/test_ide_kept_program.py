@@ -10,7 +10,7 @@ import pytest
 from device_lens.ide.explain import explain
 from device_lens.ide.locations import Printer
 from device_lens.ide.project import Project
-from device_lens.interpreter import imports
+from device_lens.interpreter import imports, program
 from device_lens.interpreter.budget import Cancelled
 from device_lens.project.files import FileStore, Snapshot
 
@@ -132,11 +132,11 @@ def test_typing_in_a_function_runs_no_module_again(tmp_path: Path, ran: list[str
 def test_another_method_is_not_run_for_it(tmp_path: Path) -> None:
     editing = Editing(tmp_path, {"layers": LAYERS})
     editing.said("layers")
-    program = next(iter(editing.project._programs.values()))[0]
-    before = {node.name: unit for node, unit in program.units.items()}
+    kept = next(iter(editing.project._programs.values()))[0]
+    before = {node.name: unit for node, unit in kept.units.items()}
     editing.edit("layers", 'x.to("cuda:0")', 'x.to("cuda:1")')
     editing.said("layers")
-    after = {node.name: unit for node, unit in program.units.items()}
+    after = {node.name: unit for node, unit in kept.units.items()}
     assert after["forward"] is before["forward"]
     assert after["place"] is not before["place"]
     editing.agree()
@@ -224,4 +224,20 @@ def test_a_script_s_own_functions_are_those_of_its_module(tmp_path: Path) -> Non
     editing.edit("train", "torch.ones(2)", "torch.ones(2, device='cuda')")
     editing.agree()
     editing.edit("train", "torch.zeros(4)", "torch.zeros(8)")
+    editing.agree()
+
+
+def test_a_program_that_starts_afresh_in_between_says_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a module did to others cannot always be taken back."""
+    settings = "import torch\n\ntorch.set_default_device('cuda')\n"
+    layers = LAYERS + "\n\ndef unused(x):\n    return x + torch.ones(3)\n"
+    train = f"import settings\n{TRAIN}"
+    files = {"net": NET, "layers": layers, "settings": settings, "train": train}
+    editing = Editing(tmp_path, files)
+    whole = editing.said("layers")
+    monkeypatch.setattr(program, "_undo", lambda effects, journal: False)
+    assert editing.said("layers", editing.fresh()) == whole
+    editing.edit("layers", "WIDTH = 4", "WIDTH = 8")
     editing.agree()
