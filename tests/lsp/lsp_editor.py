@@ -43,6 +43,13 @@ class Client(LanguageClient):
         """Something arrived: whoever waits looks again."""
         self.arrived.set()
 
+    async def stop(self) -> None:
+        """Ends a server that nothing has told to end, as where the set-up of a test has failed:
+        waiting for it would last for ever."""
+        if self._server is not None and self._server.returncode is None:
+            self._server.terminate()
+        await super().stop()
+
 
 def make_client() -> Client:
     """A client with the handlers of an editor."""

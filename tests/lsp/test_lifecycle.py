@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from lsp_editor import PATIENCE, server_config
 
 CAPABILITIES: dict[str, Any] = {"notebookDocument": {"synchronization": {}}}
 INITIALIZE = {"processId": None, "rootUri": None, "capabilities": CAPABILITIES}
@@ -148,3 +150,10 @@ def test_starting_does_not_load_the_analysis() -> None:
         [sys.executable, "-c", program], capture_output=True, text=True, env=dict(os.environ)
     )
     assert found.stdout.strip() == "[]", found.stderr
+
+
+@pytest.mark.asyncio
+async def test_a_test_whose_set_up_fails_does_not_wait_for_its_server() -> None:
+    client = await server_config().start()
+    async with asyncio.timeout(PATIENCE):
+        await client.stop()
