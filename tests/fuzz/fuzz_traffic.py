@@ -15,6 +15,7 @@ from random import Random
 
 from fuzz_checks import Wrong
 from fuzz_client import Client
+from fuzz_user import User
 from pygls.io_ import run_async
 
 from device_lens.lsp.server import Server, create_server
@@ -69,13 +70,14 @@ async def _converse(random: Random, corpus: Sequence[str], log: _Log) -> None:
     server = create_server()
     reader = asyncio.StreamReader(limit=1 << 26)
     client = Client(reader, random)
+    user = User(client, random, corpus)
     server.protocol.set_writer(client)  # type: ignore[arg-type]
     serving = asyncio.ensure_future(
         run_async(threading.Event(), reader, server.protocol, None, server.report_server_error)  # type: ignore[arg-type]
     )
     try:
-        await asyncio.wait_for(_talk(client, random, corpus), PATIENCE)
-        await _settle(client, server)
+        await asyncio.wait_for(_talk(client, user, random), PATIENCE)
+        await _settle(client, user)
         _check(client, server, log)
     except asyncio.TimeoutError:
         raise Wrong(f"no answer to {sorted(client.waiting.values())[:3]}") from None
@@ -85,11 +87,11 @@ async def _converse(random: Random, corpus: Sequence[str], log: _Log) -> None:
         await asyncio.wait_for(serving, PATIENCE)
 
 
-async def _talk(client: Client, random: Random, corpus: Sequence[str]) -> None:
+async def _talk(client: Client, user: User, random: Random) -> None:
     client.initialize()
     await client.answered()
     for _ in range(random.randint(10, 40)):
-        client.act(random, corpus)
+        user.act()
         if random.random() < 0.25:
             await client.answered()
         elif random.random() < 0.4:
@@ -97,9 +99,9 @@ async def _talk(client: Client, random: Random, corpus: Sequence[str]) -> None:
     client.release()
 
 
-async def _settle(client: Client, server: Server) -> None:
-    """Asks for everything once more, of the texts as they are now."""
-    client.ask_about_all()
+async def _settle(client: Client, user: User) -> None:
+    """Ends the talk with all that can be asked."""
+    user.ask_about_all()
     try:
         await asyncio.wait_for(client.answered(), PATIENCE)
     except asyncio.TimeoutError:
@@ -111,7 +113,7 @@ def _check(client: Client, server: Server, log: _Log) -> None:
         raise Wrong(f"logged: {log.defects[0]}")
     if client.complaints:
         raise Wrong(client.complaints[0])
-    for text in client.texts():
+    for text in client.documents.texts():
         view = server.session.documents.view(text.uri)
         document = None if view is None else view.document(text.uri)
         if document is None:
