@@ -236,6 +236,9 @@ def call_module(
     """`module(…)`: its `forward` between its hooks."""
     if "forward_pre_hooks" in module.own:
         args = torch_module.run_pre_hooks(machine, module, args)
+    if torch_module.MAY_CARRY in module.own:
+        args = tuple(torch_module.carried(module, value) for value in args)
+        kwargs = {name: torch_module.carried(module, value) for name, value in kwargs.items()}
     forward = partial(_forward, machine, module, args, kwargs, node, frame, complete)
     value = reports.module_call(machine, node, args, kwargs, frame, forward)
     if "forward_hooks" in module.own:

@@ -1,4 +1,7 @@
-"""accelerate: `prepare` moves models, and makes loaders whose batches arrive on the device."""
+"""accelerate: `prepare` moves models, and makes loaders whose batches arrive on the device.
+
+With several processes it also wraps models in `DistributedDataParallel`, which moves their inputs.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from device_lens.models.torch.availability import assumed_accelerator, availabil
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.copying import mark_fresh
 from device_lens.models.torch.data import LOADER, batch_of
-from device_lens.models.torch.module import move
+from device_lens.models.torch.module import MAY_CARRY, move
 from device_lens.models.torch.module_methods import listing
 from device_lens.models.torch.objects import class_model, first, nothing, register_names
 from device_lens.models.torch.target import CURRENT_CUDA, present
@@ -55,7 +58,9 @@ def _prepare(call: Call) -> Value:
 def _prepared(call: Call, value: Value) -> Value:
     if isinstance(value, ModuleObject):
         trail = call.trail("moved", "is moved by `accelerator.prepare`")
-        move(call.services, value, _place(call), None, trail)
+        device = _place(call)
+        move(call.services, value, device, None, trail)
+        call.write(value.own, MAY_CARRY, device)
         return value
     if isinstance(value, Instance) and "dataset" in value.fields:
         made = Instance(External(PREPARED_LOADER), call.site.node)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.device import DeviceTree
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, same_everywhere
 from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import MISSING, Instance, ModuleObject, Parameter, Table
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import NONE, DeviceValue, External, Tensor, TupleValue, Unknown
 from device_lens.models.call import Services, Value
+from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.parts import OpaqueFields, all_parts, own_device, walk
 from device_lens.models.words import words
 
@@ -30,6 +31,9 @@ BUFFER = "torch.nn.Buffer"
 where it is assigned to a module."""
 OPTIMIZERS = "<optimizers>"
 """The field of a `Parameter` that holds the optimizers it was given to, as a tuple."""
+MAY_CARRY = "may carry"
+"""What a module's `own` holds where a library may have put a wrapper around the module that moves
+its inputs: the device that they are moved to."""
 REPLACED = "<replaced>"
 """The field of an optimizer that tells where one of its parameters left its module."""
 
@@ -219,6 +223,25 @@ class _Mover:
 
 def _after(step: Trail, previous: Trail | None) -> Trail:
     return Trail(step.kind, step.text, step.site, previous)
+
+
+def carried(module: ModuleObject, value: Value) -> Value:
+    """An input of a module that may move its inputs: where a tensor that is elsewhere will be is
+    not known. A container that has none stays itself."""
+    home = module.own.get(MAY_CARRY, UNKNOWN_DEVICE)
+    strays: list[Value] = []
+
+    def leaf(part: Value) -> Value:
+        if type(part) is Tensor and not same_everywhere(part.device, home):
+            strays.append(part)
+            return part.with_(device=UNKNOWN_DEVICE)
+        if type(part) is Unknown and part.device is CPU:
+            strays.append(part)
+            return Unknown(part.label)
+        return part
+
+    moved = map_tensors(value, leaf)
+    return moved if strays else value
 
 
 def run_hooks(
