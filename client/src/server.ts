@@ -62,6 +62,8 @@ export class Server implements Disposable {
   private launched: Launch | undefined;
   private told: Environment | undefined;
   private disposed = false;
+  /** The details that were logged last: each keystroke tells the same of them. */
+  private reported: string | undefined;
   private readonly changed = new EventEmitter<void>();
   /** A server runs that did not before, or the attempt to start one has failed. */
   readonly onDidChangeRunning = this.changed.event;
@@ -239,7 +241,8 @@ export class Server implements Disposable {
     const status = parseStatus(params);
     if (status !== undefined && client === this.client) {
       this.status.show(status);
-      if (status.details !== undefined) {
+      if (status.details !== undefined && status.details !== this.reported) {
+        this.reported = status.details;
         this.log.info(`${status.message}: ${status.details}`);
       }
     }

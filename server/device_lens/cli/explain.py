@@ -35,7 +35,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Prints what is known. 2 when the file cannot be read."""
     target = parse_target(arguments.target)
     try:
-        analysis = _analyse(target.path)
+        analysis, limits = _analyse(target.path)
     except Unreadable as error:
         print(f"device-lens: {target.path}: {error}", file=sys.stderr)
         return 2
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         from device_lens.cli.output.explained import render
 
-        sys.stdout.write(render(found, analysis.limits))
+        sys.stdout.write(render(found, limits))
     return 0
 
 
@@ -67,7 +67,9 @@ def parse_target(text: str) -> Target:
     return Target(os.path.abspath(path), *numbers)
 
 
-def _analyse(path: str) -> Analysis:
+def _analyse(path: str) -> tuple[Analysis, tuple[str, ...]]:
+    """What is known of a file, and a sentence for each bound that was hit."""
     root = Root(root_of(path), (path,), whole=False)
-    project, _ = open_project(root, Layer())
-    return project.analyse(path)
+    project, limits = open_project(root, Layer())
+    analysis = project.analyse(path)
+    return analysis, (*limits, *analysis.limits, *analysis.left_out)

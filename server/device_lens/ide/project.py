@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
@@ -67,6 +67,9 @@ class Analysis:
     costs: Costs
     configuration: Configuration
     limits: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
+    """Sentences about what is not looked at so that nobody has to wait. Nothing is wrong with the
+    file, nor with its analysis."""
 
 
 class Unreadable(Exception):
@@ -140,9 +143,7 @@ class Project:
 
     def callers(self, path: str) -> tuple[str, ...]:
         """The nearest scripts that import a file, directly or not, at most `most_callers`."""
-        scripts = set(self._graph.entry_scripts())
-        found = [each for each in self._graph.importers_of(path) if each in scripts]
-        return tuple(found[: self.most_callers])
+        return self._calling_scripts(path)[: self.most_callers]
 
     def entry_scripts(self) -> tuple[str, ...]:
         """The indexed files that are meant to be run."""
@@ -158,8 +159,14 @@ class Project:
         workspace = self._workspace(snapshot or Snapshot())
         self._read(path, workspace)
         self._index(path, workspace)
-        found = self._facts(workspace, [path], self.callers(path), cancelled)
-        return self._analysis(path, found, workspace)
+        scripts = self._calling_scripts(path)
+        nearest = scripts[: self.most_callers]
+        found = self._facts(workspace, [path], nearest, cancelled)
+        analysis = self._analysis(path, found, workspace)
+        if len(nearest) == len(scripts):
+            return analysis
+        left_out = f"only the nearest {len(nearest)} of {len(scripts):,} scripts that use it count"
+        return replace(analysis, left_out=(left_out,))
 
     def groups(self, targets: Sequence[str]) -> list[Group]:
         """The indexed files among `targets` that a tensor can reach, in groups to be analysed
@@ -243,6 +250,11 @@ class Project:
         workspace = self._workspace(Snapshot())
         source = self._read(path, workspace)
         return self._analysis(path, {path: FileFacts(path, source)}, workspace)
+
+    def _calling_scripts(self, path: str) -> tuple[str, ...]:
+        """The scripts that import a file, directly or not, the nearest first."""
+        scripts = set(self._graph.entry_scripts())
+        return tuple(each for each in self._graph.importers_of(path) if each in scripts)
 
     def _workspace(self, snapshot: Snapshot) -> ProjectWorkspace:
         return ProjectWorkspace(self._cache, self._resolver, snapshot, self.foreign, self.reads)

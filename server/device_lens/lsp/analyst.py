@@ -42,6 +42,14 @@ class Request:
     """Settings by folder; the empty string has those of everything else."""
 
 
+@dataclass(frozen=True, slots=True)
+class Callers:
+    """What a search for callers on disk came to. `left_out` says why there was none."""
+
+    are_known: bool = False
+    left_out: str = ""
+
+
 def settings_for(path: str, settings: Mapping[str, Settings]) -> Settings:
     """The settings of the innermost folder around a path."""
     around = [each for each in settings if each and is_inside(path, each)]
@@ -92,6 +100,7 @@ class Analyst:
             sources=analysis.sources,
             seconds=time.perf_counter() - began,
             limits=analysis.limits,
+            left_out=analysis.left_out,
         )
 
     def fix_all(self, request: Request, token: Token) -> Mapping[str, Content]:
@@ -104,18 +113,18 @@ class Analyst:
         fixed = fix_files(project, [path], request.snapshot, cancelled=token, entries=entries)
         return fixed.contents
 
-    def find_callers(self, request: Request, token: Token) -> bool:
-        """Looks for files on disk that import the view's; whether there are any."""
+    def find_callers(self, request: Request, token: Token) -> Callers:
+        """Looks for files on disk that import the view's."""
         from device_lens.ide.project import MOST_SEARCHED
 
         project = self._project(request.view.path, request)
         files = project.discover([project.root]).files
         if len(files) > MOST_SEARCHED:
-            return False
+            return Callers(left_out=f"callers are not looked for among {len(files):,} files")
         opened = request.snapshot.documents
         closed = [path for path in files if path not in opened]
         found = project.index_callers([request.view.path], closed, token, request.snapshot)
-        return bool(found - opened.keys())
+        return Callers(bool(found - opened.keys()))
 
     def check_files(self, paths: tuple[str, ...], request: Request, token: Token) -> list[Result]:
         """The results for files of one project that are not open; unreadable ones are left

@@ -66,10 +66,14 @@ class Neighbours:
         """Looks for callers on disk of a file that was opened."""
         session = self._session
         work = partial(session.analyst.find_callers, session.request(view))
-        if await session.scheduler.submit(("callers", view.path), work, BACKGROUND):
-            now = session.documents.view(view.uri)
-            if now is not None:
-                await self._again(now)
+        callers = await session.scheduler.submit(("callers", view.path), work, BACKGROUND)
+        now = session.documents.view(view.uri)
+        if now is None:
+            return
+        for tell in session.searches:
+            tell(now, callers.left_out)
+        if callers.are_known:
+            await self._again(now)
 
     async def _follow(self, view: View) -> None:
         session = self._session

@@ -34,3 +34,5 @@ class Result:
     sources: Lookup
     seconds: float
     limits: tuple[str, ...] = field(default=())
+    left_out: tuple[str, ...] = field(default=())
+    """What is not looked at so that nobody has to wait, in sentences."""

@@ -48,6 +48,8 @@ class Session:
         """Called on the event loop with each new result and the one before it."""
         self.failures: list[Callable[[View, BaseException], None]] = []
         """Called when an analysis failed, which is a defect of ours."""
+        self.searches: list[Callable[[View, str], None]] = []
+        """Called after each search for callers on disk, with what it left out, if anything."""
         self.on_known_class: Callable[[], None] = lambda: None
         """Called when more is known of classes outside the workspace."""
         self._configured = asyncio.Event()

@@ -38,6 +38,13 @@ def test_explain_where_nothing_is_known(run: CommandLine) -> None:
     assert (found.status, found.out) == (0, "Nothing is known here: no tensor, module or device.\n")
 
 
+def test_explain_tells_of_callers_that_are_left_out(run: CommandLine) -> None:
+    scripts = {f"run{number}.py": "from net import f\n\nf(1)\n" for number in range(9)}
+    run.write({"net.py": "def f(x):\n    return x\n", **scripts})
+    limit = "limit: only the nearest 8 of 9 scripts that use it count"
+    assert run("explain", "net.py").out.splitlines() == [limit]
+
+
 def test_explain_what_cannot_be_read(run: CommandLine) -> None:
     found = run("explain", "absent.py:3")
     assert found.status == 2

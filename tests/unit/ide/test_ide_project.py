@@ -109,3 +109,16 @@ def test_a_notebooks_cells_are_fixed_and_keep_their_magics(tmp_path: Path) -> No
         2: "x = torch.ones(2)\nx = x.to('cuda')",
         3: "!ls\nx",
     }
+
+
+def test_callers_that_do_not_run_first_are_told(tmp_path: Path) -> None:
+    script = "from net import f\n\nf(1)\n"
+    names = [f"run{number}" for number in range(4)]
+    found = project(tmp_path, net="def f(x):\n    return x\n", **dict.fromkeys(names, script))
+    path = str(tmp_path / "net.py")
+    found.index(map(str, tmp_path.glob("*.py")))
+    found.most_callers = 4
+    assert found.analyse(path).left_out == ()
+    found.most_callers = 3
+    sentence = "only the nearest 3 of 4 scripts that use it count"
+    assert found.analyse(path).left_out == (sentence,)

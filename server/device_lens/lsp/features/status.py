@@ -39,9 +39,12 @@ class Status:
         self._sent: dict[str, str] = {}
         self._limits: dict[str, tuple[str, ...]] = {}
         self._failures: dict[str, str] = {}
+        self._left_out: dict[str, tuple[str, ...]] = {}
+        self._unsearched: dict[str, str] = {}
         self._timer: asyncio.TimerHandle | None = None
         session.listeners.append(self._on_result)
         session.failures.append(self._on_failure)
+        session.searches.append(self._on_search)
         session.measurements.on_problem = self.settled
 
     def working(self) -> None:
@@ -59,13 +62,18 @@ class Status:
 
     def closed(self, path: str) -> None:
         """A file that is not open any more has no part in the status."""
-        self._limits.pop(path, None)
-        self._failures.pop(path, None)
+        for known in (self._limits, self._failures, self._left_out, self._unsearched):
+            known.pop(path, None)
         self.settled()
 
     def _on_result(self, result: Result, before: Result | None) -> None:
         self._failures.pop(result.view.path, None)
         self._limits[result.view.path] = result.limits
+        self._left_out[result.view.path] = result.left_out
+        self.settled()
+
+    def _on_search(self, view: View, left_out: str) -> None:
+        self._unsearched[view.path] = left_out
         self.settled()
 
     def _on_failure(self, view: View, error: BaseException) -> None:
@@ -92,7 +100,21 @@ class Status:
             if limits:
                 message = f"{_name(path)}: partly analysed"
                 return {"state": "degraded", "message": message, "details": " ".join(limits)}
-        return self._measuring()
+        return self._with_left_out(self._measuring())
+
+    def _with_left_out(self, state: dict[str, str]) -> dict[str, str]:
+        """The state with what was left out so that nobody waits: no defect, but never silent."""
+        found = [
+            (_name(path), sentence)
+            for path in dict.fromkeys((*self._left_out, *self._unsearched))
+            for sentence in (*self._left_out.get(path, ()), self._unsearched.get(path, ""))
+            if sentence
+        ]
+        if not found:
+            return state
+        told = "; ".join(f"{name}: {sentence}" for name, sentence in found)
+        details = " ".join(filter(None, (state.get("details"), f"{told}.")))
+        return {"message": f"some callers left out: {found[0][0]}", **state, "details": details}
 
     def _measuring(self) -> dict[str, str]:
         """Why transfers are not measured. A machine without an accelerator is no defect."""
