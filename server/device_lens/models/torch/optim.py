@@ -14,7 +14,7 @@ from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import NONE, Const, External, Tensor
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
-from device_lens.models.registry import BASES, FUNCTIONS
+from device_lens.models.registry import ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.reports import optimizer_conflict
 from device_lens.models.torch.module import OPTIMIZERS, REPLACED
 from device_lens.models.torch.objects import itself, nothing, unknown
@@ -36,6 +36,11 @@ SCHEDULERS = words(
 )
 STATE = "<state>"
 """The field with what the state was made for: a tuple of (parameter, device) pairs."""
+ENTRIES = "<state entries>"
+"""The field with the dict that `optimizer.state` is."""
+TAKEN = "<state taken>"
+"""The field that tells whether the program took `optimizer.state` since it was made: it may have
+moved what it found there."""
 FORM = "<state form>"
 SITE = "<site>"
 MEMBERS = "<parameters>"
@@ -69,7 +74,7 @@ def fill(call: Call, made: Instance, name: str) -> None:
         _group(call, made, value, options) for value in _given(call, call.get(0, "params", NONE))
     ]
     call.write(made.fields, "param_groups", ListObject(tuple(groups), None, "list", call.site.node))
-    call.write(made.fields, "state", DictObject({}, None, call.site.node))
+    call.write(made.fields, ENTRIES, DictObject({}, None, call.site.node))
     call.write(made.fields, "defaults", DictObject(dict(options), call.unknown(), call.site.node))
     if name in EAGER:
         _make_state(call, made, "eager-state")
@@ -128,7 +133,8 @@ def _make_state(call: Call, made: Instance, form: str) -> None:
     device = devices[0] if same else UNKNOWN_DEVICE
     entries: dict[Any, Value] = {"step": Tensor(CPU, "float32", ())}
     state = DictObject(entries, Tensor(device, zero_dim=False), call.site.node)
-    call.write(made.fields, "state", DictObject({}, state, call.site.node))
+    call.write(made.fields, ENTRIES, DictObject({}, state, call.site.node))
+    call.write(made.fields, TAKEN, False)
 
 
 def _step(call: Call) -> Value:
@@ -147,7 +153,7 @@ def _step(call: Call) -> Value:
         if not _is_stateless(made):
             _make_state(call, made, "stepped-state")
         return loss
-    for value, device in state:
+    for value, device in () if made.fields.get(TAKEN) else state:
         move = _left_behind(value, device)
         if move is not None:
             _report(call, str(made.fields.get(FORM)), made, move.site)
@@ -196,8 +202,9 @@ def _add_param_group(call: Call) -> Value:
 
 def _state_dict(call: Call) -> Value:
     fields = call.receiver.fields if isinstance(call.receiver, Instance) else {}
-    entries = {name: fields[name] for name in ("state", "param_groups") if name in fields}
-    return DictObject(dict(entries), None, call.site.node)
+    kept = (("state", ENTRIES), ("param_groups", "param_groups"))
+    entries: dict[Any, Value] = {name: fields[key] for name, key in kept if key in fields}
+    return DictObject(entries, None, call.site.node)
 
 
 def _load_state_dict(call: Call) -> Value:
@@ -205,6 +212,13 @@ def _load_state_dict(call: Call) -> Value:
     if isinstance(call.receiver, Instance):
         _make_state(call, call.receiver, "loaded-state")
     return NONE
+
+
+def _state(call: Call) -> Value:
+    if not isinstance(call.receiver, Instance):
+        return call.unknown()
+    call.write(call.receiver.fields, TAKEN, True)
+    return call.receiver.fields.get(ENTRIES, call.unknown())
 
 
 METHODS: dict[str, Model] = {
@@ -235,6 +249,7 @@ def register_all() -> None:
         FUNCTIONS[f"torch.optim.{name}"] = _constructor(f"torch.optim.{name}")
         BASES[f"torch.optim.{name}"] = (BASE,)
     FUNCTIONS[BASE] = _constructor(BASE)
+    ATTRIBUTES[f"{BASE}.state"] = _state
     for name, model in METHODS.items():
         FUNCTIONS[f"{BASE}.{name}"] = model
     base = "torch.optim.lr_scheduler.LRScheduler"
