@@ -203,14 +203,35 @@ def _mentions(method: Any) -> dict[str, list[ast.AST]]:
     """Assignments, reads and moves of attributes of `self` in a method, by attribute. Remembered:
     each attribute of a class asks for all methods of its bases."""
     found: dict[str, list[ast.AST]] = {}
+    owners = _names_of_self(method)
     for node in ast.walk(method):
-        for name in dict.fromkeys(_own_names(node)):
+        for name in dict.fromkeys(_own_names(node, owners)):
             found.setdefault(name, []).append(node)
     return found
 
 
-def _own_names(node: ast.AST) -> Iterator[str]:
-    """The attributes of `self` that a node assigns, reads or moves."""
+def _names_of_self(method: Any) -> set[str]:
+    """`self` and what a method names the same module: `module = super().to(device)`."""
+    owners = {"self"}
+    for node in ast.walk(method):
+        if isinstance(node, ast.Assign) and _is_self(node.value, owners):
+            owners |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return owners
+
+
+def _is_self(node: ast.expr, owners: set[str]) -> bool:
+    """Whether an expression is the module itself, or a method of it that answers it."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr not in _ANSWER_SELF:
+            return False
+        node = node.func.value
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return node.func.id == "super"
+    return isinstance(node, ast.Name) and node.id in owners
+
+
+def _own_names(node: ast.AST, owners: set[str]) -> Iterator[str]:
+    """The attributes of the module that a node assigns, reads or moves."""
     if isinstance(node, ast.Assign):
         places: list[ast.expr] = node.targets
     elif isinstance(node, ast.AnnAssign | ast.AugAssign):
@@ -222,17 +243,12 @@ def _own_names(node: ast.AST) -> Iterator[str]:
     else:
         return
     for place in places:
-        if isinstance(place, ast.Attribute) and _is_own(place, place.attr):
+        if (
+            isinstance(place, ast.Attribute)
+            and isinstance(place.value, ast.Name)
+            and place.value.id in owners
+        ):
             yield place.attr
-
-
-def _is_own(node: Any, name: str) -> bool:
-    return (
-        isinstance(node, ast.Attribute)
-        and node.attr == name
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "self"
-    )
 
 
 def _moves(node: ast.expr) -> bool:
@@ -272,4 +288,5 @@ def _late(
 
 
 _MOVES = ("to", "cuda", "cpu", "xpu", "to_empty")
+_ANSWER_SELF = (*_MOVES, "_apply", "half", "float", "double", "bfloat16", "train", "eval")
 WATCHERS = {f"torch.nn.Module.{name}": moved for name in _MOVES}

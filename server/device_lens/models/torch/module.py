@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
+from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, same_everywhere
 from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import MISSING, Instance, ModuleObject, Parameter, Table
 from device_lens.domain.trail import Site, Trail
-from device_lens.domain.values import NONE, DeviceValue, External, Tensor, TupleValue, Unknown
+from device_lens.domain.values import (
+    NONE,
+    DeviceValue,
+    DtypeValue,
+    External,
+    Partial,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
 from device_lens.models.call import Services, Value
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.parts import OpaqueFields, all_parts, own_device, walk
@@ -29,6 +39,8 @@ PART = "torch.nn.<part>"
 BUFFER = "torch.nn.Buffer"
 """The class of the `Instance` that `nn.Buffer(t)` gives, with its `tensor`: it becomes a buffer
 where it is assigned to a module."""
+CONVERT = "torch.nn.Module.<convert>"
+"""The function that a move gives to `_apply`: takes one tensor and the move's `device`, `dtype`."""
 OPTIMIZERS = "<optimizers>"
 """The field of a `Parameter` that holds the optimizers it was given to, as a tuple."""
 MAY_CARRY = "may carry"
@@ -155,12 +167,31 @@ def move(
 ) -> None:
     """Moves every parameter, buffer and submodule in place, as `Module.to` does; plain attributes
     stay. `device` or `dtype` None: unchanged. A dtype reaches floating-point parts only."""
-    mover = _Mover(services, device, dtype, trail)
-    for _, owner in walk(module):
+    mover = Mover(services, device, dtype, trail)
+    owners = [owner for _, owner in walk(module)]
+    for owner in owners:
         mover.move_parts(owner)
+    for owner in owners:
+        _run_own_apply(services, owner, device, dtype)
 
 
-class _Mover:
+def _run_own_apply(
+    services: Services, module: ModuleObject, device: DeviceTree | None, dtype: str | None
+) -> None:
+    """Runs the `_apply` of a class that has its own: it moves what registries do not hold."""
+    own = module.cls.lookup("_apply") if type(module.cls) is ClassValue else None
+    if type(own) is not Function:
+        return
+    target: dict[str, Value] = {}
+    if device is not None:
+        target["device"] = DeviceValue(device)
+    if dtype is not None:
+        target["dtype"] = DtypeValue(dtype)
+    convert = Partial(External(CONVERT), (), target)
+    services.invoke(BoundMethod(module, own), (convert,), {})
+
+
+class Mover:
     """One move of a module."""
 
     def __init__(
@@ -183,7 +214,7 @@ class _Mover:
                 if type(leaf) is Parameter:
                     self._move_parameter(leaf)
         for name, value in list(module.buffers.items()):
-            write(module.buffers, name, combine(self._moved, value))
+            write(module.buffers, name, combine(self.moved, value))
         representative = module.own.get("representative")
         if type(representative) is Parameter and "tensor" in representative.fields:
             self._move_parameter(representative)
@@ -198,12 +229,13 @@ class _Mover:
         if id(parameter) in self.done:
             return
         self.done.add(id(parameter))
-        moved = self._moved(parameter.tensor)
+        moved = self.moved(parameter.tensor)
         if isinstance(parameter.fields, OpaqueFields) and "tensor" not in parameter.fields:
             return
         self.services.journal.write(parameter.fields, "tensor", moved)
 
-    def _moved(self, value: Value) -> Value:
+    def moved(self, value: Value) -> Value:
+        """A tensor, parameter or unknown as it is after the move."""
         if type(value) is Parameter:
             value = value.tensor
         if type(value) is Unknown and self.device is not None:

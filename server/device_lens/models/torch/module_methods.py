@@ -6,12 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 from device_lens.domain.device import Device, DeviceTree
+from device_lens.domain.guard import combine
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import (
     FALSE,
     NONE,
     TRUE,
     Const,
+    DeviceValue,
+    DtypeValue,
     TupleValue,
     Unknown,
 )
@@ -20,7 +23,14 @@ from device_lens.models.call import Call, Model, Value, constant, is_none, singl
 from device_lens.models.registry import BASES, FUNCTIONS
 from device_lens.models.torch.conversions import Target, device_argument, to_target, type_target
 from device_lens.models.torch.handles import handle
-from device_lens.models.torch.module import get_attribute, move, opaque_part, set_attribute
+from device_lens.models.torch.module import (
+    CONVERT,
+    Mover,
+    get_attribute,
+    move,
+    opaque_part,
+    set_attribute,
+)
 from device_lens.models.torch.parts import (
     REST,
     Part,
@@ -124,6 +134,18 @@ def _apply(call: Call) -> Value:
         for _, part in reversed(list(walk(module))):
             call.services.invoke(function, (part,), {})
     return call.receiver
+
+
+def _convert(call: Call) -> Value:
+    """What a move does to one tensor that a class's own `_apply` gives it."""
+    device, dtype = call.kwargs.get("device"), call.kwargs.get("dtype")
+    target = device.device if type(device) is DeviceValue else None
+    trail = None
+    if target is not None:
+        trail = call.trail("moved", f"{wording.moved(target)} by `_apply`")
+    name = dtype.name if type(dtype) is DtypeValue else None
+    mover = Mover(call.services, target, name, trail)
+    return combine(mover.moved, call.args[0]) if call.args else call.unknown()
 
 
 def _register_buffer(call: Call) -> Value:
@@ -340,4 +362,5 @@ def register_all() -> None:
     """Fills the registry with the methods of `nn.Module`."""
     for name, model in METHODS.items():
         FUNCTIONS[f"{NAME}.{name}"] = model
+    FUNCTIONS[CONVERT] = _convert
     BASES["torch.nn.modules.module.Module"] = (NAME,)
