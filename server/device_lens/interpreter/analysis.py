@@ -82,6 +82,7 @@ class _Run:
             options = program.options
             unit = program.unit(options.max_steps + options.steps_per_line * lines)
             unit.files[path] = self.workspace.stamp(path)
+            unit.source = file
             program.run(
                 unit, partial(_run_script, self.program.machine, Namespace(path, "__main__", file))
             )

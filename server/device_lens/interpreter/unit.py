@@ -40,6 +40,8 @@ class Unit:
         self.parts: dict[int, Unit] = {}
         self.files: dict[str, Any] = {}
         """Files that were read for this unit alone, with their stamps."""
+        self.source: Any = None
+        """A script's parse, held with the unit: what was found is placed by its nodes."""
         self.asked: dict[str, Any] = {}
         """What was known of classes outside the workspace."""
         self.standalone = False

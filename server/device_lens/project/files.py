@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from weakref import ReferenceType, ref
 
 from device_lens.project.reading import (
     FileProblem,
@@ -88,19 +89,33 @@ class _Entry:
     """What `state_of` says of the file on disk; empty for an open document."""
 
 
+@dataclass(slots=True)
+class _Former:
+    """An entry that was let go, whose parse others may hold."""
+
+    made_from: Stamp | str | NotebookSource | None
+    result: ReferenceType[SourceFile]
+    state: str
+
+
 class ParseCache:
-    """Parsed files, the least lately used forgotten first. For one thread at a time."""
+    """Parsed files, the least lately used let go first. For one thread at a time.
+
+    A parse that somebody still holds is given again, whether or not it was let go: its nodes are
+    what an analysis tells places by, so that two parses of one text must not meet.
+    """
 
     def __init__(self, most_lines: int = 100_000) -> None:
         self._most_lines = most_lines
         self._lines = 0
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
+        self._former: dict[str, _Former] = {}
 
     def get(self, path: str, snapshot: Snapshot) -> SourceFile | FileProblem:
         """The file as the snapshot or else the disk has it. An edit costs what it touches."""
         document = snapshot.documents.get(path)
         origin = made_from(path, snapshot)
-        known = self._entries.get(path)
+        known = self._entries.get(path) or self._held(path)
         if known is not None and known.made_from == origin and origin is not None:
             self._entries.move_to_end(path)
             return known.result
@@ -122,17 +137,40 @@ class ParseCache:
         return "" if entry is None else entry.state
 
     def forget(self, path: str) -> None:
-        """Drop a file's parse."""
+        """Read a file anew when it is next asked for."""
+        self._let_go(path)
+        former = self._former.get(path)
+        if former is not None:
+            former.made_from = None
+
+    def _take_out(self, path: str) -> _Entry | None:
         entry = self._entries.pop(path, None)
         if entry is not None:
             self._lines -= _size(entry)
+        return entry
 
     def _keep(self, path: str, entry: _Entry) -> None:
-        self.forget(path)
+        self._take_out(path)
+        self._former.pop(path, None)
         self._entries[path] = entry
         self._lines += _size(entry)
         while self._lines > self._most_lines and len(self._entries) > 1:
-            self.forget(next(iter(self._entries)))
+            self._let_go(next(iter(self._entries)))
+
+    def _let_go(self, path: str) -> None:
+        entry = self._take_out(path)
+        if entry is not None and isinstance(entry.result, SourceFile):
+            self._former[path] = _Former(entry.made_from, ref(entry.result), entry.state)
+
+    def _held(self, path: str) -> _Entry | None:
+        """An entry that was let go while somebody held its parse, taken back."""
+        former = self._former.pop(path, None)
+        result = former.result() if former is not None else None
+        if former is None or result is None:
+            return None
+        entry = _Entry(former.made_from, result, former.state)
+        self._keep(path, entry)
+        return entry
 
 
 def made_from(path: str, snapshot: Snapshot) -> Stamp | str | NotebookSource | None:

@@ -12,7 +12,7 @@ from device_lens.ide.callers import find_callers
 from device_lens.ide.fix_all import Apply
 from device_lens.ide.fixing import fix_files
 from device_lens.ide.project import Project, Unreadable
-from device_lens.project.files import FileStore, Snapshot
+from device_lens.project.files import FileStore, ParseCache, Snapshot
 from device_lens.syntax.notebook import NotebookSource
 
 NET = "def move(x, device):\n    y = x.to(device)\n    return y\n"
@@ -64,6 +64,36 @@ def test_callers_are_found_without_parsing_everything(tmp_path: Path) -> None:
     callers = find_callers([str(tmp_path / "net.py")], files, index, found._graph.importers_of)
     assert callers == {str(tmp_path / "middle.py"), str(tmp_path / "top.py")}
     assert not any("other" in path for path in indexed)
+
+
+LIBRARY = """\
+import torch
+
+
+def first(x: torch.Tensor):
+    return x
+
+
+def second(x: torch.Tensor):
+    x.to("cpu")
+    return x
+"""
+
+
+def test_places_are_right_whatever_is_parsed_in_between(tmp_path: Path) -> None:
+    """The cache lets go of files that modules which have run still hold."""
+    names = ("library", "other", "third", "main")
+    run = "\n\nif __name__ == '__main__':\n    second(torch.ones(2))\n"
+    files = dict.fromkeys(names, LIBRARY) | {"main": LIBRARY + run}
+    for name, text in files.items():
+        (tmp_path / f"{name}.py").write_text(text, encoding="utf-8")
+    found = Project(str(tmp_path), parsed=ParseCache(most_lines=20))
+    paths = [str(tmp_path / f"{name}.py") for name in names]
+    found.analyse_together(paths)
+    for path in (*reversed(paths), *paths):
+        (analysis,) = found.analyse_together([path])
+        lines = [each.range.start.line for each in analysis.findings]
+        assert lines == [8]
 
 
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:

@@ -132,9 +132,25 @@ def test_the_least_lately_used_is_forgotten() -> None:
     snapshot = store.snapshot()
     first = {name: cache.get(name, snapshot) for name in "ab"}
     assert cache.get("a", snapshot) is first["a"]
+    chunks = {name: _source(cache, name, snapshot).chunks for name in "ab"}
+    first.clear()
     cache.get("c", snapshot)
-    assert cache.get("a", snapshot) is first["a"]
-    assert cache.get("b", snapshot) is not first["b"]
+    assert _source(cache, "b", snapshot).chunks is chunks["b"]
+    assert _source(cache, "a", snapshot).chunks is not chunks["a"]
+
+
+def test_a_parse_that_is_held_is_given_again(tmp_path: Path) -> None:
+    """Whoever holds one tells places by its nodes, which another parse would not have."""
+    path = str(tmp_path / "a.py")
+    Path(path).write_text("x = 1\n")
+    store, cache = FileStore(), ParseCache(most_lines=8)
+    held = _source(cache, path, store.snapshot())
+    for name in "bcd":
+        store.open(name, 1, f"x = '{name}'\n")
+        cache.get(name, store.snapshot())
+    assert cache.state(path) == ""
+    assert _source(cache, path, store.snapshot()) is held
+    assert cache.state(path) != ""
 
 
 def test_a_file_replaced_by_a_pipe_does_not_hang(tmp_path: Path) -> None:
