@@ -11,8 +11,9 @@ from device_lens.domain.device import (
     same_everywhere,
     widen_device,
 )
-from device_lens.domain.guard import Guarded, choose, combine, depth, leaves, node
+from device_lens.domain.guard import Guarded, choose, combine, depth, leaves, node, primary
 from device_lens.domain.heap import MISSING, Parameter
+from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -50,6 +51,8 @@ def join(condition: Any, left: Any, right: Any) -> Any:
             return tuple(join(condition, a, b) for a, b in zip(left, right, strict=True))
         if kind is HostArray:
             return left if left.shape == right.shape else HostArray(trail=left.trail)
+        if kind is Trail:
+            return _told(condition, left, right)
         if kind is Unknown:
             return Unknown(left.label, join_devices(condition, left.device, right.device))
     if kind is tuple or type(right) is tuple:
@@ -77,13 +80,20 @@ def join_tensors(condition: Any, left: Tensor, right: Tensor) -> Tensor:
         join_devices(condition, left.device, right.device),
         left.dtype if left.dtype == right.dtype else None,
         join_shapes(left.shape, right.shape),
-        left.trail or right.trail,
+        _told(condition, left.trail, right.trail),
         requires_grad=left.requires_grad if left.requires_grad == right.requires_grad else None,
         leaf=left.leaf if left.leaf == right.leaf else None,
         pinned=left.pinned and right.pinned,
         default_made=left.default_made and right.default_made,
         zero_dim=left.zero_dim if left.zero_dim == right.zero_dim else None,
     )
+
+
+def _told(condition: Any, left: Trail | None, right: Trail | None) -> Trail | None:
+    """One history, that of the primary case: a reader follows no more."""
+    if left is None or right is None or left is right:
+        return left or right
+    return right if primary(condition) is False else left
 
 
 def join_shapes(left: Any, right: Any) -> Any:

@@ -99,3 +99,20 @@ def test_a_hover_fits_without_scrolling(tmp_path: Path) -> None:
     assert found is not None
     lines = [line for line in found.markdown.splitlines() if line and not line.startswith("| :--")]
     assert len(lines) <= 8
+
+
+@pytest.mark.parametrize("made", ["nn.Linear(2, 2)", "torch.ones(2)"])
+def test_of_two_ways_the_usual_one_is_told(tmp_path: Path, made: str) -> None:
+    text = (
+        "import argparse\n\nimport torch\nfrom torch import nn\n\n"
+        "parser = argparse.ArgumentParser()\n"
+        'parser.add_argument("--first", action="store_true")\n'
+        f"moved = {made}\n"
+        "if parser.parse_args().first:\n    moved = moved.cuda(1)\n"
+        'else:\n    moved = moved.to("cuda:0")\nprint(moved)\n'
+    )
+    found = hovered(tmp_path, text, "print(moved", 8)
+    assert found is not None
+    assert "cuda:0" in found.answer
+    assert "[main.py:12](" in found.markdown
+    assert "[main.py:10](" not in found.markdown
