@@ -6,7 +6,7 @@ With several processes it also wraps models in `DistributedDataParallel`, which 
 from __future__ import annotations
 
 from device_lens.domain.device import CPU, Device, DeviceTree
-from device_lens.domain.guard import Guarded
+from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import Instance, ModuleObject
 from device_lens.domain.values import DeviceValue, External, Tensor, TupleValue, Unknown
 from device_lens.models.call import Call, Value, constant
@@ -56,6 +56,10 @@ def _prepare(call: Call) -> Value:
 
 
 def _prepared(call: Call, value: Value) -> Value:
+    return combine(lambda leaf: _prepared_leaf(call, leaf), value)
+
+
+def _prepared_leaf(call: Call, value: Value) -> Value:
     if isinstance(value, ModuleObject):
         trail = call.trail("moved", "is moved by `accelerator.prepare`")
         device = _place(call)
