@@ -102,10 +102,16 @@ def operate(
         merge_mapping(machine, merged, right)
         return merged
     if HostArray in kinds:
-        return HostArray()
+        return HostArray() if Unknown not in kinds or _is_number(left, right) else Unknown()
     if is_number(left) and is_number(right):
         return number()
     return _unknown_operand(left, right)
+
+
+def _is_number(left: Any, right: Any) -> bool:
+    """Whether one of two operands surely is a number: with one that is not known, an array may
+    make a tensor."""
+    return is_number(left) or is_number(right)
 
 
 def _own_operator(

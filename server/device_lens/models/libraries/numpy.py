@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
-from device_lens.domain.values import Const, DtypeValue, External, HostArray, Shape, Unknown
-from device_lens.models.call import Call, Model, Value, tensor_of
+from device_lens.domain.device import CPU
+from device_lens.domain.values import (
+    Const,
+    DtypeValue,
+    External,
+    HostArray,
+    Shape,
+    Tensor,
+    Unknown,
+)
+from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.dtypes import named
 from device_lens.models.libraries.host import host_function, read_arguments
 from device_lens.models.numbers import dimension, number, of_dimension, of_shape, sequence
@@ -22,11 +31,19 @@ _ITEMS = words("ndarray.item ndarray.tolist ndarray.tobytes ndarray.dump ndarray
 _KEEPING = words("ndarray.copy ndarray.clip ndarray.round ndarray.__neg__ ndarray.__abs__")
 _OWN_METHODS = words("squeeze swapaxes nonzero real")
 """Functions that call the method of that name, which a tensor has too."""
-_ELEMENTWISE = words(
-    """triu tril abs absolute exp log sqrt square sin cos tanh clip round around floor ceil sign
-    negative nan_to_num copy zeros_like ones_like empty_like full_like logical_not"""
-)
+_ELEMENTWISE = words("triu tril nan_to_num copy zeros_like ones_like empty_like full_like")
 """Functions whose result has the shape of their first argument."""
+_UNIVERSAL = words(
+    """abs absolute exp log sqrt square sin cos tan tanh sinh cosh arcsin arccos arctan floor ceil
+    trunc rint sign negative reciprocal logical_not isnan isinf isfinite exp2 expm1 log1p log2 log10
+    clip round around"""
+)
+"""Functions of one array that give a tensor back what they computed of it, as a tensor."""
+_UNIVERSAL_PAIRS = words(
+    """add subtract multiply divide true_divide floor_divide mod remainder power maximum minimum
+    fmax fmin arctan2 hypot greater less equal logical_and logical_or"""
+)
+"""Those of two arrays."""
 _DTYPES = {
     **{name: name for name in words("float16 float32 float64 int8 int16 int32 int64 uint8")},
     "bool_": "bool",
@@ -92,6 +109,18 @@ def _elementwise(call: Call) -> Value:
     return HostArray(shape=value.shape if type(value) is HostArray else None)
 
 
+def _universal(call: Call) -> Value:
+    """`np.sqrt(t)` reads a tensor in host memory, and its result is a tensor there."""
+    made = _elementwise(call)
+    count = 2 if call.name.rpartition(".")[2] in _UNIVERSAL_PAIRS else 1
+    for value in call.args[:count]:
+        tensor = tensor_of(value)
+        if tensor is not None and treated_as_tensor(value):
+            trail = call.trail("created", "is computed on the CPU by numpy")
+            return Tensor(CPU, None, None if count == 2 else tensor.shape, trail)
+    return made
+
+
 def _own_method(call: Call) -> Value:
     """`np.squeeze(t)` is `t.squeeze()`: a tensor stays one, wherever it is."""
     tensor = tensor_of(call.args[0]) if call.args else None
@@ -149,6 +178,8 @@ def register_all() -> None:
         (_SIZED, _sized),
         (words("array asarray ascontiguousarray asanyarray"), _array),
         (_ELEMENTWISE, _elementwise),
+        (_UNIVERSAL, _universal),
+        (_UNIVERSAL_PAIRS, _universal),
         (_OWN_METHODS, _own_method),
         (_INSPECTORS, _python),
         (_ITEMS, _python),
