@@ -18,19 +18,24 @@ _OF_MODULES_TOO = frozenset(words("to cuda cpu xpu mtia ipu hpu type half float 
 EVIDENT = frozenset(
     words(
         """
-        addbmm addcdiv addcmul addmm addmv allclose amax amin argsort baddbmm bmm broadcast_to
+        addbmm addcdiv addcmul addmm addmv allclose amax amin baddbmm bmm broadcast_to
         clamp clamp_max clamp_min contiguous cummax cummin detach diag_embed element_size erf
         erfc expand_as expm1 flip flipud gather index_add index_copy index_fill index_put
         index_select is_contiguous is_floating_point is_pinned isclose kthvalue lerp log1p
         log_softmax logical_and logical_not logical_or logical_xor logsumexp long masked_fill
-        masked_scatter masked_select matmul mm movedim multinomial mv nan_to_num narrow
+        masked_scatter masked_select matmul mm movedim mv nan_to_num narrow
         ndimension nelement new_empty new_full new_ones new_tensor new_zeros nonzero_static
-        numel permute reciprocal repeat_interleave requires_grad_ reshape_as retain_grad rsqrt
+        numel permute reciprocal repeat_interleave reshape_as retain_grad rsqrt
         scatter scatter_add scatter_reduce sigmoid softmax squeeze_ swapdims take_along_dim topk
         tril triu type_as unbind unflatten unfold unsqueeze view_as
         """
     )
 )
+
+_INDEXING = frozenset(words("gather scatter"))
+"""Names that objects which speak for processes have too: tensors take a dimension and an index."""
+_NOT_EVIDENT = frozenset(words("apply_ set_ requires_grad_"))
+"""Names that end like those of methods which write into a tensor, and that modules have too."""
 
 PLAIN = frozenset(
     words(
@@ -50,7 +55,14 @@ def _is_evident(method: str) -> bool:
     but for a few that modules have."""
     if method in EVIDENT:
         return True
-    return method.endswith("_") and not method.startswith("_") and method not in ("apply_", "set_")
+    return method.endswith("_") and not method.startswith("_") and method not in _NOT_EVIDENT
+
+
+def _is_asked_of_one(call: Call) -> bool:
+    """Whether the arguments are those of a tensor's method."""
+    if call.name[len(_METHOD) :] not in _INDEXING:
+        return True
+    return len(call.args) >= 2 or not call.kwargs.keys().isdisjoint(("dim", "index"))
 
 
 class _Guard:
@@ -65,7 +77,7 @@ class _Guard:
     def __call__(self, call: Call) -> Value:
         receiver = call.receiver
         if type(receiver) is Unknown and not receiver.tensor_evidence:
-            if not self.evident:
+            if not self.evident or not _is_asked_of_one(call):
                 plain = call.name[len(_METHOD) :] in PLAIN
                 device = UNKNOWN_DEVICE if plain else receiver.device
                 return Unknown(_label(receiver, call.name), device)
