@@ -98,10 +98,11 @@ def _assert(machine: Machine, node: ast.Assert, frame: Frame) -> int:
     value = machine.evaluate(node.test, frame)
     reports.tested(machine, node.test, value, frame)
     condition = machine.decide(truth(value))
-    if condition is not False:
-        machine.path = machine.path.assume(condition)
-        frame.raised = True
-        narrow(machine, node.test, frame, True)
+    frame.raised = True
+    if condition is False:
+        return DEAD
+    machine.path = machine.path.assume(condition)
+    narrow(machine, node.test, frame, True)
     return NEXT
 
 
