@@ -62,6 +62,7 @@ class Machine(ModelServices):
         self.globals: dict[str, Any] = {
             "default_device": CPU,
             "default_set": False,
+            "default_type": CPU,
             "current_cuda": Device("cuda"),
             "grad": True,
         }

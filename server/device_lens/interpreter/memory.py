@@ -53,6 +53,7 @@ class Memory:
             id(function.scope),
             state["grad"],
             id(state["default_device"]),
+            id(state["default_type"]),
             id(state["current_cuda"]),
         ]
         if not machine.standalone:

@@ -28,7 +28,7 @@ from device_lens.models.torch.parts import device_remembered
 
 GROWING = frozenset({"items", "rest", "rest_key"})
 """The fields of lists and dicts that change when something is put into them."""
-_DEVICES = ("default_device", "default_set", "current_cuda")
+_DEVICES = ("default_device", "default_set", "default_type", "current_cuda")
 """The state of a program that decides where what is made goes."""
 MOST_REPLACED = 400
 """Chunks replaced before a program starts afresh: what they leave in memory is bounded."""

@@ -34,6 +34,10 @@ class ModelServices:
         found: DeviceTree = self.globals["default_device"]
         return found
 
+    def default_type_device(self: Any) -> DeviceTree:
+        found: DeviceTree = self.globals["default_type"]
+        return found
+
     def current_cuda(self: Any) -> DeviceTree:
         found = self.globals["current_cuda"]
         return found if found is not None else Device("cuda")

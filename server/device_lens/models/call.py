@@ -31,6 +31,9 @@ class Services(Protocol):
     def default_device(self) -> DeviceTree:
         """Where a factory without `device=` creates now."""
 
+    def default_type_device(self) -> DeviceTree:
+        """Where the default tensor type is, which `torch.Tensor` creates on."""
+
     def current_cuda(self) -> DeviceTree:
         """What `cuda` without an index means now."""
 
@@ -80,7 +83,7 @@ class Services(Protocol):
         """Whether autograd records nothing now (`no_grad`, `inference_mode`); None: unknown."""
 
     def set_global(self, name: str, value: Value) -> None:
-        """Sets interpreter-wide state: `default_device`, `current_cuda`, `grad`."""
+        """Sets interpreter-wide state: `default_device`, `default_type`, `current_cuda`, `grad`."""
 
 
 class Call:

@@ -45,12 +45,17 @@ class FakeServices:
         self.reported: list[Any] = []
         self.globals: dict[str, Any] = {
             "default_device": CPU,
+            "default_type": CPU,
             "current_cuda": CUDA,
             "grad": True,
         }
 
     def default_device(self) -> DeviceTree:
         found: DeviceTree = self.globals["default_device"]
+        return found
+
+    def default_type_device(self) -> DeviceTree:
+        found: DeviceTree = self.globals["default_type"]
         return found
 
     def current_cuda(self) -> DeviceTree:

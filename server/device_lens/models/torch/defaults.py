@@ -26,13 +26,14 @@ def _get_default_device(call: Call) -> Value:
 
 
 def _set_default_tensor_type(call: Call) -> Value:
-    """`torch.cuda.FloatTensor` makes factories create on the current GPU."""
+    """`torch.cuda.FloatTensor` makes factories, and `torch.Tensor`, create on the current GPU."""
     value = call.get(0, "t")
     name = value.value if type(value) is Const else getattr(value, "name", "")
     if isinstance(value, (Const, External)) and isinstance(name, str):
         on_gpu = ".cuda." in name
         device = present(call.services, CURRENT_CUDA) if on_gpu else CPU
         call.services.set_global("default_device", device)
+        call.services.set_global("default_type", device)
     return NONE
 
 

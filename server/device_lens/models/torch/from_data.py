@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import Instance, ListObject
@@ -138,9 +140,9 @@ def sparse(call: Call) -> Value:
     return found.with_(requires_grad=needs, leaf=leaf)
 
 
-def legacy(dtype: str, device: DeviceTree | None) -> object:
-    """The model of a constructor such as `torch.FloatTensor`, which creates on `device` (None: the
-    current CUDA device) whatever the default device is; sizes or data are its arguments."""
+def legacy(dtype: str, home: Callable[[Call], DeviceTree]) -> object:
+    """The model of a constructor such as `torch.FloatTensor`, which creates at `home` whatever the
+    default device is; sizes or data are its arguments."""
 
     def model(call: Call) -> Value:
         bound = Bound(signature("...data, *, device"), call)
@@ -152,11 +154,22 @@ def legacy(dtype: str, device: DeviceTree | None) -> object:
             extent, _ = described(data[0])
         else:
             extent = exactly(value.value if type(value) is Const else None for value in data)
-        home = call.services.current_cuda() if device is None else device
-        where = asked(call.services, bound.get("device"), home)
+        where = asked(call.services, bound.get("device"), home(call))
         return make(bound, extent, dtype, where, False)
 
     return model
+
+
+def _default_type(call: Call) -> DeviceTree:
+    return call.services.default_type_device()
+
+
+def _host(call: Call) -> DeviceTree:
+    return CPU
+
+
+def _current_cuda(call: Call) -> DeviceTree:
+    return call.services.current_cuda()
 
 
 def register_all() -> None:
@@ -167,7 +180,7 @@ def register_all() -> None:
     for name in ("from_numpy", "frombuffer", "from_file"):
         FUNCTIONS[f"torch.{name}"] = from_host
     FUNCTIONS["torch.from_dlpack"] = FUNCTIONS["torch.utils.dlpack.from_dlpack"] = from_dlpack
-    FUNCTIONS["torch.Tensor"] = legacy(dtypes.DEFAULT, CPU)  # type: ignore[assignment]
+    FUNCTIONS["torch.Tensor"] = legacy(dtypes.DEFAULT, _default_type)  # type: ignore[assignment]
     for name, dtype in dtypes.TENSOR_TYPES.items():
-        FUNCTIONS[f"torch.{name}"] = legacy(dtype, CPU)  # type: ignore[assignment]
-        FUNCTIONS[f"torch.cuda.{name}"] = legacy(dtype, None)  # type: ignore[assignment]
+        FUNCTIONS[f"torch.{name}"] = legacy(dtype, _host)  # type: ignore[assignment]
+        FUNCTIONS[f"torch.cuda.{name}"] = legacy(dtype, _current_cuda)  # type: ignore[assignment]
