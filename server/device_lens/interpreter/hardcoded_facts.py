@@ -16,6 +16,7 @@ from device_lens.domain.trail import Site
 from device_lens.domain.values import Const
 from device_lens.interpreter.rarer_facts import HardcodedDevice
 from device_lens.models.call import constant
+from device_lens.models.dtypes import TENSOR_TYPES
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -26,6 +27,7 @@ _ASKS = re.compile(r"cuda|gpu|mps|xpu|device|accel", re.IGNORECASE)
 _DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)\d*$", re.IGNORECASE)
 TAKES_DEVICE_FIRST = (".to", ".set_default_device", ".to_empty")
 _METHODS = ("torch.Tensor.cuda", "torch.nn.Module.cuda")
+DEFAULT_TYPE = "torch.set_default_tensor_type"
 
 
 class Literal(NamedTuple):
@@ -67,20 +69,30 @@ def _guarded(machine: Machine) -> bool:
 
 def device_made(machine: Machine, seen: LibraryCall) -> None:
     """`torch.device("cuda")` is the literal again: what meets it tells."""
-    literals = machine.watched.literals
-    note = literals.get(seen.get(0, "type") or seen.kwargs.get("device"))
+    note = _note(machine, seen.get(0, "type") or seen.kwargs.get("device"))
     if note is not None:
-        literals.put(seen.value, note._replace(form="argument"))
+        machine.watched.literals.put(_by_default(seen.value), note._replace(form="argument"))
+
+
+def _note(machine: Machine, value: Any) -> Any:
+    """The literal that a value is, if it is one."""
+    return machine.watched.literals.get(_by_default(value))
+
+
+def _by_default(value: Any) -> Any:
+    """The value that it has where command-line flags are left at their defaults."""
+    while type(value) is Guarded and value.atom.kind == "flag" and value.atom.default is not None:
+        value = value.yes if value.atom.default else value.no
+    return value
 
 
 def called(machine: Machine, seen: LibraryCall) -> None:
     """A call that may be given a device."""
-    literals = machine.watched.literals
     given = [seen.kwargs.get("device"), seen.kwargs.get("map_location")]
     if seen.name.endswith(TAKES_DEVICE_FIRST) and seen.args:
         given.append(seen.args[0])
     for value in given:
-        note = literals.get(value) if value is not None else None
+        note = _note(machine, value) if value is not None else None
         if note is not None:
             _report(machine, note)
 
@@ -101,6 +113,18 @@ def method(machine: Machine, seen: LibraryCall) -> None:
     machine.findings.add(HardcodedDevice(machine.site(seen.node, seen.frame), "cuda", "method"))
 
 
+def legacy_type(machine: Machine, seen: LibraryCall) -> None:
+    """`torch.cuda.FloatTensor(...)`, `set_default_tensor_type("torch.cuda.FloatTensor")`."""
+    if not isinstance(seen.node, ast.Call) or _guarded(machine):
+        return
+    named = seen.name
+    if named == DEFAULT_TYPE:
+        value = seen.get(0, "t")
+        named = str(getattr(value, "name", None) or constant(value))
+    if named.startswith("torch.cuda."):
+        machine.findings.add(HardcodedDevice(machine.site(seen.node, seen.frame), named, "type"))
+
+
 def default_kept(machine: Machine, parameter: str, default: Any) -> None:
     """A parameter that no caller gives keeps its default."""
     note = machine.watched.literals.get(default)
@@ -108,4 +132,9 @@ def default_kept(machine: Machine, parameter: str, default: Any) -> None:
         _report(machine, note)
 
 
-WATCHERS = {**dict.fromkeys(_METHODS, method), "torch.device": device_made}
+WATCHERS = {
+    **dict.fromkeys(_METHODS, method),
+    "torch.device": device_made,
+    DEFAULT_TYPE: legacy_type,
+    **{f"torch.cuda.{name}": legacy_type for name in TENSOR_TYPES},
+}
