@@ -42,6 +42,10 @@ class NonLeafTransfer:
     given_to_optimizer: Site | None = None
     device_argument: Site | None = None
     condition: str | None = None
+    cut: bool = False
+    """Whether the program took the moved tensor out of its graph, to begin anew perhaps."""
+    gradient_read: bool = False
+    """Whether the program read the gradient of the moved tensor."""
 
 
 @dataclass(slots=True)
@@ -211,7 +215,8 @@ class HardcodedDevice:
     site: Site
     literal: str
     form: str
-    """`argument`, `default`, `method` (`.cuda()`), `assignment`."""
+    """`argument`, `default`, `method` (`.cuda()`), `assignment`, `type` (of the older style:
+    `torch.cuda.FloatTensor`)."""
 
 
 @dataclass(slots=True)

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
     from device_lens.interpreter.watched import LibraryCall
 
-_LEAF_AGAIN = tuple(
-    f"torch.Tensor.{name}" for name in "detach detach_ requires_grad_ retain_grad data".split()
-)
+_LEAF_AGAIN = tuple(f"torch.Tensor.{name}" for name in "detach_ requires_grad_ retain_grad".split())
 
 
 def transferred(machine: Machine, seen: Any, fact: Transfer, value: Any, frame: Frame) -> None:
@@ -62,8 +60,22 @@ def _rebound(statement: Any, receiver: ast.expr) -> bool:
 
 
 def leaf_again(machine: Machine, seen: LibraryCall) -> None:
-    """`.detach()` begins anew, `.requires_grad_()` and `.retain_grad()` keep the gradient."""
+    """`.detach_()` begins anew, `.requires_grad_()` and `.retain_grad()` keep the gradient."""
     machine.watched.moved_leaves.drop(seen.receiver)
+
+
+def cut(machine: Machine, seen: LibraryCall) -> None:
+    """`.detach()` and `.data` may be what the program begins anew with."""
+    found = machine.watched.moved_leaves.get(seen.receiver)
+    if found is not None:
+        found.cut = True
+
+
+def gradient_read(machine: Machine, seen: LibraryCall) -> None:
+    """`.grad` is read of the moved tensor itself."""
+    found = machine.watched.moved_leaves.get(seen.receiver)
+    if found is not None:
+        found.gradient_read = True
 
 
 def differentiated(machine: Machine, seen: LibraryCall) -> None:
@@ -102,11 +114,15 @@ def _inside(machine: Machine, value: Any) -> list[Any]:
 def conclude(machine: Machine) -> None:
     """Tells of the moved tensors that stayed what they are."""
     for _, found in machine.watched.moved_leaves.items():
-        machine.findings.add(found)
+        if found.gradient_read or found.given_to_optimizer is not None or not found.cut:
+            machine.findings.add(found)
 
 
 WATCHERS = {
     **dict.fromkeys(_LEAF_AGAIN, leaf_again),
+    "torch.Tensor.detach": cut,
+    "torch.Tensor.data": cut,
+    "torch.Tensor.grad": gradient_read,
     **{f"torch.optim.{name}": optimized for name in CLASSES},
     "torch.autograd.grad": differentiated,
 }
