@@ -113,9 +113,17 @@ def started(machine: Machine, seen: LibraryCall) -> None:
 
 def _started(machine: Machine, seen: LibraryCall) -> None:
     watched = machine.watched
-    if _holds(machine, watched.started, seen) or places.undecided(machine):
+    if _holds(machine, watched.started, seen) or _may_be_left_out(machine):
         return
     watched.started = Start(machine.site(seen.node, seen.frame), _activation(machine))
+
+
+def _may_be_left_out(machine: Machine) -> bool:
+    """Whether a machine that has a GPU may skip the present statement."""
+    literals = machine.path.literals
+    if any(atom.kind != "accelerator" or not value for atom, value in literals):
+        return True
+    return sum(frame.branch_depth for frame in machine.stack) > len(literals)
 
 
 def _device(seen: LibraryCall) -> Device | None:
