@@ -205,8 +205,8 @@ def discarded(machine: Machine, expression: ast.expr, frame: Frame) -> None:
     """Marks the transfers whose results an expression statement throws away."""
     for node in _thrown_away(expression):
         fact = machine.findings.transfers.get(node)
-        if fact is None or fact.in_place:
-            continue
+        if fact is None or fact.in_place or (fact.created_here and fact.called):
+            continue  # nothing of the program has missed a move that makes something and drops it
         fact.discarded = True
         if fact.trail is not None:
             machine.shared.setdefault(("discarded", id(fact.trail)), fact.site)

@@ -22,8 +22,8 @@ loss = criterion(model(images), labels)
 ```
 
 ## Known limits
-Silent on objects whose own `to` moves them in place, on modules, and where it is not known that the
-value is a tensor.
+Silent on objects whose own `to` moves them in place, on modules, where it is not known that the
+value is a tensor, and on what is made in the same expression: `torch.zeros(1).cuda()` starts CUDA.
 
 ## Fix safety
 Safe: the assignment is what the line plainly means. None is offered where an assignment would make
