@@ -47,6 +47,16 @@ def common_device(
     return found
 
 
+def device_beside(services: Services, operation: str, kept: Placed, other: Placed) -> DeviceTree:
+    """The device of an operand that the result lives with, whatever the other one's: unknown where
+    the two surely differ, which is reported."""
+    merged = _Beside(services, operation, kept, other, False).merge(
+        kept[0].device, other[0].device, ()
+    )
+    found: DeviceTree = combine(lambda leaf: UNKNOWN_DEVICE if leaf is _APART else leaf, merged)
+    return found
+
+
 _APART = UnknownDevice()
 """The device of operands that were found apart: nothing more is said of them."""
 
@@ -138,3 +148,10 @@ class _Pair:
                     return device
         known = left is not UNKNOWN_DEVICE and right is not UNKNOWN_DEVICE
         return left if known else UNKNOWN_DEVICE
+
+
+class _Beside(_Pair):
+    """A comparison after which the left operand's device counts."""
+
+    def _leaf(self, left: Any, right: Any, literals: Any) -> Any:
+        return _APART if super()._leaf(left, right, literals) is _APART else left

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from device_lens.domain.device import DeviceTree
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import (
     NONE,
@@ -21,7 +22,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.models import gradient
-from device_lens.models.agreement import Placed, common_device
+from device_lens.models.agreement import Placed, common_device, device_beside
 from device_lens.models.call import Call, Value, tensor_of
 from device_lens.models.numbers import is_number
 from device_lens.models.operands import off_host
@@ -69,12 +70,15 @@ def _basic(part: Value) -> bool:
     return type(part) in (Const, SliceValue) or is_number(part)
 
 
-def _check(call: Call, receiver: Value, tensor: Tensor, index: Index) -> None:
-    """Reports index tensors that are on another accelerator than the tensor."""
+def _check(call: Call, receiver: Value, tensor: Tensor, index: Index) -> DeviceTree:
+    """Reports index tensors that are on another accelerator than the tensor. Answers where what
+    they select is."""
+    device = tensor.device
     for placed in index.tensors:
         if placed[0].zero_dim is False:
-            pair = [(tensor, receiver, -1), off_host(placed)]
-            common_device(call.services, "[]", pair, False)
+            indexed: Placed = (tensor.with_(device=device), receiver, -1)
+            device = device_beside(call.services, "[]", indexed, off_host(placed))
+    return device
 
 
 def _wait_for_mask(call: Call, receiver: Value, index: Index) -> None:
@@ -95,12 +99,12 @@ def get_item(call: Call) -> Value:
     if tensor is None or not args:
         return call.unknown()
     index = take_apart(args[0], 0)
-    _check(call, receiver, tensor, index)
+    device = _check(call, receiver, tensor, index)
     _wait_for_mask(call, receiver, index)
     shape, zero_dim = extent(tensor, index)
     needs, leaf = gradient.of_result(call.services, [tensor], tensor.dtype)
     return Tensor(
-        tensor.device,
+        device,
         tensor.dtype,
         shape,
         tensor.trail,
