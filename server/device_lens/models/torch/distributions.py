@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from device_lens.domain.device import UNKNOWN_DEVICE
-from device_lens.domain.heap import Instance
-from device_lens.domain.values import External, Tensor
-from device_lens.models import gradient
+from device_lens.domain.heap import Instance, ListObject
+from device_lens.domain.values import External, Tensor, TupleValue
+from device_lens.models import gradient, wording
 from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import Call, Model, Value, tensor_of
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
@@ -123,10 +123,30 @@ def _sample_type(call: Call) -> str | None:
 
 
 def _sample(call: Call) -> Value:
-    return _result(call, grad=False)
+    return _drawn(call, grad=False)
 
 
 def _rsample(call: Call) -> Value:
+    return _drawn(call, grad=True)
+
+
+def _drawn(call: Call, grad: bool) -> Value:
+    """Samples: more than one number where several are asked for, or where the parameters are more
+    than one, which only a category is drawn from as a whole."""
+    drawn = _result(call, grad)
+    asked = call.get(0, "sample_shape")
+    many = type(asked) in (TupleValue, ListObject) and bool(asked.items)
+    if not many and _sample_type(call) != "int64" and isinstance(call.receiver, Instance):
+        held = call.receiver.fields.get(HELD, ())
+        many = any(tensor.zero_dim is False for tensor, _ in held)
+    trail = None
+    if not isinstance(call.receiver, Instance) or not call.receiver.fields.get(HELD):
+        trail = call.trail("created", wording.created(call.name, drawn.device))
+    return drawn.with_(zero_dim=False if many else None, trail=trail)
+
+
+def _beside(call: Call) -> Value:
+    """An attribute or a statistic: a tensor beside the parameters."""
     return _result(call, grad=True)
 
 
@@ -179,12 +199,13 @@ def register_all() -> None:
         ALIASES[f"{NAMESPACE}.{_file_of(name)}.{name}"] = f"{NAMESPACE}.{name}"
     for name in words("sample sample_n"):
         FUNCTIONS[f"{BASE}.{name}"] = _sample
-    for name in words("rsample entropy perplexity enumerate_support"):
-        FUNCTIONS[f"{BASE}.{name}"] = _rsample
+    FUNCTIONS[f"{BASE}.rsample"] = _rsample
+    for name in words("entropy perplexity enumerate_support"):
+        FUNCTIONS[f"{BASE}.{name}"] = _beside
     for name in words("log_prob cdf icdf"):
         FUNCTIONS[f"{BASE}.{name}"] = _of_value
     FUNCTIONS[f"{BASE}.expand"] = _expand
     for name in words("mean mode variance stddev probs logits scale loc covariance_matrix"):
-        ATTRIBUTES[f"{BASE}.{name}"] = _rsample
+        ATTRIBUTES[f"{BASE}.{name}"] = _beside
     FUNCTIONS[f"{NAMESPACE}.kl_divergence"] = _divergence
     FUNCTIONS[f"{NAMESPACE}.kl.kl_divergence"] = _divergence
