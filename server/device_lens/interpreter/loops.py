@@ -9,7 +9,7 @@ from typing import Any
 from device_lens.domain.heap import MISSING, Instance, ListObject
 from device_lens.domain.join import flatten, join_blind, similar
 from device_lens.domain.path import Path
-from device_lens.domain.values import Const, External, TupleValue, Unknown
+from device_lens.domain.values import Const, External, Tensor, TupleValue, Unknown
 from device_lens.interpreter import reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
@@ -227,13 +227,18 @@ def _maybe_never(machine: Machine, start: int) -> None:
         new = table.get(key, MISSING)
         if old is MISSING or new is MISSING or isinstance(new, tuple) or new is old:
             continue
+        if key == "rest" and old is None:
+            continue  # what a list holds, if it holds anything
         machine.journal.write(table, key, join_blind(new, old))
 
 
 def _runs(iterable: Any, items: tuple[Any, ...]) -> bool:
-    """Whether a loop over it runs at least once: known items, a data loader, a range."""
+    """Whether a loop over it runs at least once: known items, a data loader, a range, a tensor's
+    known rows."""
     if items:
         return True
+    if type(iterable) is Tensor and iterable.shape:
+        return isinstance(iterable.shape[0], int) and iterable.shape[0] > 0
     if isinstance(iterable, Instance):
         return type(iterable.cls) is External
     return bool(getattr(iterable, "kind", "") in ("range", "enumerate", "zip", "loader"))
