@@ -34,6 +34,27 @@ MOST_REPLACED = 400
 """Chunks replaced before a program starts afresh: what they leave in memory is bounded."""
 
 
+class Activations(Counter[Any]):
+    """Activations of functions that count together with those that other top levels called: what
+    is written is written to the sum, and what was added is kept."""
+
+    def __init__(self, total: Counter[Any]) -> None:
+        super().__init__()
+        self._total = total
+        self._added: Counter[Any] = Counter()
+
+    def __getitem__(self, key: Any) -> int:
+        return self._total[key]
+
+    def __setitem__(self, key: Any, value: int) -> None:
+        self._added[key] += value - self._total[key]
+        self._total[key] = value
+
+    def take_back(self) -> None:
+        """Takes what was added out of the sum."""
+        self._total.subtract(self._added)
+
+
 @dataclass(slots=True)
 class Load:
     """A module whose top level has run. `effects` are its writes to what was there before it, as
@@ -46,6 +67,7 @@ class Load:
     importers: set[str] = field(default_factory=set)
     effects: list[tuple[Any, Any, Any, Any]] = field(default_factory=list)
     shared: bool = True
+    activations: Activations = field(default_factory=lambda: Activations(Counter()))
     told: frozenset[object] = frozenset()
     """The lineages of the chunks whose code must not change under what the run has shown."""
 
@@ -177,6 +199,7 @@ class Program:
             del self.loads[load.namespace.path]
             machine.modules.pop(load.namespace.path, None)
             self.watched.forget(load.unit.watched)
+            load.activations.take_back()
         self._replaced += len(gone)
         code = {n: f for n, f in self.defined.items() if f.namespace.path in gone}
         classes = {n: c for n, c in self.classes.items() if c.namespace.path in gone}
@@ -218,7 +241,7 @@ class Program:
         machine.modules[path] = namespace
         born, outside = moment(), journal.outside
         ordinary = all(machine.globals[name] == self.start[name] for name in _DEVICES)
-        load.unit.activations = self.activations
+        load.unit.activations = load.activations = Activations(self.activations)
         load.unit.defined, load.unit.classes = self.defined, self.classes
         written = journal.set_apart()
         self.loading.append(path)

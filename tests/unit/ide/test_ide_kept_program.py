@@ -241,3 +241,13 @@ def test_a_program_that_starts_afresh_in_between_says_the_same(
     assert editing.said("layers", editing.fresh()) == whole
     editing.edit("layers", "WIDTH = 4", "WIDTH = 8")
     editing.agree()
+
+
+def test_a_script_that_runs_again_calls_as_often_as_before(tmp_path: Path) -> None:
+    calls = "".join(f"x{number} = place(torch.zeros({number + 1}))\n" for number in range(40))
+    script = f"import torch\nfrom layers import place\n\nSCALE = 0\n{calls}"
+    editing = Editing(tmp_path, {"layers": LAYERS, "train": script})
+    editing.agree()
+    for number in range(4):
+        editing.edit("train", f"SCALE = {number}", f"SCALE = {number + 1}")
+        editing.agree()
