@@ -12,7 +12,7 @@ from device_lens.domain.device import (
     widen_device,
 )
 from device_lens.domain.guard import Guarded, choose, combine, depth, leaves, node, primary
-from device_lens.domain.heap import MISSING, Parameter
+from device_lens.domain.heap import MISSING, Instance, Parameter
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     NONE,
@@ -190,8 +190,8 @@ def _blindly(left: Any, right: Any) -> Any:
 
 def flatten(value: Any) -> Any:
     """`value` without its guards. Tensors among the leaves (parameters as their tensors) become one
-    whose device is known only where all agree; leaves that are no tensors are dropped beside one
-    (an operation on them is no business of ours); otherwise leaves that differ give an unknown."""
+    whose device is known only where all agree; constants and containers are dropped beside one (an
+    operation on them is no business of ours); otherwise leaves that differ give an unknown."""
     if type(value) is TupleValue:
         items = tuple(flatten(item) for item in value.items)
         same = all(a is b for a, b in zip(items, value.items, strict=True))
@@ -210,10 +210,9 @@ def flatten(value: Any) -> Any:
         if type(leaf) in (Tensor, Parameter)
     ]
     if tensors:
-        joined = flatten(_join_list(tensors))
-        if any(type(leaf) is Unknown for leaf in found):
-            return joined.with_(device=UNKNOWN_DEVICE)
-        return joined
+        if any(type(leaf) is Unknown or isinstance(leaf, Instance) for leaf in found):
+            return Unknown()
+        return flatten(_join_list(tensors))
     rest = [leaf for leaf in found if leaf != NONE and leaf is not MISSING]
     if not rest:
         return NONE
