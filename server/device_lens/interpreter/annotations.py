@@ -61,11 +61,7 @@ def _parsed(annotation: ast.expr) -> ast.expr | None:
 
 def _described(machine: Machine, value: Unknown, node: ast.expr, frame: Frame) -> Any:
     if isinstance(node, ast.BinOp):
-        for side in (node.left, node.right):
-            found = _described(machine, value, side, frame)
-            if found is not None:
-                return found
-        return None
+        return _alternative(machine, value, [node.left, node.right], frame)
     if isinstance(node, ast.Subscript):
         return _subscript(machine, value, node, frame)
     if isinstance(node, ast.Constant):
@@ -83,11 +79,7 @@ def _subscript(machine: Machine, value: Unknown, node: ast.Subscript, frame: Fra
     name = _last_name(node.value)
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if name in _WRAPPERS:
-        for part in parts:
-            found = _described(machine, value, part, frame)
-            if found is not None:
-                return found
-        return None
+        return _alternative(machine, value, parts, frame)
     if name in _SEQUENCES:
         element = _described(machine, _element(value), parts[0], frame)
         return None if element is None else ListObject((), element, "list", node)
@@ -96,6 +88,17 @@ def _subscript(machine: Machine, value: Unknown, node: ast.Subscript, frame: Fra
         return TupleValue(tuple(items))
     if name in _JAXTYPING:
         return _jaxtyping(value, parts)
+    return None
+
+
+def _alternative(machine: Machine, value: Unknown, parts: list[ast.expr], frame: Frame) -> Any:
+    """What one of several types says; nothing where another one is a number or a string."""
+    if any(_last_name(part) in _HOST for part in parts):
+        return None
+    for part in parts:
+        found = _described(machine, value, part, frame)
+        if found is not None:
+            return found
     return None
 
 
