@@ -170,12 +170,18 @@ def host_read(machine: Machine, what: str, value: Any, position: int | str) -> N
         ast.unparse(site.node) if isinstance(site.node, ast.expr) else what,
         device if device is not None else tensor.device,
         device is not None,
-        tensor.requires_grad is True,
+        _requires_grad(machine, tensor),
         tensor.trail,
         places.condition_text(machine, literals),
         places.loops_around(frame),
     )
     machine.findings.others[HostRead, node, None] = fact
+
+
+def _requires_grad(machine: Machine, tensor: Tensor) -> bool:
+    """Whether the tensor surely requires grad. What a function computes that no one is seen to
+    call does not: whoever calls it may have switched gradients off."""
+    return tensor.requires_grad is True and (tensor.leaf is True or not machine.symbolic)
 
 
 WATCHERS = dict.fromkeys(("str.format", "builtins.str", "builtins.repr"), string_formatted)
