@@ -94,7 +94,8 @@ class _Run:
         """Runs what no script has reached: top levels, then functions with symbols."""
         program = self.program
         for path in targets:
-            imports.load(self.program.machine, path, _module_name(path))
+            program.stand()
+            imports.load(program.machine, path, _module_name(path))
         wanted = [*targets, *(path for unit in self.scripts for path in unit.imports)]
         self.reached = program.reached(wanted)
         activated: set[Any] = set()
@@ -105,6 +106,7 @@ class _Run:
             load = program.loads.get(path)
             if load is None:
                 continue
+            program.stand(path)
             for function in self._defined(load.namespace):
                 if function.node not in activated and program.relevance.function(function):
                     unit = self._alone(function, settled)

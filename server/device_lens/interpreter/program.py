@@ -68,6 +68,8 @@ class Load:
     effects: list[tuple[Any, Any, Any, Any]] = field(default_factory=list)
     shared: bool = True
     activations: Activations = field(default_factory=lambda: Activations(Counter()))
+    left: dict[str, Any] | None = None
+    """The state that decides where what is made goes, where the run has changed it."""
     told: frozenset[object] = frozenset()
     """The lineages of the chunks whose code must not change under what the run has shown."""
 
@@ -228,6 +230,8 @@ class Program:
         load = self.loads.get(path)
         if load is not None and self.loading:
             load.importers.add(self.loading[-1])
+            for name, value in (load.left or {}).items():
+                machine.journal.write(machine.globals, name, value)
 
     @contextmanager
     def loaded(self, namespace: Namespace, steps: int) -> Iterator[None]:
@@ -240,7 +244,8 @@ class Program:
         self.imported(path)
         machine.modules[path] = namespace
         born, outside = moment(), journal.outside
-        ordinary = all(machine.globals[name] == self.start[name] for name in _DEVICES)
+        found = {name: machine.globals[name] for name in _DEVICES}
+        ordinary = all(found[name] == self.start[name] for name in _DEVICES)
         load.unit.activations = load.activations = Activations(self.activations)
         load.unit.defined, load.unit.classes = self.defined, self.classes
         written = journal.set_apart()
@@ -257,6 +262,8 @@ class Program:
             journal.outside = outside
             load.unit.close()
             load.told = self._told(load.unit)
+            left = {name: machine.globals[name] for name in _DEVICES}
+            load.left = left if left != found else None
             if not ordinary and load.unit.recorder.sites:
                 load.shared = False
             if any(_patches(*effect) for effect in load.effects):
@@ -287,12 +294,19 @@ class Program:
             unit.use(load.unit)
             unit.files[load.namespace.path] = load.stamp
 
+    def stand(self, path: str | None = None) -> None:
+        """Takes the state that decides where what is made goes to be that of a program that starts,
+        or as a module's run has left it."""
+        load = self.loads.get(path or "")
+        self.machine.globals.update(self.start)
+        self.machine.globals.update((load.left if load is not None else None) or {})
+        self.watched.mask = self.watched.started = None
+
     def _leave_alone(self) -> list[Load]:
         alone = self._importers(path for path, load in self.loads.items() if not load.shared)
         left = [load for path, load in self.loads.items() if path in alone]
         self.drop(alone)
-        self.machine.globals.update(self.start)
-        self.watched.mask = self.watched.started = None
+        self.stand()
         return left
 
     def reached(self, paths: Iterable[str]) -> dict[str, Load]:

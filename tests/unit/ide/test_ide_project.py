@@ -96,6 +96,45 @@ def test_places_are_right_whatever_is_parsed_in_between(tmp_path: Path) -> None:
         assert lines == [8]
 
 
+VISIBLE = """\
+import os
+
+import torch
+
+os.environ["CUDA_VISIBLE_DEVICES"] = "0"
+x = torch.zeros(3, device="cuda")
+"""
+USES_DEFAULT = """\
+import torch
+
+x = torch.zeros(3, device="cuda")
+
+
+def total(y):
+    return (x + torch.zeros(3) + y).sum()
+"""
+
+
+def test_what_one_file_does_to_the_process_is_not_for_the_next(tmp_path: Path) -> None:
+    files = {
+        "a_first": VISIBLE,
+        "b_second": VISIBLE,
+        "c_settings": "import torch\n\ntorch.set_default_device('cuda')\n",
+        "d_default": f"import c_settings\n{USES_DEFAULT}",
+        "e_plain": USES_DEFAULT,
+    }
+    found = project(tmp_path, **files)
+    analyses = found.analyse_together([str(tmp_path / f"{name}.py") for name in files])
+    rules = {
+        Path(analysis.facts.path).stem: [
+            each.rule for each in analysis.findings if each.rule != "hardcoded-device"
+        ]
+        for analysis in analyses
+    }
+    silent: dict[str, list[str]] = {name: [] for name in files}
+    assert rules == silent | {"e_plain": ["created-on-default-device"]}
+
+
 def test_a_file_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(Unreadable, match="no such file"):
         project(tmp_path).analyse(str(tmp_path / "absent.py"))
