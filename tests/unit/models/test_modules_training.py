@@ -26,6 +26,7 @@ from device_lens.domain.values import (
 )
 from device_lens.models.torch.copying import fresh
 from device_lens.models.torch.module import set_attribute
+from device_lens.models.torch.optim import ENTRIES
 from device_lens.models.torch.parts import devices_of
 
 
@@ -58,7 +59,7 @@ def test_an_optimizer_before_the_move_is_fine() -> None:
     run(services, adam, "step")
     run(services, adam, "step")
     assert services.forms == []
-    state = adam.fields["state"].rest
+    state = adam.fields[ENTRIES].rest
     assert state.rest.device is CUDA
     assert state.entries["step"].device is CPU
 
@@ -289,7 +290,7 @@ def test_scalers_and_switches() -> None:
     loss = tensor("cuda")
     assert run(services, scaler, "scale", loss) is loss
     run(services, scaler, "step", adam)
-    assert isinstance(adam.fields["state"].rest, DictObject)
+    assert isinstance(adam.fields[ENTRIES].rest, DictObject)
     off = call(services, "torch.no_grad")
     assert isinstance(off, Instance)
     assert off.cls == External("torch.no_grad")
