@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from device_lens.domain.code import Scope
 from device_lens.domain.heap import DictObject, ListObject
 from device_lens.domain.join import join_blind
-from device_lens.interpreter import reports
+from device_lens.interpreter import loop_effects, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.expressions import put
@@ -46,6 +46,7 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str) -> ListObject
         node.generators,
         inner,
         False,
+        (node.elt,),
         lambda repeated: found.add(machine.evaluate(node.elt, inner), repeated),
     )
     made = ListObject(tuple(found.items), found.rest, kind, node)
@@ -72,8 +73,10 @@ def _run(
     generators: list[ast.comprehension],
     frame: Frame,
     repeated: bool,
+    elements: Sequence[ast.expr],
     emit: Emit,
 ) -> None:
+    """Runs `emit` for each combination of items; `elements` are the expressions that it reads."""
     if not generators:
         emit(repeated)
         return
@@ -87,11 +90,15 @@ def _run(
             generator.ifs,
             frame,
             more,
-            lambda r: _run(machine, generators[1:], frame, r, emit),
+            lambda r: _run(machine, generators[1:], frame, r, elements, emit),
         )
 
     record = LoopRecord(generator, frame.chunk, len(items) if rest is None else None, False)
+    changes = len(items) > MAX_UNROLLED and loop_effects.changes_items(
+        generator, generator.target, elements
+    )
     unrolled = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
+    unrolled = unrolled or (changes and loop_effects.one_by_one(items))
     record.repeats = rest is not None or not unrolled
     frame.loops.append(record)
     try:
@@ -104,6 +111,8 @@ def _run(
             inner(rest, True)
     finally:
         frame.loops.pop()
+    if changes and not unrolled:
+        loop_effects.forget(machine, items)
 
 
 def _filtered(
@@ -148,7 +157,7 @@ def _dict(machine: Machine, node: ast.DictComp, frame: Frame) -> Any:
         key = machine.evaluate(node.key, inner)
         put(machine, found, key, machine.evaluate(node.value, inner))
 
-    _run(machine, node.generators, inner, False, emit)
+    _run(machine, node.generators, inner, False, (node.key, node.value), emit)
     return found
 
 

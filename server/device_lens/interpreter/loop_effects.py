@@ -1,0 +1,81 @@
+"""Loops whose body changes the very objects that they go through: modules that it moves, parameters
+whose data it replaces. What it does to one must be done to each."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.heap import DictObject, Instance, ModuleObject, Parameter
+from device_lens.domain.values import TupleValue
+from device_lens.interpreter.machine import Machine
+from device_lens.models import registry
+from device_lens.models.torch import module as torch_module
+
+MAX_OBJECTS = 64
+"""Objects for which a body that changes them is run one by one."""
+_CHANGES = "_changes_items"
+"""The entry of a node under which the answer is kept, for as long as the node lives."""
+_MOVERS = frozenset("to cuda cpu xpu mtia to_empty apply setattr register_buffer".split())
+_OBJECTS = (ModuleObject, Parameter, Instance, DictObject)
+_ONLY_READ = frozenset(
+    "print len isinstance id type str repr getattr hasattr list tuple sum".split()
+)
+
+
+def changes_items(node: Any, target: ast.expr, body: Sequence[ast.AST]) -> bool:
+    """Whether the body of a loop (or the element of a comprehension) may put what it goes through
+    elsewhere: it moves something, assigns to an attribute or an item, or hands the target on."""
+    known: bool | None = node.__dict__.get(_CHANGES)
+    if known is None:
+        names = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
+        inner = (each for part in body for each in ast.walk(part))
+        known = any(_changes(each, names) for each in inner)
+        node.__dict__[_CHANGES] = known
+    return known
+
+
+def _changes(node: ast.AST, names: set[str]) -> bool:
+    if isinstance(node, ast.Assign):
+        return any(isinstance(each, ast.Attribute | ast.Subscript) for each in node.targets)
+    if not isinstance(node, ast.Call):
+        return False
+    handed_on = any(isinstance(each, ast.Name) and each.id in names for each in node.args)
+    if isinstance(node.func, ast.Attribute):
+        return node.func.attr in _MOVERS or _is_own_method(node.func, names)
+    return handed_on and getattr(node.func, "id", "") not in _ONLY_READ
+
+
+def _is_own_method(function: ast.Attribute, names: set[str]) -> bool:
+    """Whether the target's method is none of a tensor's or module's: the program's own."""
+    if not isinstance(function.value, ast.Name) or function.value.id not in names:
+        return False
+    classes = ("torch.Tensor", "torch.nn.Module")
+    return all(registry.function(f"{cls}.{function.attr}") is None for cls in classes)
+
+
+def one_by_one(items: tuple[Any, ...]) -> bool:
+    """Whether there are objects among the items, and not too many for a pass each."""
+    return len(items) <= MAX_OBJECTS and any(True for _ in _objects(items))
+
+
+def _objects(items: tuple[Any, ...]) -> Iterator[Any]:
+    for item in items:
+        if isinstance(item, _OBJECTS):
+            yield item
+        elif type(item) is TupleValue:
+            yield from _objects(item.items)
+
+
+def forget(machine: Machine, items: tuple[Any, ...]) -> None:
+    """After passes that stood for many items: where the modules and parameters among them are now
+    is not known."""
+    for item in _objects(items):
+        if isinstance(item, ModuleObject):
+            torch_module.move(machine, item, UNKNOWN_DEVICE)
+        elif type(item) is Parameter and "tensor" in item.fields:
+            machine.journal.write(
+                item.fields, "tensor", item.tensor.with_(device=UNKNOWN_DEVICE, trail=None)
+            )
