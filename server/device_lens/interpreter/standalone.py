@@ -177,7 +177,7 @@ def _made(machine: Machine, cls: ClassValue) -> Made:
             instance = new_instance(machine, cls)
             _initialise(machine, cls, instance)
             if isinstance(instance, ModuleObject):
-                home = _put_elsewhere(machine, instance)
+                home = _put_elsewhere(machine, cls, instance)
     finally:
         journal.settle(0, start)
         journal.undo(0)
@@ -220,16 +220,23 @@ def _initialise(machine: Machine, cls: ClassValue, instance: Instance) -> None:
             functions.record_parameters(machine, creator, frame)
             functions.run(machine, creator, frame)
         else:
-            frame = Frame(cls.namespace, cls.namespace.scope, cls.chunk)
-            frame.statement = cls.node
+            frame = _at_class(cls)
             machine.stack.append(frame)
             classes.initialise(machine, instance, (), {}, cls.node, frame, False)
     except Exhausted:
         machine.budget.note(f"`{cls.name}` was not made to its end: too many steps")
 
 
-def _put_elsewhere(machine: Machine, instance: ModuleObject) -> SymbolicDevice:
+def _at_class(cls: ClassValue) -> Frame:
+    """A frame for what happens to an instance that no statement of the program makes."""
+    frame = Frame(cls.namespace, cls.namespace.scope, cls.chunk)
+    frame.statement = cls.node
+    return frame
+
+
+def _put_elsewhere(machine: Machine, cls: ClassValue, instance: ModuleObject) -> SymbolicDevice:
     home = SymbolicDevice("self", of_module_input=True)
+    machine.stack.append(_at_class(cls))
     torch_module.move(machine, instance, home, None, None)
     machine.journal.write(instance.own, "device", home)
     return home
