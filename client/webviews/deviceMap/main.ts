@@ -123,11 +123,20 @@ function problemsOf(map: DeviceMap, go: (location: Location | null) => void): HT
   return [html('h2', {}, 'Problems'), html('ul', { class: 'problems' }, ...entries.values())];
 }
 
-/** A message, with what stands between backticks as code. */
+/** A message, with what stands between backticks as code, and options of a command line in one piece. */
 function coded(text: string): (Node | string)[] {
-  return text.split('`').map((part, index) => (index % 2 ? html('code', {}, part) : part));
+  return text
+    .split('`')
+    .flatMap((part, index) => (index % 2 ? html('code', {}, ...unbroken(part)) : unbroken(part)));
+}
+
+/** A line may else end behind any dash of an option. */
+function unbroken(text: string): (Node | string)[] {
+  return text
+    .split(/(--[\w-]+)/)
+    .map((part, index) => (index % 2 ? html('span', { class: 'option' }, part) : part));
 }
 
 function notesOf(map: DeviceMap): HTMLElement[] {
-  return map.notes.map((note) => html('p', { class: 'note' }, note));
+  return map.notes.map((note) => html('p', { class: 'note' }, ...coded(note)));
 }

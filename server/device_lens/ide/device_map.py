@@ -21,6 +21,7 @@ from device_lens.ide.map_regions import Region, regions
 from device_lens.ide.map_trim import trim
 from device_lens.ide.places import range_of
 from device_lens.interpreter.facts import FileFacts, Transfer
+from device_lens.interpreter.transfer_facts import MOVES
 from device_lens.rules.finding import Finding
 from device_lens.syntax.position import Range
 
@@ -88,6 +89,7 @@ class DeviceMap:
 
 
 NOTHING = "No tensors, modules or transfers are known in this file."
+_NO_SIZE = "size not known"
 MOST_TRIED = 4
 """Parts that are drawn in search of one with a flow, where none is asked for."""
 
@@ -186,6 +188,10 @@ class _Drawing:
             often = ", now and then" if flow.wait.interval_guarded else ""
             detail = f"The host waits for the device{often}: {flow.wait.what}"
             return Edge(*ends, "wait", f"waits{often}", detail, where, problems)
+        if self._is_moved(flow):
+            route = [_device(self.graph.values[each]) for each in ends]
+            detail = f"{' → '.join(route)}, as far as it is a tensor"
+            return Edge(*ends, "transfer", _NO_SIZE, detail, where, problems)
         if self._crosses(flow):
             detail = "The value changes its device here, by something else than a transfer call"
             return Edge(*ends, "flow", "changes device", detail, where, problems)
@@ -200,6 +206,12 @@ class _Drawing:
             return False  # PyTorch takes a number from the host wherever it is needed
         return {_place(each) for each in ends} == {"host", "accelerator"}
 
+    def _is_moved(self, flow: Flow) -> bool:
+        """A call that moves lets it cross, of which no transfer is known for certain: in another
+        case its receiver is no tensor."""
+        sites = self.graph.values[flow.target].sites
+        return self._crosses(flow) and any(_calls_a_move(each.node) for each in sites)
+
     def _estimate(self, transfer: Transfer) -> TransferEstimate:
         return self.costs.estimate(transfer, self.subjects.get(transfer.subject))
 
@@ -209,11 +221,12 @@ class _Drawing:
         found = (each.wait for each in self.graph.flows if each.wait is not None)
         waits = {id(each) for each in found if not each.interval_guarded}
         subject = "Each iteration" if self.region.is_loop else "This part"
-        crossing = sum(self._crosses(flow) for flow in self.graph.flows)
-        if not moves:
+        unsure = sum(self._is_moved(flow) for flow in self.graph.flows)
+        crossing = sum(self._crosses(flow) for flow in self.graph.flows) - unsure
+        if not moves and not unsure:
             moved = "makes no transfers"
         else:
-            moved = self._total(list(moves.values()))
+            moved = self._total(list(moves.values()), unsure)
         if crossing:
             what = "1 value changes" if crossing == 1 else f"{crossing} values change"
             moved += f", but {what} device by something else than a transfer call"
@@ -222,23 +235,25 @@ class _Drawing:
         often = "once" if len(waits) == 1 else f"{len(waits)} times"
         return f"{subject} {moved}, and waits for the device {often}."
 
-    def _total(self, moves: Sequence[Transfer]) -> str:
-        """The sum of what is known; what is in an inner loop or under a condition is but named."""
+    def _total(self, moves: Sequence[Transfer], unsure: int) -> str:
+        """The sum of what is known, beside moves of which too little is; what is in an inner loop
+        or under a condition is but named."""
         plain = [each for each in moves if not each.conditional and not self._inner(each)]
         estimates = [self._estimate(each) for each in plain]
         sizes = [each.bytes for each in estimates if each.bytes is not None]
         times = [each.cost for each in estimates if each.cost is not None]
-        count = "1 transfer" if len(plain) == 1 else f"{len(plain)} transfers"
+        number = len(plain) + unsure
+        count = "1 transfer" if number == 1 else f"{number} transfers"
         parts = []
         if sizes:
-            least = "" if len(sizes) == len(plain) else "at least "
+            least = "" if len(sizes) == number else "at least "
             parts.append(f"moves {least}{format_bytes(sum(sizes))}")
             if times:
                 measured = all(each.source == "measured" for each in times)
                 text = format_microseconds(sum(each.microseconds for each in times))
                 parts.append(f"in {text}, measured," if measured else f"in ≈ {text}")
             parts.append(f"({count})")
-        elif plain:
+        elif number:
             parts.append(f"makes {count} of a size that is not known")
         rest = len(moves) - len(plain)
         if rest:
@@ -270,6 +285,14 @@ class _Drawing:
             yield f"Line {finding.range.start.line + 1}: {finding.message}"
 
 
+def _calls_a_move(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in MOVES
+    )
+
+
 def _place(value: Value) -> str:
     device = _known(value)
     if device is not None:
@@ -297,7 +320,7 @@ def _device(value: Value) -> str:
 
 def _cost_text(estimate: TransferEstimate) -> str:
     size = estimate.size_text or "?"
-    parts = ["size not known" if "?" in size else size, summary.time_text(estimate)]
+    parts = [_NO_SIZE if "?" in size else size, summary.time_text(estimate)]
     return summary.SEPARATOR.join(part for part in parts if part)
 
 

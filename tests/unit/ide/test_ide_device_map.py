@@ -206,6 +206,22 @@ def test_a_move_without_a_transfer_call_is_said(tmp_path: Path) -> None:
     assert "1 value changes device by something else" in drawn.remark
 
 
+def test_a_call_that_moves_is_a_transfer_though_it_may_be_none(tmp_path: Path) -> None:
+    text = (
+        "import argparse\n\nimport torch\nfrom data import load\n\n"
+        'parser = argparse.ArgumentParser()\nparser.add_argument("--real", action="store_true")\n'
+        "args = parser.parse_args()\n"
+        "for step in range(9):\n    x = load() if args.real else torch.randn(4)\n"
+        "    x = x.cuda()\n    (x * 2).sum().backward()\n"
+    )
+    drawn = mapped(tmp_path, text)
+    found = [each for each in drawn.edges if each.kind == "transfer"]
+    assert [(each.label, each.detail) for each in found] == [
+        ("size not known", "cpu → cuda, as far as it is a tensor")
+    ]
+    assert drawn.remark == "Each iteration makes 1 transfer of a size that is not known."
+
+
 def test_a_large_part_is_cut_down_and_says_so(tmp_path: Path) -> None:
     steps = "\n".join(f"v{n + 1} = v{n} + {n}" for n in range(MOST_VALUES + 20))
     text = f"import torch\n\nv0 = torch.ones(4)\n{steps}\nlast = v{MOST_VALUES + 20}.cuda()\n"
