@@ -40,7 +40,7 @@ test('the panel shows estimates, calibrates, and leads to a transfer', { skip },
     assert.ok(points.some((title) => /^Line 6: images\.to\("cuda"\), 38\.5 MB, ≈ /.test(title)));
     assert.equal(
       await panel.locator('.left-out').innerText(),
-      '1 transfer is not shown: 1 of unknown size.',
+      '1 transfer of unknown size is not shown.',
     );
     await editor.screenshot('transfer-curve-typical');
 

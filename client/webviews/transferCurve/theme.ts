@@ -19,7 +19,8 @@ export function readTheme(curves: readonly Curve[]): Theme {
   const coloured = curves.filter(({ direction }) => direction !== 'host-to-host');
   return {
     foreground,
-    grid: colour('charts-lines', foreground),
+    // Behind the curves, not before them.
+    grid: `color-mix(in srgb, ${colour('charts-lines', foreground)} 30%, transparent)`,
     font: `12px ${style.fontFamily}`,
     curve: (curve) => {
       const index = coloured.indexOf(curve);

@@ -233,10 +233,13 @@ def _basis(curves: tuple[DrawnCurve, ...]) -> str:
 
 
 def _left_out(reasons: Counter[str]) -> str:
-    """`2 transfers are not shown: 1 of unknown size, 1 between devices that are not known.`"""
+    """`3 transfers are not shown: 2 of unknown size, 1 between devices that are not known.`; of
+    one reason `2 transfers of unknown size are not shown.`"""
     count = reasons.total()
     if not count:
         return ""
+    noun, verb = ("transfer", "is") if count == 1 else ("transfers", "are")
+    if len(reasons) == 1:
+        return f"{count} {noun} {next(iter(reasons))} {verb} not shown."
     parts = ", ".join(f"{number} {reason}" for reason, number in reasons.items())
-    verb = "transfer is" if count == 1 else "transfers are"
-    return f"{count} {verb} not shown: {parts}."
+    return f"{count} {noun} {verb} not shown: {parts}."

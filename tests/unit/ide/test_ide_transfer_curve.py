@@ -134,6 +134,11 @@ def step(batch, device):
     )
 
 
+def test_one_reason_is_said_at_once(tmp_path: Path) -> None:
+    text = 'import torch\n\n\ndef step(n):\n    return torch.zeros(n).to("cuda")\n'
+    assert drawn(tmp_path, text).left_out == "1 transfer of unknown size is not shown."
+
+
 def test_what_moves_nothing_is_neither_shown_nor_counted(tmp_path: Path) -> None:
     text = 'import torch\n\nx = torch.zeros(3, device="cuda").to("cuda")\ny = x.half()\n'
     found = drawn(tmp_path, text)
