@@ -21,6 +21,7 @@ device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 x = torch.randn(64, 10)
 x.to(device)
 """
+KEPT = PROGRAM.replace("x.to", "y = x.to")
 STALE = (-32801, -32802)
 
 
@@ -80,7 +81,17 @@ async def test_a_hover_begins_with_the_answer(editor: Editor) -> None:
     assert "float32 [64, 10] · 2.56 kB" in first
     assert found.range is not None
     assert editor.slice(found.range) == "x.to(device)"
-    assert f"{editor.uri}#L4" in found.contents.value
+
+
+@pytest.mark.parametrize(("program", "shown"), [(PROGRAM, False), (KEPT, True)])
+async def test_a_hover_leaves_out_what_the_finding_beside_it_shows(
+    editor: Editor, program: str, shown: bool
+) -> None:
+    editor.open(program)
+    found = await editor.hover("x.to(device)", 2)
+    assert found is not None
+    assert isinstance(found.contents, types.MarkupContent)
+    assert (f"{editor.uri}#L4" in found.contents.value) is shown
 
 
 async def test_a_hover_on_something_else_is_nothing(editor: Editor) -> None:

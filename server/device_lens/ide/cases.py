@@ -11,10 +11,12 @@ from device_lens.domain.guard import Atom, Literals, cases, describe
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """The device (None: not known) in another case than the primary one."""
+    """The device (None: not known) in another case than the primary one. `is_rest`: there is no
+    case but these two."""
 
     condition: str
     device: str | None
+    is_rest: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +40,12 @@ def read(tree: DeviceTree) -> Cases:
     paths = list(cases(tree))
     primary = [(literals, leaf) for literals, leaf in paths if _is_primary(literals)]
     leaf = _agreed([leaf for _, leaf in primary])
-    condition = describe(_declared(literals for literals, _ in primary))
+    declared = _declared(literals for literals, _ in primary)
     symbol = leaf.label if isinstance(leaf, SymbolicDevice) else None
     return Cases(
         str(leaf) if isinstance(leaf, Device) else None,
-        condition,
-        _alternatives([each for each in paths if not _is_primary(each[0])]),
+        describe(declared),
+        _alternatives([each for each in paths if not _is_primary(each[0])], declared),
         symbol,
     )
 
@@ -69,15 +71,22 @@ def _agreed(leaves: list[DeviceTree]) -> DeviceTree | None:
     return first if all(same_everywhere(first, leaf) for leaf in leaves) else None
 
 
-def _alternatives(paths: list[tuple[Literals, DeviceTree]]) -> tuple[Alternative, ...]:
-    """The other cases by their named conditions; a case that hangs on more than that is not
-    known."""
+def _alternatives(
+    paths: list[tuple[Literals, DeviceTree]], declared: Literals
+) -> tuple[Alternative, ...]:
+    """The other cases than that of the literals `declared`, by their named conditions; a case that
+    hangs on more than that is not known."""
     found: dict[str, list[DeviceTree]] = {}
+    opposite = describe(tuple((atom, not value) for atom, value in declared))
     for literals, leaf in paths:
         condition = describe(tuple(each for each in literals if each[0].named))
         if condition is not None:
             found.setdefault(condition, []).append(leaf)
     return tuple(
-        Alternative(condition, str(leaf) if isinstance(leaf, Device) else None)
+        Alternative(
+            condition,
+            str(leaf) if isinstance(leaf, Device) else None,
+            is_rest=len(declared) == 1 and condition == opposite,
+        )
         for condition, leaf in ((text, _agreed(leaves)) for text, leaves in found.items())
     )

@@ -26,6 +26,8 @@ from device_lens.syntax.position import Position, Range
 
 MAX_CASES = 3
 
+Told = frozenset[tuple[str, Range]]
+"""Places of files."""
 Link = Callable[[Location], "str | None"]
 """The target of a link to a place, None where the editor cannot go there."""
 
@@ -52,15 +54,17 @@ def hover(
     costs: Costs,
     sources: Lookup,
     link: Link | None = None,
+    told: Told = frozenset(),
 ) -> Hover | None:
-    """The hover at a position, or None where there is nothing to say."""
+    """The hover at a position, or None where there is nothing to say. `told` are places that stand
+    beside the hover anyway: the steps of a value's history there are left out."""
     found = _innermost(facts, position)
     if found is None:
         loop = loop_hover(facts, position, costs)
         return None if loop is None else Hover(loop.range, loop.answer, loop.markdown)
     where, expression, transfer = found
     if transfer is not None:
-        return _of_transfer(facts, transfer, where, costs, sources, link)
+        return _of_transfer(facts, transfer, where, costs, sources, link, told)
     if expression is None or not _says_something(expression):
         return None
     answer = summary.of_expression(expression, costs)
@@ -72,7 +76,7 @@ def hover(
         _cases(read(expression.device)),
         _same_module(expression),
         "" if computed is None else operation_notes(computed),
-        _trail(expression.trail, sources, link),
+        _trail(expression.trail, sources, link, told),
     ]
     return Hover(where, answer, join(parts), None if computed is None else computed.measurable)
 
@@ -131,6 +135,7 @@ def _of_transfer(
     costs: Costs,
     sources: Lookup,
     link: Link | None,
+    told: Told,
 ) -> Hover:
     subject = next((e for e in facts.expressions if e.site == transfer.subject), None)
     estimate = costs.estimate(transfer, subject)
@@ -141,18 +146,21 @@ def _of_transfer(
         _cases(target),
         _moved_in_place(facts, transfer),
         cost_notes(transfer, estimate, costs),
-        _trail(transfer.trail, sources, link),
+        _trail(transfer.trail, sources, link, told),
     ]
     return Hover(where, answer, join(parts), estimate.measurable)
 
 
 def _cases(cases: Cases) -> str:
-    """`when torch.cuda.is_available(); cpu when not torch.cuda.is_available()`."""
+    """`when torch.cuda.is_available(), else cpu`, or more cases with their conditions."""
     said = []
     if cases.condition is not None:
         said.append(f"when {code(cases.condition)}")
     for other in cases.alternatives[:MAX_CASES]:
-        said.append(f"{code(other.device or 'unknown')} when {code(other.condition)}")
+        device = code(other.device or "unknown")
+        if other.is_rest:
+            return f"{said[0]}, else {device}"
+        said.append(f"{device} when {code(other.condition)}")
     return "; ".join(said)
 
 
@@ -169,10 +177,11 @@ def _moved_in_place(facts: FileFacts, transfer: Transfer) -> str:
     return f"The same module as {subject}: a module is moved in place."
 
 
-def _trail(trail: Trail | None, sources: Lookup, link: Link | None) -> str:
+def _trail(trail: Trail | None, sources: Lookup, link: Link | None, told: Told) -> str:
     lines = [
         f"- {prose(step.text)} ({_place(place, sources, link)})"
         for step, place in steps(trail, sources)
+        if (place.path, place.range) not in told
     ]
     return "\n".join(lines)
 

@@ -15,6 +15,8 @@ SEPARATOR = " · "
 def of_expression(expression: Expression, costs: Costs) -> str:
     """`cuda:0 · float32 [64, 10] · 2.56 kB`."""
     where = where_text(read(expression.device))
+    if expression.kind is Kind.DEVICE and where == "cuda":
+        where = "cuda (the current CUDA device)"
     parts = [_NOUNS[expression.kind].format(where), *parts_of(expression, costs)]
     return SEPARATOR.join(parts)
 
@@ -72,7 +74,7 @@ def type_text(dtype: str | None, shape: Shape) -> str:
 def where_text(cases: Cases) -> str:
     """`cuda:0`, `the device of x`, `unknown device`."""
     if cases.device is not None:
-        return cases.device if cases.device != "cuda" else "cuda (the current CUDA device)"
+        return cases.device
     return f"the device of {cases.symbol}" if cases.symbol else "unknown device"
 
 

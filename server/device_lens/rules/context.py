@@ -14,7 +14,7 @@ from device_lens.rules.at_hand import AtHand
 from device_lens.rules.causes import Cause, causes_of
 from device_lens.rules.finding import Finding, Related, Severity
 from device_lens.rules.rule import Rule
-from device_lens.rules.wording import participle, telling_step
+from device_lens.rules.wording import participle, telling_step, telling_steps
 
 if TYPE_CHECKING:
     from device_lens.syntax.position import Range
@@ -92,11 +92,9 @@ class Context:
 
     def history(self, name: str, trail: Trail | None) -> tuple[Related, ...]:
         """The steps that took a value where it is, oldest first."""
-        if trail is None:
-            return ()
         return tuple(
             related
-            for step in trail.steps()
+            for step in telling_steps(trail)
             for related in self.related(step.site, f"`{name}` {step.text}")
         )
 

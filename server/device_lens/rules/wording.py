@@ -83,10 +83,14 @@ def participle(text: str) -> str:
 def telling_step(trail: Trail | None) -> Trail | None:
     """The step of a history that says why the value is where it is: the last move, else the
     creation."""
-    if trail is None:
-        return None
-    steps = list(trail.steps())
-    for step in reversed(steps):
-        if step.kind in ("moved", "created", "encoded", "loaded"):
-            return step
-    return steps[-1]
+    return next(iter(telling_steps(trail)), None)
+
+
+def telling_steps(trail: Trail | None) -> list[Trail]:
+    """That step and those after it, oldest first. What was before tells of other values and other
+    devices."""
+    steps = [] if trail is None else list(trail.steps())
+    for index in reversed(range(len(steps))):
+        if steps[index].kind in ("moved", "created", "encoded", "loaded"):
+            return steps[index:]
+    return steps[-1:]

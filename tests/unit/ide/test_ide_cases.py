@@ -26,13 +26,13 @@ def test_availability_is_the_primary_case() -> None:
     found = read(Guarded(AVAILABLE, CUDA, CPU))
     assert found.device == "cuda:0"
     assert found.condition == "torch.cuda.is_available()"
-    assert found.alternatives == (Alternative(NOT_AVAILABLE, "cpu"),)
+    assert found.alternatives == (Alternative(NOT_AVAILABLE, "cpu", is_rest=True),)
 
 
 def test_a_flag_has_its_default() -> None:
     found = read(Guarded(FLAG, CUDA, CPU))
     assert (found.device, found.condition) == ("cpu", "not args.cuda")
-    assert found.alternatives == (Alternative("args.cuda", "cuda:0"),)
+    assert found.alternatives == (Alternative("args.cuda", "cuda:0", is_rest=True),)
 
 
 def test_two_conditions_are_joined() -> None:
@@ -51,4 +51,4 @@ def test_a_path_without_words_makes_it_unknown() -> None:
 def test_a_path_that_makes_no_difference_in_the_primary_case() -> None:
     found = read(Guarded(AVAILABLE, CUDA, Guarded(PATH, CPU, Device("meta"))))
     assert found.device == "cuda:0"
-    assert found.alternatives == (Alternative(NOT_AVAILABLE, None),)
+    assert found.alternatives == (Alternative(NOT_AVAILABLE, None, is_rest=True),)

@@ -14,7 +14,7 @@ from device_lens.lsp.session import Session
 from device_lens.syntax.position import Position
 
 if TYPE_CHECKING:
-    from device_lens.ide.hover import Hover
+    from device_lens.ide.hover import Hover, Told
 
 
 async def hover(session: Session, params: types.HoverParams) -> types.Hover | None:
@@ -51,7 +51,21 @@ def _find(session: Session, result: Result, position: Position) -> Hover | None:
         found = places.location(location.path, location.range)
         return None if found is None else f"{found.uri}#L{found.range.start.line + 1}"
 
-    return find(result.facts, position, measuring.priced(session, result), result.sources, link)
+    priced = measuring.priced(session, result)
+    told = _told(session, result, position)
+    return find(result.facts, position, priced, result.sources, link, told)
+
+
+def _told(session: Session, result: Result, position: Position) -> Told:
+    """The places that findings at a position point to, where the editor shows these with them."""
+    if not (session.client.is_ours and session.client.related_information):
+        return frozenset()
+    return frozenset(
+        (each.path, each.range)
+        for finding in result.findings
+        if finding.path == result.view.path and position in finding.range
+        for each in finding.related
+    )
 
 
 def _shown(session: Session, result: Result, found: Hover, below: str) -> types.Hover:
