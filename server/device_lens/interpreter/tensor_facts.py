@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 _LEAF_AGAIN = tuple(f"torch.Tensor.{name}" for name in "detach_ requires_grad_ retain_grad".split())
 
 
+_KEEPING = (ast.Return, ast.Yield, ast.Global, ast.Nonlocal, ast.List, ast.Dict, ast.Set, ast.Tuple)
+"""What may keep a value beyond its function."""
+
+
 def transferred(machine: Machine, seen: Any, fact: Transfer, value: Any, frame: Frame) -> None:
     """A leaf that requires grad, moved where it is made: what comes back is no leaf. It is
     remembered until the run is over, since what is made of it may be a leaf again."""
@@ -40,7 +44,11 @@ def transferred(machine: Machine, seen: Any, fact: Transfer, value: Any, frame: 
         form = "name"
     if form != "name" and not isinstance(receiver, ast.Call):
         return
-    if form == "name" and not _rebound(frame.statement, receiver):
+    if form == "name" and (
+        type(seen.receiver) is not Tensor or not _rebound(frame.statement, receiver)
+    ):
+        return
+    if not _may_matter(frame):
         return
     found = NonLeafTransfer(
         fact.site,
@@ -57,6 +65,44 @@ def _rebound(statement: Any, receiver: ast.expr) -> bool:
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return False
     return ast.unparse(statement.targets[0]) == ast.unparse(receiver)
+
+
+def _may_matter(frame: Frame) -> bool:
+    """Whether anyone may ask for the gradient: not of a local variable that its function neither
+    keeps nor gives back nor reads a gradient of."""
+    statement = frame.statement
+    if frame.function is None or not isinstance(statement, ast.Assign):
+        return True
+    target = statement.targets[0]
+    if len(statement.targets) != 1 or not isinstance(target, ast.Name):
+        return True
+    return any(
+        _reads_gradients(node) or (_keeps(node) and _mentions(node, target.id))
+        for node in ast.walk(frame.function.node)
+    )
+
+
+def _reads_gradients(node: ast.AST) -> bool:
+    return (isinstance(node, ast.Attribute) and node.attr in ("grad", "retain_grad")) or (
+        isinstance(node, ast.Call) and "optim" in ast.unparse(node.func).lower()
+    )
+
+
+def _keeps(node: ast.AST) -> bool:
+    """Whether what the node mentions may be kept beyond the statement."""
+    if isinstance(node, ast.Assign):
+        return any(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets)
+    return isinstance(node, _KEEPING) or (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("append", "extend", "add", "update", "insert")
+    )
+
+
+def _mentions(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        return name in node.names
+    return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node))
 
 
 def leaf_again(machine: Machine, seen: LibraryCall) -> None:
