@@ -98,7 +98,7 @@ def _run(
         generator, generator.target, elements
     )
     unrolled = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
-    unrolled = unrolled or (changes and loop_effects.one_by_one(items))
+    unrolled = unrolled or loop_effects.one_by_one(items)
     record.repeats = rest is not None or not unrolled
     frame.loops.append(record)
     try:

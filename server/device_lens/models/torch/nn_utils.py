@@ -5,10 +5,10 @@ from __future__ import annotations
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import NONE, Tensor, TupleValue
-from device_lens.models.agreement import Placed, common_device
+from device_lens.models.agreement import Placed
 from device_lens.models.call import Call, Model, Value, tensor_of
 from device_lens.models.operation import TableModel
-from device_lens.models.registry import ALIASES, FUNCTIONS
+from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch.nn_layer import agreeing
 from device_lens.models.torch.objects import first, nothing, register_names, unknown
 from device_lens.models.torch.packed import FIELDS, PACKED, packed, packed_data
@@ -106,21 +106,6 @@ def _moved_sequence(method: str) -> Model:
     return model
 
 
-def _functional_call(call: Call) -> Value:
-    """`functional_call(module, parameters, args)`: the module on other parameters."""
-    args = call.get(2, "args", TupleValue(()))
-    given = args.items if type(args) is TupleValue else (args,)
-    operands: list[Placed] = []
-    for position, value in enumerate(given):
-        tensor = tensor_of(value)
-        if tensor is not None:
-            operands.append((tensor, value, position))
-    if not operands:
-        return call.unknown()
-    device = common_device(call.services, call.name, operands, False)
-    return call.unknown(device)
-
-
 def register_all() -> None:
     for name in words("clip_grad_norm_ clip_grad_norm get_total_norm clip_grad.clip_grad_norm_"):
         FUNCTIONS[f"torch.nn.utils.{name}"] = _norm
@@ -137,5 +122,3 @@ def register_all() -> None:
         FUNCTIONS[f"{RNN}.{name}"] = _unpack_sequence
     for name in words("to cuda cpu float half double long int pin_memory"):
         FUNCTIONS[f"{PACKED}.{name}"] = _moved_sequence(name)
-    FUNCTIONS["torch.func.functional_call"] = _functional_call
-    ALIASES["torch.nn.utils.stateless.functional_call"] = "torch.func.functional_call"

@@ -1,15 +1,18 @@
 """`torch.func`: functions made of functions.
 
 `vmap(f)` works where `f` does. `grad(f)`, `jacrev(f)` and their kin give results that live where
-the argument is that they differentiate by.
+the argument is that they differentiate by. `functional_call` runs a module on parameters that it is
+given, and leaves it as it was.
 """
 
 from __future__ import annotations
 
 from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.heap import DictObject, ModuleObject, Parameter
 from device_lens.domain.values import BoundExternal, Const, Tensor, TupleValue
 from device_lens.models.call import Call, Model, Value, tensor_of
-from device_lens.models.registry import FUNCTIONS
+from device_lens.models.registry import ALIASES, FUNCTIONS
+from device_lens.models.torch.parts import Part, all_parts
 from device_lens.models.words import words
 
 DERIVATIVES = words("grad jacrev jacfwd hessian grad_and_value")
@@ -65,10 +68,52 @@ def _alike(value: Value) -> Value:
         return Tensor(found.device, found.dtype, requires_grad=None, leaf=None)
     if isinstance(value, TupleValue):
         return TupleValue(tuple(map(_alike, value.items)))
+    if type(value) is DictObject:
+        rest = None if value.rest is None else _alike(value.rest)
+        return DictObject({key: _alike(each) for key, each in value.entries.items()}, rest)
     return Tensor(UNKNOWN_DEVICE, requires_grad=None, leaf=None)
 
 
+def _functional_call(call: Call) -> Value:
+    """`functional_call(module, parameters, args, kwargs)`."""
+    module, args = call.get(0, "module"), call.get(2, "args", TupleValue(()))
+    given = call.get(1, "parameter_and_buffer_dicts")
+    if not isinstance(module, ModuleObject):
+        return call.unknown()
+    kwargs = call.get(3, "kwargs")
+    named = dict(kwargs.entries) if type(kwargs) is DictObject else {}
+    positional = args.items if type(args) is TupleValue else (args,)
+    own = [part for part in all_parts(module) if part.key in part.table]
+    before = [(part.table, part.key, part.table[part.key]) for part in own]
+    for part in own:
+        call.write(part.table, part.key, _given(given, part, call))
+    try:
+        return call.services.invoke(module, positional, named)
+    finally:
+        for table, key, value in before:
+            call.write(table, key, value)
+
+
+def _given(given: Value, part: Part, call: Call) -> Value:
+    """What a part is during the call: of a tuple of dicts, the first that has it."""
+    dicts = given.items if type(given) is TupleValue else (given,)
+    if not all(type(each) is DictObject for each in dicts):
+        return _held(part, Tensor(UNKNOWN_DEVICE, zero_dim=None), call)
+    for each in dicts:
+        found = each.entries.get(part.name, each.rest)
+        if found is not None:
+            tensor = tensor_of(found)
+            return part.value if tensor is None else _held(part, tensor, call)
+    return part.value
+
+
+def _held(part: Part, tensor: Tensor, call: Call) -> Value:
+    return Parameter(tensor, call.site.node) if part.kind == "parameter" else tensor
+
+
 def register_all() -> None:
+    FUNCTIONS["torch.func.functional_call"] = _functional_call
+    ALIASES["torch.nn.utils.stateless.functional_call"] = "torch.func.functional_call"
     FUNCTIONS["torch.vmap"] = FUNCTIONS["torch.func.vmap"] = _vectorise
     FUNCTIONS[_VECTORISED] = _vectorised
     for name in DERIVATIVES:
