@@ -56,6 +56,8 @@ def loaded(machine: Machine, seen: LibraryCall) -> None:
     if any(keyword.arg is None for keyword in seen.node.keywords) or _for_one_rank(machine):
         return
     frame = seen.frame
+    if machine.watched.shows(_named(seen.node, 0), (frame.namespace.path,)):
+        return
     site, names = machine.site(seen.node, frame), frozenset(frame.scope.names)
     entry = machine.stack[0].namespace.path
     machine.watched.loads.put(seen.value, Loaded(site, frame, names, _device_name(frame), entry))
@@ -160,7 +162,19 @@ def asks(machine: Machine, seen: LibraryCall) -> None:
 
 
 def saves(machine: Machine, seen: LibraryCall) -> None:
-    machine.watched.note(SAVES, seen.frame.namespace.path)
+    """`torch.save(x, path)`, which tells of all that call it. What every process saves under a name
+    it finds there, on its own device."""
+    for frame in machine.stack:
+        machine.watched.note(SAVES, frame.namespace.path)
+    if isinstance(seen.node, ast.Call) and not _for_one_rank(machine):
+        machine.watched.note(_named(seen.node, 1), seen.frame.namespace.path)
+
+
+def _named(call: ast.Call, position: int) -> str:
+    """The evidence that a file saves under the name that a call writes."""
+    by_name = [each.value for each in call.keywords if each.arg == "f"]
+    places = [*call.args[position : position + 1], *by_name]
+    return f"{SAVES} {ast.unparse(places[0])}" if places else ""
 
 
 _DISTRIBUTED = (
