@@ -14,7 +14,7 @@ from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parame
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import Tensor
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
-from device_lens.models.torch.parts import all_parts, walk
+from device_lens.models.torch.parts import all_parts, is_opaque, walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -68,6 +68,16 @@ def _is_registered_too(module: ModuleObject, value: Any) -> bool:
     parts = {id(part) for _, part in walk(module)}
     parts |= {id(part.value) for part in all_parts(module)}
     return all(id(item) in parts for item in _items(value))
+
+
+def _has_state(value: Any) -> bool:
+    """Whether what the list or dict holds has parameters or buffers, or may have."""
+    for item in _items(value):
+        if type(item) is not ModuleObject or any(True for _ in all_parts(item)):
+            return True
+        if any(is_opaque(part) for _, part in walk(item)):
+            return True
+    return False
 
 
 def _plain(
@@ -138,7 +148,7 @@ def conclude(machine: Machine) -> None:
     Only a script tells that a module never moves: who uses a library may move it."""
     watched = machine.watched
     for node, module, value in watched.lists:
-        if _is_registered_too(module, value):
+        if _is_registered_too(module, value) or not _has_state(value):
             machine.findings.others.pop((PlainAttribute, node, None), None)
     for node, (cls, copied) in watched.plain.items():
         fact = machine.findings.others.get((PlainAttribute, node, None))
