@@ -56,6 +56,7 @@ function openEditor(target) {
     runQuietly('code', ['--version']);
   } catch {
     console.log('No `code` on the PATH: the editor is not opened.');
+    console.log('`npm run package` builds the extension, to be installed from its VSIX.');
     return;
   }
   announce('Opening the editor with the extension loaded');

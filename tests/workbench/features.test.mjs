@@ -19,6 +19,13 @@ images = torch.randn(64, 3, 224, 224)
 moved = images.to("cuda")
 `;
 
+const SAVED = `import torch
+
+images = torch.randn(64, 3, 224, 224)
+
+moved = images.cuda()
+`;
+
 const MISMATCH = `import torch
 
 left = torch.ones(3, device="cuda")
@@ -53,6 +60,7 @@ before(async () => {
     workspace: {
       'twice.py': TWICE,
       'hinted.py': HINTED,
+      'saved.py': SAVED,
       'mismatch.py': MISMATCH,
       'explained.py': TWICE,
       'analysis.ipynb': NOTEBOOK,
@@ -84,6 +92,24 @@ test('the cost of a transfer is shown beside it, until it is switched off', () =
     await page.command('Device Lens: Toggle Transfer Cost Hints');
     await hint.waitFor();
   }));
+
+test('findings wait for the save where the user wants it so', async () => {
+  server.configure({ 'deviceLens.run': 'onSave' });
+  try {
+    await EditorPage.use(server, { file: 'saved.py', line: 4 }, async (page) => {
+      await page.lines.filter({ hasText: '38.5 MB' }).waitFor();
+      await page.type('images.to("cuda")');
+      // The costs of what is typed are there: the text was analysed.
+      const typed = page.lines.filter({ hasText: 'images.to("cuda")' });
+      await typed.filter({ hasText: '38.5 MB' }).waitFor();
+      assert.equal(await page.page.locator('.squiggly-warning').count(), 0);
+      await page.save('saved.py', SAVED);
+      await page.squiggle('warning');
+    });
+  } finally {
+    server.configure({ 'deviceLens.run': 'onType' });
+  }
+});
 
 test('the page of a rule opens as a rendered page', () =>
   EditorPage.use(server, { file: 'explained.py' }, async (page) => {

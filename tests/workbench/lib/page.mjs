@@ -299,7 +299,11 @@ export class EditorPage {
 
   async screenshot(name) {
     mkdirSync(OUTPUT, { recursive: true });
-    await this.page.screenshot({ path: path.join(OUTPUT, `${name}.png`) });
+    // What fades in is there at once.
+    await this.page.screenshot({
+      path: path.join(OUTPUT, `${name}.png`),
+      animations: 'disabled',
+    });
   }
 
   async close() {
