@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from driven import Driven
 from editors_page import documented
 
 DRIVER = Path(__file__).with_name("drive_emacs.el")
@@ -35,35 +35,15 @@ if EMACS is None or not _has_eglot(EMACS):
 def test_a_finding_is_shown_explained_and_mended(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    program = tmp_path / "eigener Ordner" / "größe.py"
-    program.parent.mkdir()
-    program.write_text(PROGRAM, encoding="utf-8")
+    editor = Driven(tmp_path, environment, PROGRAM)
     config = tmp_path / "config.el"
     config.write_text(documented("### Eglot", "elisp"), encoding="utf-8")
-    variables = {
-        "PROGRAM": str(program),
-        "SEEN": str(tmp_path / "seen.json"),
-        "CONFIG": str(config),
-        "AT": "x.to",
-        "ACTION": "Assign the result",
-        "LC_ALL": "C.UTF-8",
-    }
     assert EMACS is not None
-    done = subprocess.run(
-        [EMACS, "--batch", "-l", str(DRIVER)],
-        env={**environment, **variables},
-        cwd=program.parent,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    seen = json.loads((tmp_path / "seen.json").read_text(encoding="utf-8"))
-    assert "problem" not in seen, seen["problem"]
+    command = [EMACS, "--batch", "-l", str(DRIVER)]
+    seen = editor.run(command, CONFIG=str(config), AT="x.to", ACTION="Assign the result")
     (finding,) = seen["diagnostics"]
     assert finding["text"] == "x.to(device)"
     assert "[discarded-transfer]: The result of" in finding["message"]
     assert seen["hover"].lstrip("`").startswith("cpu → cuda")
     assert seen["actions"][0] == "Assign the result: x = x.to(device)"
-    fixed = program.read_text(encoding="utf-8")
-    assert fixed == PROGRAM.replace("x.to(device)", "x = x.to(device)")
+    assert editor.text == PROGRAM.replace("x.to(device)", "x = x.to(device)")

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from driven import Driven
 from editors_page import ROOT, documented
 
 FAKE = ROOT / "tests" / "lsp" / "fake_interpreter.py"
@@ -30,15 +30,11 @@ größe = "𝒲"; x = torch.ones(64, 1024, 64); x.to(device)
 pytestmark = pytest.mark.skipif(NVIM is None, reason="no Neovim on this machine")
 
 
-class Neovim:
+class Neovim(Driven):
     """Runs steps of the driver on a program."""
 
     def __init__(self, folder: Path, environment: dict[str, str]) -> None:
-        self.program = folder / "eigener Ordner" / "größe.py"
-        self.program.parent.mkdir()
-        self.program.write_text(PROGRAM, encoding="utf-8")
-        self._folder = folder
-        self._environment = environment
+        super().__init__(folder, environment, PROGRAM)
         self._config = folder / "config.lua"
         newest = _version() >= (0, 11)
         heading = "### Neovim 0.11 and newer" if newest else "### Neovim 0.7 to 0.10"
@@ -50,30 +46,12 @@ class Neovim:
         assert before in text
         self._config.write_text(text.replace(before, after), encoding="utf-8")
 
-    def run(self, *steps: str, at: str = ".to(", action: str = "") -> dict[str, Any]:
+    def follow(self, *steps: str, action: str = "") -> dict[str, Any]:
         """What was to be seen."""
-        seen = self._folder / "seen.json"
-        variables = {
-            "PROGRAM": str(self.program),
-            "SEEN": str(seen),
-            "STEPS": " ".join(steps),
-            "AT": at,
-            "ACTION": action,
-        }
         assert NVIM is not None
         files = [part for file in (self._config, DRIVER) for part in ("-c", f"luafile {file}")]
-        done = subprocess.run(
-            [NVIM, "--clean", "--headless", *files],
-            env={**self._environment, **variables},
-            cwd=self.program.parent,
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        found: dict[str, Any] = json.loads(seen.read_text()) if seen.exists() else {}
-        assert "problem" not in found, found["problem"]
-        assert found, done.stderr[-2000:]
-        return found
+        command = [NVIM, "--clean", "--headless", *files]
+        return self.run(command, STEPS=" ".join(steps), AT=".to(", ACTION=action)
 
 
 def _version() -> tuple[int, int]:
@@ -90,23 +68,22 @@ def neovim(tmp_path: Path, environment: dict[str, str]) -> Neovim:
 
 
 def test_a_finding_is_shown_explained_and_mended(neovim: Neovim) -> None:
-    seen = neovim.run("open", "hover", "hints", "fix", action="Assign the result")
+    seen = neovim.follow("open", "hover", "hints", "fix", action="Assign the result")
     (finding,) = seen["diagnostics"]
     assert (finding["code"], finding["source"]) == ("discarded-transfer", "Device Lens")
     assert finding["text"] == "x.to(device)"
     assert seen["hover"].startswith("`cpu → cuda")
     assert [label.partition(" · ")[2] for label in seen["hints"]] == ["16.8 MB"]
     assert seen["actions"][0] == "Assign the result: x = x.to(device)"
-    fixed = neovim.program.read_text(encoding="utf-8")
-    assert fixed == PROGRAM.replace("x.to(device)", "x = x.to(device)")
+    assert neovim.text == PROGRAM.replace("x.to(device)", "x = x.to(device)")
 
 
 def test_a_transfer_is_measured_on_request(neovim: Neovim, tmp_path: Path) -> None:
     (tmp_path / "steps").write_text("greet answer", encoding="utf-8")
     fake = ", ".join(f"'{part}'" for part in (sys.executable, FAKE, tmp_path))
     neovim.set_up("run = 'onType'", f"projectInterpreter = {{ {fake} }}")
-    before = neovim.run("open", "hover")["hover"]
+    before = neovim.follow("open", "hover")["hover"]
     assert "A code action measures it: *Measure this transfer on this machine*." in before
-    seen = neovim.run("open", "measure", action="Measure this transfer")
+    seen = neovim.follow("open", "measure", action="Measure this transfer")
     assert "Measured on NVIDIA Scripted" in seen["hover"]
     assert (tmp_path / "starts").read_text().count("\n") == 1

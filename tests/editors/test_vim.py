@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from driven import Driven
 from editors_page import documented
 
 DRIVER = Path(__file__).with_name("drive_vim.vim")
@@ -43,37 +43,16 @@ if VIM is None or not _has_ale(VIM):
 def test_a_finding_is_shown_explained_and_mended(
     tmp_path: Path, environment: dict[str, str]
 ) -> None:
-    program = tmp_path / "eigener Ordner" / "größe.py"
-    program.parent.mkdir()
-    program.write_text(PROGRAM, encoding="utf-8")
+    editor = Driven(tmp_path, environment, PROGRAM)
     config = tmp_path / "vimrc"
     setup = documented("## Vim", "vim")
     config.write_text(f"set encoding=utf-8\nfiletype on\npackadd ale\n{setup}", encoding="utf-8")
-    variables = {
-        "PROGRAM": str(program),
-        "SEEN": str(tmp_path / "seen.json"),
-        "AT": "to(device)",
-        "ACTION": "Assign the result",
-        "LC_ALL": "C.UTF-8",
-        "TERM": "dumb",
-    }
     assert VIM is not None
-    done = subprocess.run(
-        [VIM, "--not-a-term", "-N", "-u", str(config), "-i", "NONE", "-n", "-S", str(DRIVER)],
-        env={**environment, **variables},
-        cwd=program.parent,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert (tmp_path / "seen.json").exists(), done.stdout[-2000:] + done.stderr[-2000:]
-    seen = json.loads((tmp_path / "seen.json").read_text(encoding="utf-8"))
-    assert "problem" not in seen, seen
+    command = [VIM, "--not-a-term", "-N", "-u", str(config), "-i", "NONE", "-n", "-S", str(DRIVER)]
+    seen = editor.run(command, AT="to(device)", ACTION="Assign the result", TERM="dumb")
     (finding,) = seen["findings"]
     assert (finding["code"], finding["type"], finding["line"]) == ("discarded-transfer", "W", 5)
     assert finding["text"].startswith("The result of")
     assert seen["hover"].lstrip("`").startswith("cpu → cuda")
     assert seen["actions"][0] == "Assign the result: x = x.to(device)"
-    fixed = program.read_text(encoding="utf-8")
-    assert fixed == PROGRAM.replace("x.to(device)", "x = x.to(device)")
+    assert editor.text == PROGRAM.replace("x.to(device)", "x = x.to(device)")
