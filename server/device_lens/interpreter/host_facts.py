@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import CPU, Device, is_accelerator
-from device_lens.domain.guard import Guarded, assume_all, leaves, primary
+from device_lens.domain.guard import Guarded, assume_all, combine, leaves, primary
 from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter import async_facts, places
 from device_lens.interpreter.facts import Synchronization, Transfer
@@ -60,9 +60,16 @@ def string_formatted(machine: Machine, seen: LibraryCall) -> None:
 
 def transferred(machine: Machine, fact: Transfer, tensor: Tensor, frame: Frame) -> None:
     """A copy to the host that blocks."""
-    down = all(leaf is CPU for leaf in leaves(primary(fact.target)))
-    if fact.moves and down and not fact.non_blocking:
+    if fact.moves and not fact.non_blocking and _goes_down(fact.source, fact.target):
         _wait(machine, fact.site.node, frame, f".{fact.method}()", tensor, fact.subject)
+
+
+def _goes_down(source: Any, target: Any) -> bool:
+    """Whether a case of those of the primary one takes to the host what may be elsewhere."""
+    down = combine(
+        lambda before, after: after is CPU and before is not CPU, primary(source), primary(target)
+    )
+    return any(leaves(down))
 
 
 def tested(machine: Machine, node: ast.expr, value: Any, frame: Frame) -> None:

@@ -28,7 +28,7 @@ factories, since another device draws other numbers.
 
 from __future__ import annotations
 
-from device_lens.domain.device import is_accelerator
+from device_lens.domain.device import UNKNOWN_DEVICE, Device, is_accelerator
 from device_lens.domain.guard import leaves
 from device_lens.fixes.create_on_device import create_on_device
 from device_lens.fixes.edit import Fix
@@ -37,7 +37,7 @@ from device_lens.interpreter.facts import Kind, Transfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
-from device_lens.rules.wording import quoted, to
+from device_lens.rules.wording import accelerated, quoted, to, when
 
 RULE = Rule("create-then-transfer", Severity.INFORMATION, __doc__)
 
@@ -49,7 +49,7 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         return None
     name = context.text(fact.subject)
     from_data = short_name(factory) in FROM_DATA
-    message = f"{quoted(name)} is made on the CPU and then copied {to(fact.target)}. " + (
+    message = f"{quoted(name)} is made on the CPU and then copied {_where(fact, context)}. " + (
         "`device=` says the same in one step." if from_data else "`device=` saves the copy."
     )
     return context.finding(
@@ -60,6 +60,16 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         severity=Severity.HINT if from_data else None,
         fixes=[_fix(fact, factory, context)],
     )
+
+
+def _where(fact: Transfer, context: Context) -> str:
+    """Where it goes, as the device is known or else as the program names it: the case in which it
+    leaves the host."""
+    elsewhere = accelerated(fact.target)
+    device, condition = elsewhere if elsewhere is not None else (UNKNOWN_DEVICE, None)
+    if not isinstance(device, Device) and fact.device_argument is not None:
+        return f"to {quoted(context.text(fact.device_argument))}"
+    return f"{to(device)}{when(condition)}"
 
 
 def _is_wasteful(fact: Transfer) -> bool:

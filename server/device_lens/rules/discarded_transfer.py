@@ -32,13 +32,13 @@ a global name local.
 
 from __future__ import annotations
 
-from device_lens.domain.device import same_everywhere
+from device_lens.domain.device import UNKNOWN_DEVICE, Device, same_everywhere
 from device_lens.fixes.assign_result import assign_result
 from device_lens.interpreter.facts import Kind, Transfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
-from device_lens.rules.wording import on, quoted, to
+from device_lens.rules.wording import leaf, on, quoted, to
 
 RULE = Rule("discarded-transfer", Severity.WARNING, __doc__)
 
@@ -75,6 +75,11 @@ def _message(fact: Transfer, name: str, context: Context) -> str:
             f"not called. {quoted(name)} stays {on(fact.source)}{where}."
         )
     call = quoted(f".{fact.method}(…)")
+    if fact.source is UNKNOWN_DEVICE and not isinstance(leaf(fact.target), Device):
+        return (
+            f"The result of {call} is thrown away: {quoted(name)}{where} stays as it is, since a "
+            f"tensor's transfer or conversion returns another tensor."
+        )
     if fact.moves and not same_everywhere(fact.source, fact.target):
         return (
             f"The result of {call} is thrown away, since a tensor does not move in place. "

@@ -38,7 +38,7 @@ from device_lens.interpreter.facts import Synchronization
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
-from device_lens.rules.wording import accelerated, on, quoted, when
+from device_lens.rules.wording import accelerated, on, quoted, together, when
 
 RULE = Rule("host-sync-in-loop", Severity.INFORMATION, __doc__)
 
@@ -53,7 +53,7 @@ def check(fact: Synchronization, context: Context) -> Finding | None:
     symbol = context.text(fact.subject) if fact.subject is not None else context.text(fact.site)
     message = (
         f"{quoted(fact.what)} waits on each iteration until everything that {quoted(symbol)} "
-        f"({on(device)}) depends on is computed{when(fact.condition or condition)}."
+        f"({on(device)}) depends on is computed{when(together(fact.condition, condition))}."
     )
     return context.finding(
         RULE,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from io import StringIO
+from tokenize import COMMENT, TokenError, generate_tokens
+
 from device_lens.domain.device import CPU, Device, DeviceTree, SymbolicDevice, is_accelerator
 from device_lens.domain.guard import cases, describe, leaves, primary
 from device_lens.domain.trail import Trail
@@ -20,10 +23,23 @@ _CONDITIONS = {
 
 def quoted(text: str) -> str:
     """Source text in a message: one line, of a length that a reader can take in."""
-    line = " ".join(text.split())
+    line = " ".join((_without_comments(text) if "\n" in text else text).split())
     if len(line) > 60:
         line = f"{line[:57]}..."
     return f"`{line}`"
+
+
+def _without_comments(text: str) -> str:
+    """An expression of several lines without the comments in it."""
+    lines = text.split("\n")
+    try:
+        for token in list(generate_tokens(StringIO(f"({text}\n)").readline)):
+            if token.type == COMMENT:
+                row, column = token.start[0] - 1, token.start[1] - (token.start[0] == 1)
+                lines[row] = lines[row][:column]
+    except (TokenError, SyntaxError):
+        return text
+    return "\n".join(lines)
 
 
 def leaf(device: DeviceTree) -> DeviceTree:
@@ -64,6 +80,12 @@ def to(device: DeviceTree) -> str:
     if isinstance(one, Device):
         return f"to {one}"
     return f"to {one}" if isinstance(one, SymbolicDevice) else "to another device"
+
+
+def together(first: str | None, second: str | None) -> str | None:
+    """Two conditions as one, each part once."""
+    parts = [part for each in (first, second) if each for part in each.split(" and ")]
+    return " and ".join(dict.fromkeys(parts)) or None
 
 
 def when(condition: str | None) -> str:

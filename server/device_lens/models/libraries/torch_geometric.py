@@ -6,6 +6,7 @@ from device_lens.domain.device import CPU, DeviceTree
 from device_lens.domain.heap import Instance
 from device_lens.domain.join import join_all
 from device_lens.domain.values import NONE, External, Tensor, Unknown
+from device_lens.models import wording
 from device_lens.models.call import Call, Model, Value, tensor_of
 from device_lens.models.libraries.opaque import OpaqueModule, register, tensor_output
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
@@ -63,7 +64,7 @@ def _move(call: Call, device: DeviceTree | None) -> Value:
     for key, value in list(graph.fields.items()):
         tensor = tensor_of(value)
         if tensor is not None and key != "<device>":
-            trail = call.trail("moved", f"is moved to {device} with its graph", tensor.trail)
+            trail = call.trail("moved", f"{wording.moved(device)} with its graph", tensor.trail)
             call.write(graph.fields, key, tensor.with_(device=device, trail=trail))
     call.write(graph.fields, "<device>", device)
     return graph

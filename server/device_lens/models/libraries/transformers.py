@@ -11,6 +11,7 @@ from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.heap import DictObject, Instance, ModuleObject
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import NONE, Const, DeviceValue, External, Tensor, Unknown
+from device_lens.models import wording
 from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.dtypes import named
 from device_lens.models.libraries.opaque import OpaqueModule, register, unknown_output
@@ -138,7 +139,7 @@ def _encoding_to(call: Call) -> Value:
 def _relocated(call: Call, value: Value, device: DeviceTree) -> Value:
     def moved(leaf: Value) -> Value:
         if type(leaf) is Tensor:
-            trail = call.trail("moved", f"is moved to {device} by `.to()`", leaf.trail)
+            trail = call.trail("moved", f"{wording.moved(device)} by `.to()`", leaf.trail)
             return leaf.with_(device=device, trail=trail)
         return Unknown(leaf.label, device) if type(leaf) is Unknown else leaf
 

@@ -1,0 +1,16 @@
+"""The words that messages share."""
+
+from __future__ import annotations
+
+from device_lens.rules.wording import quoted, together
+
+
+def test_comments_inside_an_expression_are_left_out() -> None:
+    assert quoted('a["# b"]\n    # why\n    and c  # so\n') == '`a["# b"] and c`'
+    assert quoted("a  # b\n + (") == "`a # b + (`"
+
+
+def test_conditions_are_told_once() -> None:
+    assert together("a and b", "b and c") == "a and b and c"
+    assert together(None, "a") == "a"
+    assert together(None, None) is None
