@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 import pytest
 import pytest_lsp
@@ -50,6 +53,16 @@ async def test_related_places_tell_where_a_value_was_made(editor: Editor) -> Non
     (found,) = (await editor.pull()).items
     places = [editor.slice(each.location.range) for each in found.related_information]
     assert "torch.randn(64, 10)" in places
+
+
+async def test_a_finding_has_its_page_and_what_is_needless_is_faded(editor: Editor) -> None:
+    editor.open('import torch\n\nx = torch.ones(3, device="cuda:0")\ny = x.to("cuda:0")\n')
+    (found,) = (await editor.pull()).items
+    assert found.code == "redundant-transfer"
+    assert list(found.tags or ()) == [types.DiagnosticTag.Unnecessary]
+    assert found.code_description is not None
+    page = url2pathname(urlsplit(found.code_description.href).path)
+    assert Path(page).read_text(encoding="utf-8").startswith("# redundant-transfer")
 
 
 async def test_what_is_the_same_is_said_to_be(editor: Editor) -> None:
@@ -197,6 +210,26 @@ async def test_transfers_in_sight_have_hints(editor: Editor) -> None:
     resolved = await editor.client.inlay_hint_resolve_async(hint)
     assert isinstance(resolved.tooltip, types.MarkupContent)
     assert "typical" in resolved.tooltip.value
+
+
+async def test_hints_follow_their_settings(editor: Editor) -> None:
+    client = editor.client
+    editor.open(PROGRAM.replace("64, 10", "64, 3, 224, 224"))
+    everything = types.Range(types.Position(0, 0), types.Position(5, 0))
+    params = types.InlayHintParams(types.TextDocumentIdentifier(editor.uri), everything)
+
+    async def labels(**settings: Any) -> list[str]:
+        client.set_configuration({"deviceLens": settings})
+        before = client.hint_refreshes
+        client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+        await until(client, lambda: client.hint_refreshes > before)
+        found = await client.text_document_inlay_hint_async(params)
+        return [str(each.label) for each in found or ()]
+
+    assert [each.partition(" · ")[2] for each in await labels(cost={"threshold": 5})] == ["38.5 MB"]
+    assert await labels(cost={"threshold": 50}) == []
+    assert await labels(inlayHints={"transfers": False, "devices": True}) == [": cpu"]
+    await labels()
 
 
 async def test_a_change_elsewhere_reaches_the_importer(editor: Editor, root: Path) -> None:
