@@ -182,7 +182,8 @@ class _Drawing:
             estimate = self._estimate(flow.transfer)
             detail = summary.of_transfer(flow.transfer, estimate)
             if flow.transfer.conditional:
-                detail += " (only under a condition)"
+                case = flow.transfer.condition
+                detail += f" (only {'under a condition' if case is None else f'when {case}'})"
             return Edge(*ends, "transfer", _cost_text(estimate), detail, where, problems)
         if flow.wait is not None:
             often = ", now and then" if flow.wait.interval_guarded else ""

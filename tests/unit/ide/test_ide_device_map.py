@@ -222,6 +222,16 @@ def test_a_call_that_moves_is_a_transfer_though_it_may_be_none(tmp_path: Path) -
     assert drawn.remark == "Each iteration makes 1 transfer of a size that is not known."
 
 
+def test_a_transfer_of_another_case_names_it(tmp_path: Path) -> None:
+    text = (
+        "import os\n\nimport torch\n\n"
+        "for step in range(9):\n    x = torch.randn(4)\n"
+        '    if int(os.environ.get("RANK", -1)) != -1:\n        y = x.cuda(1)\n    (y * 2).sum().backward()\n'
+    )
+    (found,) = [each for each in mapped(tmp_path, text).edges if each.kind == "transfer"]
+    assert found.detail.endswith(" (only when RANK is set in the environment)")
+
+
 def test_a_large_part_is_cut_down_and_says_so(tmp_path: Path) -> None:
     steps = "\n".join(f"v{n + 1} = v{n} + {n}" for n in range(MOST_VALUES + 20))
     text = f"import torch\n\nv0 = torch.ones(4)\n{steps}\nlast = v{MOST_VALUES + 20}.cuda()\n"
