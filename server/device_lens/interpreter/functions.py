@@ -28,6 +28,7 @@ def invoke(
 ) -> Any:
     """Calls `function`; past the bounds of depth and recursion the answer is unknown."""
     if not _may_enter(machine, function):
+        machine.escape((*args, *kwargs.values()), function.name)
         return Unknown(f"{function.name}(…)")
     key = machine.memory.key(machine, function, args, kwargs) if complete else None
     if key is not None:
@@ -40,6 +41,7 @@ def invoke(
     rough = rough_key(machine, function, args, kwargs) if machine.standalone else None
     if number > machine.most_activations() or machine.spent[counted] > machine.options.max_spent:
         machine.budget.note("functions called very often were not followed each time")
+        machine.escape((*args, *kwargs.values()), function.name)
         answer = machine.memory.rough.get(rough)
         return Unknown(f"{function.name}(…)") if answer is None else answer
     journal, path = machine.journal, machine.path
