@@ -9,7 +9,7 @@ from typing import Any
 from device_lens.domain.code import Scope
 from device_lens.domain.heap import DictObject, ListObject
 from device_lens.domain.join import join_blind
-from device_lens.interpreter import loop_effects, reports
+from device_lens.interpreter import effects, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.expressions import put
@@ -94,11 +94,11 @@ def _run(
         )
 
     record = LoopRecord(generator, frame.chunk, len(items) if rest is None else None, False)
-    changes = len(items) > MAX_UNROLLED and loop_effects.changes_items(
+    changes = len(items) > MAX_UNROLLED and effects.changes_items(
         generator, generator.target, elements
     )
     unrolled = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
-    unrolled = unrolled or loop_effects.one_by_one(items)
+    unrolled = unrolled or effects.one_by_one(items)
     record.repeats = rest is not None or not unrolled
     frame.loops.append(record)
     try:
@@ -112,7 +112,7 @@ def _run(
     finally:
         frame.loops.pop()
     if changes and not unrolled:
-        loop_effects.forget(machine, items)
+        effects.forget(machine, items)
 
 
 def _filtered(

@@ -10,7 +10,7 @@ from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.path import Path
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
-from device_lens.interpreter import reports, scan
+from device_lens.interpreter import effects, reports, scan
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine, fold
@@ -28,7 +28,7 @@ def invoke(
 ) -> Any:
     """Calls `function`; past the bounds of depth and recursion the answer is unknown."""
     if not _may_enter(machine, function):
-        machine.escape((*args, *kwargs.values()), function.name)
+        effects.left_out(machine, function, (*args, *kwargs.values()))
         return Unknown(f"{function.name}(…)")
     key = machine.memory.key(machine, function, args, kwargs) if complete else None
     if key is not None:
@@ -41,7 +41,7 @@ def invoke(
     rough = rough_key(machine, function, args, kwargs) if machine.standalone else None
     if number > machine.most_activations() or machine.spent[counted] > machine.options.max_spent:
         machine.budget.note("functions called very often were not followed each time")
-        machine.escape((*args, *kwargs.values()), function.name)
+        effects.left_out(machine, function, (*args, *kwargs.values()))
         answer = machine.memory.rough.get(rough)
         return Unknown(f"{function.name}(…)") if answer is None else answer
     journal, path = machine.journal, machine.path

@@ -10,7 +10,7 @@ from device_lens.domain.heap import MISSING, Instance, ListObject
 from device_lens.domain.join import flatten, join_blind, similar
 from device_lens.domain.path import Path
 from device_lens.domain.values import Const, External, Tensor, TupleValue, Unknown
-from device_lens.interpreter import loop_effects, reports
+from device_lens.interpreter import effects, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.frames import Frame, LoopRecord
@@ -39,9 +39,9 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     def bind(value: Any) -> Callable[[], None]:
         return lambda: assign(machine, node.target, fresh(value), frame, node.iter)
 
-    changes = len(items) > MAX_UNROLLED and loop_effects.changes_items(node, node.target, node.body)
+    changes = len(items) > MAX_UNROLLED and effects.changes_items(node, node.target, node.body)
     few = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
-    if rest is None and (few or (changes and loop_effects.one_by_one(items))):
+    if rest is None and (few or (changes and effects.one_by_one(items))):
         flow = _unrolled(machine, record, node.body, frame, [bind(item) for item in items])
     else:
         first = bind(items[0]) if items else bind(rest)
@@ -49,7 +49,7 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
         surely_runs = _runs(iterable, items)
         flow = _repeat(machine, record, node.body, frame, first, more, surely_runs, not items)
         if changes:
-            loop_effects.forget(machine, items)
+            effects.forget(machine, items)
     if flow:
         return DEAD
     return machine.execute(node.orelse, frame) if not record.breaks else NEXT

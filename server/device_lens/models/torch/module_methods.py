@@ -20,7 +20,7 @@ from device_lens.domain.values import (
 )
 from device_lens.models import wording
 from device_lens.models.call import Call, Model, Value, constant, is_none, single_device
-from device_lens.models.registry import BASES, FUNCTIONS
+from device_lens.models.registry import ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.torch.conversions import Target, device_argument, to_target, type_target
 from device_lens.models.torch.handles import handle
 from device_lens.models.torch.module import (
@@ -358,9 +358,23 @@ METHODS: dict[str, Callable[[Call], Value]] = {
 }
 
 
+def _registry(kind: str) -> Model:
+    """`module._parameters` and its like: the very table that the module is made of."""
+
+    def model(call: Call) -> Value:
+        module = receiver(call)
+        if module is None or is_opaque(module):
+            return call.unknown()
+        return DictObject(getattr(module, kind), None, call.site.node)
+
+    return model
+
+
 def register_all() -> None:
     """Fills the registry with the methods of `nn.Module`."""
     for name, model in METHODS.items():
         FUNCTIONS[f"{NAME}.{name}"] = model
     FUNCTIONS[CONVERT] = _convert
+    for kind in ("parameters", "buffers", "modules"):
+        ATTRIBUTES[f"{NAME}._{kind}"] = _registry(kind)
     BASES["torch.nn.modules.module.Module"] = (NAME,)

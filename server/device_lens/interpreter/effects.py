@@ -1,5 +1,8 @@
-"""Loops whose body changes the very objects that they go through: modules that it moves, parameters
-whose data it replaces. What it does to one must be done to each."""
+"""Objects that code moves in place: by a loop over them, by a function that they are given to.
+
+What the body of a loop does to one must be done to each. What a function does that is not followed,
+since it is called too deep or too often, may be done: where the objects are is then not known.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,17 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from device_lens.domain.code import Function
 from device_lens.domain.device import UNKNOWN_DEVICE
-from device_lens.domain.heap import DictObject, Instance, ModuleObject, Parameter
-from device_lens.domain.values import TupleValue
+from device_lens.domain.heap import (
+    DictObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+    Parameter,
+    contents,
+)
+from device_lens.domain.values import TupleValue, Unknown
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch import module as torch_module
@@ -17,7 +28,8 @@ from device_lens.models.torch import module as torch_module
 MAX_OBJECTS = 64
 """Objects for which a body that changes them is run one by one."""
 _CHANGES = "_changes_items"
-"""The entry of a node under which the answer is kept, for as long as the node lives."""
+_MOVES = "_moves_arguments"
+"""The entries of a node under which answers are kept, for as long as the node lives."""
 _MOVERS = frozenset("to cuda cpu xpu mtia to_empty apply setattr register_buffer".split())
 _OBJECTS = (ModuleObject, Parameter, Instance, DictObject)
 _ONLY_READ = frozenset(
@@ -79,3 +91,59 @@ def forget(machine: Machine, items: tuple[Any, ...]) -> None:
             machine.journal.write(
                 item.fields, "tensor", item.tensor.with_(device=UNKNOWN_DEVICE, trail=None)
             )
+
+
+def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> None:
+    """A call is not followed: it is given its arguments as code that is not seen, and what its
+    text may move is somewhere unknown."""
+    machine.escape(values, function.name)
+    attributes = _moved_by(function.node)
+    if attributes is None:
+        return
+    for value in values:
+        items = tuple(contents(value)) if type(value) in (ListObject, DictObject) else (value,)
+        forget(machine, items)
+        if isinstance(value, Instance):
+            for name in attributes & value.fields.keys():
+                machine.journal.write(value.fields, name, Unknown(name))
+
+
+def _moved_by(node: Any) -> frozenset[str] | None:
+    """The attributes that a function puts elsewhere; None where it moves nothing in place."""
+    known: frozenset[str] | None = node.__dict__.get(_MOVES, _NOT_READ)
+    if known is _NOT_READ:
+        names = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
+        inner = list(ast.walk(node))
+        places = [place for each in inner for place in _places_moved(each)]
+        in_place = places or any(_is_in_place(each, names) for each in inner)
+        attributes = (place.attr for place in places if isinstance(place, ast.Attribute))
+        known = frozenset(attributes) if in_place else None
+        node.__dict__[_MOVES] = known
+    return known
+
+
+_NOT_READ: Any = frozenset({"not read"})
+
+
+def _places_moved(node: ast.AST) -> list[ast.expr]:
+    """The attributes and items that a statement assigns something moved to."""
+    if not isinstance(node, ast.Assign):
+        return []
+    moves = any(
+        isinstance(each, ast.Call) and getattr(each.func, "attr", "") in _MOVERS
+        for each in ast.walk(node.value)
+    )
+    return (
+        [t for t in node.targets if isinstance(t, ast.Attribute | ast.Subscript)] if moves else []
+    )
+
+
+def _is_in_place(node: ast.AST, names: set[str]) -> bool:
+    """Whether a statement is a call that moves its receiver, or hands an argument on."""
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+        return False
+    call = node.value
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr in _MOVERS
+    handed_on = any(isinstance(each, ast.Name) and each.id in names for each in call.args)
+    return handed_on and getattr(call.func, "id", "") not in _ONLY_READ
