@@ -8,7 +8,8 @@ export interface Theme {
   readonly curve: (curve: Curve) => string;
 }
 
-const CYCLE = ['blue', 'orange', 'green', 'purple', 'red', 'yellow'] as const;
+/** Orange comes last: some dark themes have it close to black. */
+const CYCLE = ['blue', 'yellow', 'green', 'purple', 'red', 'orange'] as const;
 
 export function readTheme(curves: readonly Curve[]): Theme {
   const style = getComputedStyle(document.body);

@@ -63,7 +63,9 @@ def _parts(wanted: Wanted, standing: Standing) -> Iterator[str]:
     if standing.doubts:
         yield f"Not a number to trust, because {' and '.join(map(plain, standing.doubts))}."
     if standing.is_running:
-        yield "*measuring…*"
+        # Without a device for it, what is measured is no answer to wait for.
+        if not (standing.lacks_device and isinstance(wanted, Measurable)):
+            yield "*measuring…*"
     elif standing.link is not None:
         yield f"[{measure_title(wanted)}](<{standing.link}>)"
     elif standing.has_action:

@@ -73,6 +73,10 @@ def test_what_is_not_one_copy_is_not_measured(tmp_path: Path, text: str, part: s
             "No CUDA device to measure with: It sees no GPU.",
         ),
         (
+            Standing(problem="It sees no GPU.", lacks_device=True, is_running=True),
+            "No CUDA device to measure with: It sees no GPU.",
+        ),
+        (
             Standing(doubts=("it was slow", "others were at work")),
             "Not a number to trust, because it was slow and others were at work.",
         ),
