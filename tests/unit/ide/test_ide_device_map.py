@@ -226,7 +226,8 @@ def test_a_transfer_of_another_case_names_it(tmp_path: Path) -> None:
     text = (
         "import os\n\nimport torch\n\n"
         "for step in range(9):\n    x = torch.randn(4)\n"
-        '    if int(os.environ.get("RANK", -1)) != -1:\n        y = x.cuda(1)\n    (y * 2).sum().backward()\n'
+        '    if int(os.environ.get("RANK", -1)) != -1:\n        y = x.cuda(1)\n'
+        "    (y * 2).sum().backward()\n"
     )
     (found,) = [each for each in mapped(tmp_path, text).edges if each.kind == "transfer"]
     assert found.detail.endswith(" (only when RANK is set in the environment)")
