@@ -10,7 +10,7 @@ from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import DeviceValue, External, Unknown
-from device_lens.interpreter import calls, reports
+from device_lens.interpreter import calls, effects, reports
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
@@ -37,10 +37,22 @@ def enter(machine: Machine, manager: Any, expression: ast.expr, frame: Frame) ->
     if type(manager) is ListObject and manager.kind == "generator":
         from device_lens.interpreter.branches import yielded
 
+        effects.moved_around(machine, manager.site, _given(machine, expression, frame))
         return yielded(manager), _nothing
     if isinstance(manager, Instance) and type(manager.cls) is ClassValue:
         return _enter_own(machine, manager, expression, frame)
     return manager, _nothing
+
+
+def _given(machine: Machine, expression: ast.expr, frame: Frame) -> tuple[Any, ...]:
+    """What the names and attributes that a manager's call is given stand for."""
+    if not isinstance(expression, ast.Call):
+        return ()
+    nodes = [*expression.args, *(keyword.value for keyword in expression.keywords)]
+    if isinstance(expression.func, ast.Attribute):
+        nodes.append(expression.func.value)
+    named = (node for node in nodes if isinstance(node, ast.Name | ast.Attribute))
+    return tuple(machine.evaluate(node, frame) for node in named)
 
 
 def _enter_library(

@@ -108,6 +108,13 @@ def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> N
                 machine.journal.write(value.fields, name, Unknown(name))
 
 
+def moved_around(machine: Machine, generator: Any, values: tuple[Any, ...]) -> None:
+    """A generator is a context manager, and has been run to its end: what it moves before the block
+    and puts back after it is somewhere unknown in between."""
+    if isinstance(generator, ast.FunctionDef) and _moved_by(generator) is not None:
+        forget(machine, values)
+
+
 def _moved_by(node: Any) -> frozenset[str] | None:
     """The attributes that a function puts elsewhere; None where it moves nothing in place."""
     known: frozenset[str] | None = node.__dict__.get(_MOVES, _NOT_READ)
