@@ -8,11 +8,15 @@ A *condition* is a tree whose leaves are `True` and `False`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from itertools import count
 from typing import Any
 
 MAX_DEPTH = 6
 """Atoms on one path of a tree; deeper trees collapse, since their leaves multiply."""
+
+MOST_REMEMBERED = 8_192
+"""Answers kept of each operation on conditions: a program asks for few of them, again and again."""
 
 _ORDER = count()
 
@@ -110,13 +114,19 @@ def assume(tree: Any, atom: Atom, value: bool) -> Any:
 
 def assume_all(tree: Any, literals: Literals) -> Any:
     """`tree` where every literal holds."""
+    if type(tree) is not Guarded or not literals:
+        return tree
+    return _assumed(tree, dict(literals))
+
+
+def _assumed(tree: Any, known: dict[Atom, bool]) -> Any:
     if type(tree) is not Guarded:
         return tree
-    for atom, value in literals:
-        tree = assume(tree, atom, value)
-        if type(tree) is not Guarded:
-            return tree
-    return tree
+    value = known.get(tree.atom)
+    if value is not None:
+        return _assumed(tree.yes if value else tree.no, known)
+    yes, no = _assumed(tree.yes, known), _assumed(tree.no, known)
+    return tree if yes is tree.yes and no is tree.no else node(tree.atom, yes, no)
 
 
 def combine(function: Callable[..., Any], *trees: Any) -> Any:
@@ -180,9 +190,15 @@ def conjunction(left: Any, right: Any) -> Any:
         return left
     if right is False:
         return False
+    return _both(left, right)
+
+
+@lru_cache(MOST_REMEMBERED)
+def _both(left: Guarded, right: Guarded) -> Any:
     return choose(left, right, False)
 
 
+@lru_cache(MOST_REMEMBERED)
 def exclude(left: Any, right: Any) -> bool:
     """Whether two conditions never hold together."""
     if left is False or right is False:
@@ -195,6 +211,7 @@ def exclude(left: Any, right: Any) -> bool:
     )
 
 
+@lru_cache(MOST_REMEMBERED)
 def implies(left: Any, right: Any) -> bool:
     """Whether the second condition holds wherever the first one does."""
     if left is False or right is True:
@@ -208,8 +225,11 @@ def implies(left: Any, right: Any) -> bool:
 
 
 def negation(condition: Any) -> Any:
-    if type(condition) is not Guarded:
-        return not condition
+    return _opposite(condition) if type(condition) is Guarded else not condition
+
+
+@lru_cache(MOST_REMEMBERED)
+def _opposite(condition: Guarded) -> Guarded:
     return Guarded(condition.atom, negation(condition.yes), negation(condition.no))
 
 
@@ -218,6 +238,11 @@ def disjunction(left: Any, right: Any) -> Any:
         return left
     if left is False or right is True:
         return right
+    return _either(left, right)
+
+
+@lru_cache(MOST_REMEMBERED)
+def _either(left: Guarded, right: Guarded) -> Any:
     return choose(left, True, right)
 
 

@@ -7,9 +7,11 @@ than what holds on it, never stronger.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from device_lens.domain.guard import (
+    MOST_REMEMBERED,
     Atom,
     Guarded,
     Literals,
@@ -108,8 +110,11 @@ ALWAYS = Path(True, ())
 
 def without_unnamed(condition: Any) -> Any:
     """The weakest condition over named atoms that `condition` implies."""
-    if type(condition) is not Guarded:
-        return condition
+    return _named_part(condition) if type(condition) is Guarded else condition
+
+
+@lru_cache(MOST_REMEMBERED)
+def _named_part(condition: Guarded) -> Any:
     yes, no = without_unnamed(condition.yes), without_unnamed(condition.no)
     if not condition.atom.named:
         return disjunction(yes, no)
