@@ -6,7 +6,7 @@ Then every name, class and function is what it was, and only what ran those bodi
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
@@ -33,6 +33,15 @@ def definitions(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> Pairs | Non
     but the bodies of functions."""
     found: Pairs = []
     return found if _paired(old, new, found) else None
+
+
+def defined_in(body: Sequence[ast.stmt]) -> Iterator[Definition]:
+    """The functions and classes of a stretch of code, those inside functions left out."""
+    for statement in body:
+        if isinstance(statement, Definition):
+            yield statement
+        if isinstance(statement, ast.ClassDef):
+            yield from defined_in(statement.body)
 
 
 def _paired(old: Sequence[ast.stmt], new: Sequence[ast.stmt], found: Pairs) -> bool:

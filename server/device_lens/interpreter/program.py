@@ -146,6 +146,9 @@ class Program:
             codes += ((after, left, right) for left, right in inner)
         for chunk, left, right in codes:
             self._recode(chunk, left, right)
+        for _, after in pairs:
+            if after.splice is not None:
+                self._rehouse(after)
         load.namespace.file = new
         load.stamp = workspace.stamp(path)
         self._replaced += len(pairs)
@@ -162,6 +165,13 @@ class Program:
             cls.node = cls.site = new
             cls.chunk = chunk
             self.classes[new] = cls
+
+    def _rehouse(self, chunk: Any) -> None:
+        """Lets code that stayed know the text in which it stands now."""
+        for node in patching.defined_in(chunk.body):
+            for table in (self.defined, self.classes):
+                if node in table:
+                    table[node].chunk = chunk
 
     def _told(self, unit: Unit) -> frozenset[object]:
         """The lineages of the chunks of which a module's top level has shown something."""

@@ -24,6 +24,7 @@ from device_lens.syntax.segments import (
     segments_of_tree,
     starts_statement,
 )
+from device_lens.syntax.splicing import splice
 from device_lens.syntax.unclosed import ends_in_string, unclosed_strings
 
 
@@ -66,6 +67,8 @@ def build(lines: Sequence[str]) -> Layout:
 
 def rebuild(lines: Sequence[str], old_lines: Sequence[str], old: Layout) -> Layout:
     """The chunks of a text, with those of an older version wherever they are untouched."""
+    if any(chunk.used_up for chunk in old.chunks):
+        old_lines, old = (), Layout()
     head, tail = _unchanged(old_lines, lines)
     if head == len(lines) == len(old_lines):
         return old
@@ -91,8 +94,9 @@ def _joined(
     replaced = old.chunks[before:kept]
     made = list(_chunks(part, lines, _pool(replaced)))
     if len(made) == len(replaced):
+        old_ones, new_ones = set(replaced), set(made)
         made = [
-            new if new is chunk or new in replaced else graft(chunk, new)
+            new if new in old_ones or chunk in new_ones else _grown(chunk, new)
             for chunk, new in zip(replaced, made, strict=True)
         ]
     return Layout(
@@ -104,6 +108,11 @@ def _joined(
         ],
         part.inside_out,
     )
+
+
+def _grown(old: Chunk, new: Chunk) -> Chunk:
+    """The new chunk with what can stay of the one in whose place it is."""
+    return splice(old, new) or (new if old.used_up else graft(old, new))
 
 
 def _pool(chunks: Iterable[Chunk]) -> Pool:

@@ -18,6 +18,18 @@ class SyntaxProblem:
     range: Range
 
 
+@dataclass(frozen=True, slots=True)
+class Splice:
+    """What an edit did to one block of a function: from `start` on, `removed` statements went and
+    `added` ones came. All others are the nodes that they were; `function` is a new one."""
+
+    function: ast.FunctionDef | ast.AsyncFunctionDef
+    block: list[ast.stmt]
+    start: int
+    removed: int
+    added: int
+
+
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """One top-level statement (or several that share a line), parsed on its own.
@@ -39,7 +51,21 @@ class Chunk:
     """The stretches of lines, from a first to before a last, that were left out as broken."""
     lineage: object = field(default_factory=object)
     """What chunks share that follow one another in the versions of a file and keep nodes of the
-    one before (`grafting.py`): a node that was kept stands where it stood."""
+    one before (`grafting.py`, `splicing.py`): a node that was kept has its place in the newest of
+    them."""
+    revision: int = 0
+    """How many chunks of the lineage gave their statements to the next one."""
+    splice: Splice | None = None
+    """What sets the chunk apart from the one whose statements it took."""
+
+    @property
+    def used_up(self) -> bool:
+        """Whether the nodes belong to a later chunk: they stand where they stand there."""
+        return "_used_up" in self.__dict__
+
+    def use_up(self) -> None:
+        """Gives the nodes away."""
+        self.__dict__["_used_up"] = True
 
     @cached_property
     def line_count(self) -> int:

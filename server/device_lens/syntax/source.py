@@ -34,17 +34,22 @@ class SourceFile:
     """Whether an unclosed triple-quoted string made the split into chunks a guess."""
 
     @cached_property
-    def _start_of(self) -> dict[int, int]:
-        lineages = (id(chunk.lineage) for chunk in self.chunks)
-        return dict(zip(lineages, self.starts, strict=True))
+    def _placed(self) -> dict[int, tuple[Chunk, int]]:
+        """The chunks with their first lines, by lineage."""
+        return {
+            id(chunk.lineage): (chunk, start)
+            for chunk, start in zip(self.chunks, self.starts, strict=True)
+        }
 
     def start_of(self, chunk: Chunk) -> int:
         """The line at which a chunk of this file starts; 0 for a chunk that is not in it."""
-        return self._start_of.get(id(chunk.lineage), 0)
+        placed = self._placed.get(id(chunk.lineage))
+        return 0 if placed is None else placed[1]
 
     def range(self, chunk: Chunk, node: ast.AST) -> Range:
         """Where a node stands in the file."""
-        return chunk.range(node).shifted(self.start_of(chunk))
+        own, start = self._placed.get(id(chunk.lineage), (chunk, 0))
+        return own.range(node).shifted(start)
 
     def absolute(self, chunk: Chunk, relative: Range) -> Range:
         """A range relative to a chunk, as a range of the file."""
