@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -32,6 +33,28 @@ _MAGICS = [
     "\x00",
     "",
 ]
+_STATEMENTS = [
+    "new = torch.ones(3).to(?)",
+    "new = ? + torch.zeros(3)",
+    "new = ?.cuda()",
+    "?.to('cuda')",
+    "? = ?.to(?)",
+    "print(?, ?.item())",
+    "for item in ?: new = item",
+    "if ?: other = ?",
+    "new, other = ?, ?.cpu()",
+    "new = ?(?)",
+    "? += ?",
+    "? = ?",
+    "?.append(?)",
+    "self.new = ?",
+    "# ?.to(?)",
+    "return ?",
+    "loss.backward()",
+    "with torch.no_grad(): new = ?(?)",
+]
+"""What is typed; a question mark stands for a word of the file."""
+_WORD = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)?")
 Texts = tuple[str, ...]
 
 
@@ -60,6 +83,36 @@ def editing(random: Random, corpus: Sequence[str]) -> list[Step]:
             helper = _edited(random, helper, corpus)
         look_at = MAIN if random.random() < 0.8 else HELPER
         steps.append(Step({MAIN: main, HELPER: helper}, look_at))
+    return steps
+
+
+def typing(random: Random, corpus: Sequence[str]) -> list[Step]:
+    """Statements typed at one place of a script or of what it imports, some letters at a time."""
+    main, helper = random.choice(corpus), random.choice(corpus)
+    if random.random() < 0.6:
+        main = "from helper import *\n" + main
+    in_main = random.random() < 0.6
+    lines = (main if in_main else helper).split("\n")
+    inside = [at for at, line in enumerate(lines) if line[:1] == " " and line.strip()]
+    at = random.choice(inside) if inside else random.randrange(len(lines))
+    indent = len(lines[at]) - len(lines[at].lstrip())
+    words = _WORD.findall("\n".join(lines)) or ["x"]
+    steps = []
+    for _ in range(random.randint(1, 3)):
+        typed = "".join(
+            random.choice(words) if part == "?" else part
+            for part in re.split(r"(\?)", random.choice(_STATEMENTS))
+        )
+        lines.insert(at, " " * indent)
+        while typed:
+            count = random.randint(1, 8)
+            lines[at] += typed[:count]
+            typed = typed[count:]
+            text = "\n".join(lines)
+            contents: dict[str, Content] = {MAIN: main, HELPER: helper}
+            contents[MAIN if in_main else HELPER] = text
+            steps.append(Step(contents, MAIN if random.random() < 0.7 else HELPER))
+        at += 1
     return steps
 
 

@@ -10,7 +10,14 @@ from pathlib import Path
 from random import Random
 
 from fuzz_checks import MAIN, check_analysis, check_source, look, snapshot_of
-from fuzz_edits import editing, look_at_notebook_file, notebook_editing, notebook_file, replay
+from fuzz_edits import (
+    editing,
+    look_at_notebook_file,
+    notebook_editing,
+    notebook_file,
+    replay,
+    typing,
+)
 from fuzz_guard import Hang, at_most
 from fuzz_mutations import mutated
 from fuzz_patterns import PATTERNS
@@ -48,6 +55,7 @@ def _replay(steps: object, random: Random) -> None:
 KINDS: dict[str, Kind] = {
     "text": Kind(mutated, lambda made, random: look(str(made), random)),
     "edits": Kind(editing, _replay),
+    "typing": Kind(typing, _replay),
     "notebook": Kind(notebook_editing, _replay),
     "file": Kind(notebook_file, lambda made, random: look_at_notebook_file(str(made))),
     "traffic": Kind(lambda random, corpus: list(corpus), converse),

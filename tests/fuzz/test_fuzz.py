@@ -18,7 +18,13 @@ CORPUS = [text for text in programs() if len(text) < 1500]
 """Short programs: what breaks on long ones breaks on them."""
 BLOCKS = [
     (kind, start)
-    for kind, count in (("text", 1200), ("edits", 150), ("notebook", 50), ("file", 600))
+    for kind, count in (
+        ("text", 1200),
+        ("edits", 100),
+        ("typing", 50),
+        ("notebook", 50),
+        ("file", 600),
+    )
     for start in range(0, count, BLOCK)
 ] + [("traffic", start) for start in range(0, 50, 10)]
 
@@ -43,7 +49,7 @@ def test_expensive_programs_end(name: str) -> None:
 
 
 def test_the_same_seed_makes_the_same_inputs() -> None:
-    for kind in ("text", "edits", "notebook", "file"):
+    for kind in ("text", "edits", "typing", "notebook", "file"):
         one, other = (KINDS[kind].make(Random(f"{kind}:1:2"), CORPUS) for _ in range(2))
         assert one == other
 

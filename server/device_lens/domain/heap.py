@@ -84,13 +84,15 @@ class Journal:
     `outside` counts those that are no names of an activation. `moves` counts those after which
     what was known of a module's device may be wrong: all writes to registries, but for a new part
     of a module that is no part itself (its own number of parts tells that). `moved_at` is the
-    mark after the last of those writes: only a rollback beyond it undoes a move.
+    mark after the last of those writes: only a rollback beyond it undoes a move. `log`, where it is
+    set, gets every change of a table as it happens, rollbacks too, each with the value before it.
     """
 
-    __slots__ = ("entries", "moved_at", "moves", "outside")
+    __slots__ = ("entries", "log", "moved_at", "moves", "outside")
 
     def __init__(self) -> None:
         self.entries: list[tuple[Table, Any, Any]] = []
+        self.log: list[tuple[Table, Any, Any]] | None = None
         self.outside = 0
         self.moves = 0
         self.moved_at = 0
@@ -98,7 +100,10 @@ class Journal:
     def write(self, table: Table, key: Any, value: Any) -> None:
         old = table.get(key, MISSING)
         if old is not value:
-            self.entries.append((table, key, old))
+            entry = (table, key, old)
+            self.entries.append(entry)
+            if self.log is not None:
+                self.log.append(entry)
             table[key] = value
             kind = type(table)
             if kind is not LocalNames:
@@ -129,7 +134,10 @@ class Journal:
 
     def delete(self, table: Table, key: Any) -> None:
         if key in table:
-            self.entries.append((table, key, table.pop(key)))
+            entry = (table, key, table.pop(key))
+            self.entries.append(entry)
+            if self.log is not None:
+                self.log.append(entry)
             if type(table) is Registry:
                 self._moved()
 
@@ -170,6 +178,11 @@ class Journal:
         entries = self.entries
         undone = entries[mark:]
         del entries[mark:]
+        if self.log is not None:
+            before: Table = {}
+            for table, key, _ in undone:
+                before.setdefault((id(table), key), (table, key, table.get(key, MISSING)))
+            self.log += before.values()
         for table, key, old in reversed(undone):
             if old is MISSING:
                 table.pop(key, None)
@@ -191,6 +204,21 @@ class Journal:
                 if not (isinstance(entry[0], Dated) and entry[0].born >= since)
             ]
             self.moved_at = min(self.moved_at, len(entries))
+
+    def swap(self, places: Delta) -> Delta:
+        """Gives places other values, behind the back of all that is under way; the answer gives
+        them back."""
+        before: Delta = {}
+        for place, (table, key, value) in places.items():
+            before[place] = (table, key, table.get(key, MISSING))
+            if value is MISSING:
+                table.pop(key, None)
+            else:
+                table[key] = value
+            if type(table) is Registry and table.standing is not None:
+                table.standing.known = None
+        self._moved()
+        return before
 
     def value_at(self, mark: int) -> dict[tuple[int, Any], tuple[Table, Any, Any]]:
         """For each place written since `mark`, the value that it had at `mark`."""

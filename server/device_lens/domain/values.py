@@ -258,8 +258,44 @@ class Unknown:
             _NOTED[-1][id(self)] = (self, fields, truths, self.tensor_evidence)
 
 
+Remembered = list[tuple[Unknown, Any, Any, bool]]
+"""Unknowns with what is remembered of each: its parts, the atoms of its tests, and whether it is
+treated as a tensor."""
 _NOTED: list[dict[int, tuple[Unknown, Any, Any, bool]]] = [{}]
 """Unknowns as they were before something was remembered of them, for each open stretch."""
+
+
+def remembered() -> Remembered:
+    """What is remembered now of the unknowns of the open stretch."""
+    return [
+        (
+            value,
+            None if value.fields is None else dict(value.fields),
+            None if value.truths is None else dict(value.truths),
+            value.tensor_evidence,
+        )
+        for value, _, _, _ in _NOTED[-1].values()
+    ]
+
+
+def remind(known: Remembered) -> None:
+    """Lets unknowns have what was remembered of them, until the open stretch ends."""
+    for value, fields, truths, evidence in known:
+        value.note()
+        value.fields = None if fields is None else dict(fields)
+        value.truths = None if truths is None else dict(truths)
+        value.tensor_evidence = evidence
+
+
+def newly_treated(known: Remembered) -> set[int]:
+    """The identities of the unknowns that came to be treated as tensors after something was
+    `remembered`."""
+    before = {id(value): evidence for value, _, _, evidence in known}
+    return {
+        id(value)
+        for value, _, _, evidence in _NOTED[-1].values()
+        if value.tensor_evidence and not before.get(id(value), evidence)
+    }
 
 
 @contextmanager

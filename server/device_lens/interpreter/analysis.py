@@ -16,6 +16,7 @@ from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.program import Load, Program
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Sizes, expressions
+from device_lens.interpreter.stretch import Visits
 from device_lens.interpreter.tables import fill_tables
 from device_lens.interpreter.unit import Unit
 from device_lens.models.torch.parts import bytes_and_count
@@ -83,6 +84,8 @@ class _Run:
             unit = program.unit(options.max_steps + options.steps_per_line * lines)
             unit.files[path] = self.workspace.stamp(path)
             unit.source = file
+            if program.stretch is not None:
+                unit.visits = Visits(program.stretch)
             program.run(
                 unit, partial(_run_script, self.program.machine, Namespace(path, "__main__", file))
             )

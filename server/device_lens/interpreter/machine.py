@@ -26,6 +26,7 @@ from device_lens.domain.values import (
     SliceValue,
     Unknown,
 )
+from device_lens.interpreter import stretch
 from device_lens.interpreter.budget import Cancelled, Exhausted, Options
 from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.protocol import ForeignClass, Workspace
@@ -135,6 +136,13 @@ class Machine(ModelServices):
 
     def execute(self, body: list[ast.stmt], frame: Frame) -> int:
         """Runs statements until one ends the path."""
+        edited = self.program.stretch
+        if edited is not None and body is edited.block:
+            return stretch.run(self, edited, frame)
+        return self.execute_all(body, frame)
+
+    def execute_all(self, body: list[ast.stmt], frame: Frame) -> int:
+        """The same for statements that are not looked at apart."""
         budget = self.budget
         for statement in body:
             frame.statement = statement

@@ -35,6 +35,17 @@ def definitions(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> Pairs | Non
     return found if _paired(old, new, found) else None
 
 
+def spliced(old: Sequence[Any], new: Sequence[Any]) -> tuple[Any, Any] | None:
+    """The only chunk in which two versions differ, in both, where the later one has taken over the
+    statements of the earlier one."""
+    pairs = replaced(old, new)
+    if pairs is None or len(pairs) != 1:
+        return None
+    before, after = pairs[0]
+    follows = after.lineage is before.lineage and after.revision == before.revision + 1
+    return (before, after) if follows and after.splice is not None else None
+
+
 def defined_in(body: Sequence[ast.stmt]) -> Iterator[Definition]:
     """The functions and classes of a stretch of code, those inside functions left out."""
     for statement in body:

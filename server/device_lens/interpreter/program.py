@@ -22,6 +22,7 @@ from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Recorder
 from device_lens.interpreter.relevance import Relevance
+from device_lens.interpreter.stretch import Stretch, again
 from device_lens.interpreter.unit import Unit
 from device_lens.interpreter.watched import Watched
 from device_lens.models.torch.parts import device_remembered
@@ -81,6 +82,8 @@ class Program:
         self.options = options
         self.cancelled: Callable[[], bool] = lambda: False
         self.loading: list[str] = []
+        self.stretch: Stretch | None = None
+        """The statements that were edited last, in a function."""
         self._start_afresh(workspace)
 
     def _start_afresh(self, workspace: Workspace) -> None:
@@ -113,8 +116,11 @@ class Program:
         self.machine.workspace = workspace
         self._leave_alone()
         self.relevance.begin(workspace)
+        self._edited: dict[Any, tuple[Any, Any]] = {}
+        self._spliced: dict[int, Any] = {}
         for key in [key for key, unit in self.units.items() if not unit.holds(workspace)]:
-            del self.units[key]
+            if not self._is_spliced(key, workspace):
+                del self.units[key]
         for cls in [c for c, m in self.instances.items() if m and not m.unit.holds(workspace)]:
             self._forget_instance(cls)
         gone = [
@@ -127,6 +133,7 @@ class Program:
             self._start_afresh(workspace)
         elif gone:
             self.drop(gone)
+        self._run_edited()
 
     def _patch(self, path: str, workspace: Workspace) -> bool:
         """Gives a module the new bodies of its functions, if that is all that changed."""
@@ -152,8 +159,97 @@ class Program:
         load.namespace.file = new
         load.stamp = workspace.stamp(path)
         self._replaced += len(pairs)
-        self._forget_units({left for _, left, _ in codes})
+        alone = patching.spliced(old.chunks, new.chunks)
+        if alone is not None and self._says_the_same(*alone, codes):
+            self._rename(codes)
+            return True
+        kept = set() if alone is None else self._put_off(alone[1], codes)
+        self._forget_units({left for _, left, _ in codes}, kept=kept)
         return True
+
+    def _says_the_same(self, before: Any, after: Any, codes: list[tuple[Any, Any, Any]]) -> bool:
+        """Whether nothing has changed but comments and blank lines, without a word that matters."""
+        words = self.relevance.words
+        return not (after.splice.added or after.splice.removed) and all(
+            words(before, left) == words(after, right) for _, left, right in codes
+        )
+
+    def _rename(self, codes: list[tuple[Any, Any, Any]]) -> None:
+        """Some functions and classes are other nodes now, and nothing else has changed."""
+        units: dict[int, Unit] = {}
+        for unit in self.units.values():
+            units.update(unit.flat())
+        for made in self.instances.values():
+            units.update({} if made is None else made.unit.flat())
+        for load in self.loads.values():
+            units.update(load.unit.flat())
+        for unit in units.values():
+            unit.recode(codes)
+        for _, left, right in codes:
+            if left in self.units:
+                self.units[right] = self.units.pop(left)
+
+    def _is_spliced(self, key: Any, workspace: Workspace) -> bool:
+        """Whether a script that does not hold differs only by an edit of one of its functions,
+        which may be run by itself."""
+        unit, (kind, path) = self.units[key], key if isinstance(key, tuple) else ("", "")
+        new = workspace.source(path) if kind == "script" else None
+        if new is None or unit.source is None:
+            return False
+        pair = patching.spliced(unit.source.chunks, new.chunks)
+        inner = None if pair is None else patching.definitions(pair[0].body, pair[1].body)
+        if pair is None or inner is None:
+            return False
+        codes = [(pair[1], left, right) for left, right in inner]
+        before, unit.files[path] = unit.files[path], workspace.stamp(path)
+        if not unit.holds(workspace):
+            unit.files[path] = before
+            return False
+        unit.source = new
+        if self._says_the_same(*pair, codes):
+            unit.recode(codes)
+            return True
+        return key in self._put_off(pair[1], codes, (key,))
+
+    def _put_off(
+        self, chunk: Any, codes: list[tuple[Any, Any, Any]], keys: Iterable[Any] | None = None
+    ) -> set[Any]:
+        """The scripts, out of some, of which only an edited stretch may have to run again, once
+        all files are known."""
+        self._spliced[id(chunk)] = chunk
+        lefts = {left for _, left, _ in codes}
+        found: set[Any] = set()
+        for key in list(self.units) if keys is None else keys:
+            unit = self.units[key]
+            if unit.visits is None or not unit.read(lefts, ()) or unit.told(codes):
+                continue
+            edited = self._edited.get(key)
+            if edited is not None and edited[0] is not chunk:
+                continue
+            self._edited[key] = chunk, codes
+            found.add(key)
+        return found
+
+    def _run_edited(self) -> None:
+        """Runs the edited stretch of those scripts again that can do with it, and forgets the
+        others."""
+        edited, self._edited = self._edited, {}
+        if len(self._spliced) != 1:
+            self.stretch = None
+        else:
+            (chunk,) = self._spliced.values()
+            before, splice = self.stretch, chunk.splice
+            grown = None if before is None else before.grown(splice)
+            self.stretch = Stretch(splice.block, splice.start, splice.start + splice.added)
+            for key in [key for key in edited if key in self.units and grown is not None]:
+                unit, codes = self.units.pop(key), edited.pop(key)[1]
+                known = unit.visits is not None and unit.visits.stretch is before
+                if known and grown and again(self.machine, unit, grown, chunk, splice.function):
+                    unit.recode(codes)
+                    self.units[key] = unit
+                    self.stretch = grown
+        for key in edited:
+            self.units.pop(key, None)
 
     def _recode(self, chunk: Any, old: Any, new: Any) -> None:
         function = self.defined.pop(old, None)
@@ -184,10 +280,13 @@ class Program:
             }
         )
 
-    def _forget_units(self, nodes: set[Any], modules: Collection[str] = ()) -> None:
-        """Forgets what ran or read some nodes, or asked for some modules."""
+    def _forget_units(
+        self, nodes: set[Any], modules: Collection[str] = (), kept: Collection[Any] = ()
+    ) -> None:
+        """Forgets what ran or read some nodes, or asked for some modules, save what is `kept`."""
         for key in [key for key, unit in self.units.items() if unit.read(nodes, modules)]:
-            del self.units[key]
+            if key not in kept:
+                del self.units[key]
         for cls, made in list(self.instances.items()):
             if made is not None and made.unit.read(nodes, modules):
                 self._forget_instance(cls)
@@ -288,14 +387,19 @@ class Program:
 
     def run(self, unit: Unit, action: Callable[[], None]) -> None:
         """Runs a unit from the state that the modules leave, and puts that state back."""
-        machine = self.machine
-        mark, start = machine.journal.mark(), moment()
+        machine, visits = self.machine, unit.visits
+        journal = machine.journal
+        mark, start = journal.mark(), moment()
+        journal.log = None if visits is None else []
         try:
             with machine.apart(unit), forgetting():
                 action()
         finally:
-            machine.journal.settle(mark, start)
-            machine.journal.undo(mark)
+            journal.settle(mark, start)
+            journal.undo(mark)
+            if visits is not None:
+                visits.finish(machine, unit)
+            journal.log = None
             unit.close()
 
     def leave(self, unit: Unit) -> None:

@@ -76,16 +76,22 @@ class Relevance:
 
     def treats(self, function: Function) -> bool:
         """Whether a function's own text treats something as a tensor, module or device."""
-        return _TRIGGER.search(_text(function.chunk, function.node)) is not None
+        return self.words(function.chunk, function.node)[0]
 
-    def _matters(self, chunk: Any, node: Any, vocabulary: frozenset[str]) -> bool:
+    def words(self, chunk: Any, node: Any) -> tuple[bool, frozenset[str]]:
+        """What the text of a definition tells: whether it treats something as a tensor, else its
+        words."""
         known = self._words.get(node)
         if known is None:
             text = _text(chunk, node)
             treats = _TRIGGER.search(text) is not None
             known = treats, frozenset(() if treats else _NAME.findall(text))
             self._words[node] = known
-        return known[0] or not vocabulary.isdisjoint(known[1])
+        return known
+
+    def _matters(self, chunk: Any, node: Any, vocabulary: frozenset[str]) -> bool:
+        treats, words = self.words(chunk, node)
+        return treats or not vocabulary.isdisjoint(words)
 
     def _vocabulary(self, namespace: Namespace) -> frozenset[str]:
         """Names of a module that may stand for something that matters."""

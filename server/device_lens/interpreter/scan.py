@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from device_lens.syntax.twins import twin
+
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _NO_GRAD = frozenset({"no_grad", "inference_mode"})
 _WORDS = ("yield", "global", "nonlocal")
@@ -119,10 +121,14 @@ def _mutates(method: str) -> bool:
 
 def bare_name(parameter: ast.arg) -> ast.Name:
     """A parameter's name without its annotation, as an expression at the same place."""
-    name = ast.copy_location(ast.Name(parameter.arg, ast.Store()), parameter)
-    name.end_lineno = parameter.lineno
-    name.end_col_offset = parameter.col_offset + len(parameter.arg.encode())
-    return name
+
+    def named() -> ast.Name:
+        name = ast.copy_location(ast.Name(parameter.arg, ast.Store()), parameter)
+        name.end_lineno = parameter.lineno
+        name.end_col_offset = parameter.col_offset + len(parameter.arg.encode())
+        return name
+
+    return twin(parameter, named)
 
 
 def names_read(node: ast.AST) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import Any
 
 from device_lens.domain.values import NONE, Tensor, Unknown
@@ -11,6 +12,7 @@ from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import DEAD, EVALUATORS, EXECUTORS, NEXT, Machine
+from device_lens.syntax.twins import twin
 
 
 def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> int:
@@ -55,7 +57,7 @@ def _annotated(machine: Machine, node: ast.AnnAssign, frame: Frame) -> int:
 
 def _augmented(machine: Machine, node: ast.AugAssign, frame: Frame) -> int:
     target: Any = node.target
-    load = _as_load(target)
+    load = twin(target, partial(_as_load, target))
     left = EVALUATORS[type(load)](machine, load, frame)
     right = machine.evaluate(node.value, frame)
     value = operators.operate(machine, node, type(node.op), left, right, frame, in_place=True)

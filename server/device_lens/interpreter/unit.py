@@ -8,9 +8,10 @@ the code that it consulted stands.
 
 from __future__ import annotations
 
+import ast
 from collections import Counter
-from collections.abc import Collection
-from typing import Any
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.path import ALWAYS
 from device_lens.interpreter.budget import Budget
@@ -20,6 +21,9 @@ from device_lens.interpreter.memory import Memory
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Recorder
 from device_lens.interpreter.watched import Watched
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.stretch import Visits
 
 
 class Unit:
@@ -48,6 +52,10 @@ class Unit:
         self.symbolic = False
         self.symbolic_depth = 0
         """Calls within calls that are followed while it is symbolic."""
+        self.visits: Visits | None = None
+        """The runs of the statements that were edited last, where they are taken down."""
+        self.source: Any = None
+        """The file that is run, if it is a script."""
         self.rests_on: Any = None
         """What else decided the outcome: whoever keeps the unit compares it."""
         self.defined: dict[Any, Any] = {}
@@ -96,6 +104,26 @@ class Unit:
         return all(workspace.stamp(path) == stamp for path, stamp in self.files.items()) and all(
             workspace.foreign_class(name) == known for name, known in self.asked.items()
         )
+
+    def told(self, codes: Iterable[tuple[Any, Any, Any]]) -> bool:
+        """Whether the unit read the text of a class of which a method has changed."""
+        return any(left in self.consulted for _, left, _ in codes if isinstance(left, ast.ClassDef))
+
+    def recode(self, codes: Iterable[tuple[Any, Any, Any]]) -> None:
+        """Takes the new code of functions and classes, each with its chunk, its old and its new
+        node."""
+        for chunk, left, right in codes:
+            for nodes in (self.activated, self.consulted):
+                if left in nodes:
+                    nodes.remove(left)
+                    nodes.add(right)
+            for table in (self.defined, self.classes):
+                found = table.pop(left, None)
+                if found is not None:
+                    found.node, found.chunk = right, chunk
+                    table[right] = found
+                    if isinstance(right, ast.ClassDef):
+                        found.site = right
 
     def flat(self) -> dict[int, Unit]:
         """The unit and all its parts, parts first."""

@@ -63,6 +63,17 @@ class Notes:
     def __bool__(self) -> bool:
         return bool(self._by_id or self._below)
 
+    def above(self) -> Notes:
+        """New notes with these as they are now below them."""
+        found = Notes()
+        found._below = {**self._below, **self._by_id} if self._by_id else self._below
+        return found
+
+    @property
+    def adds_only(self) -> bool:
+        """Whether nothing that lies below is noted otherwise."""
+        return self._by_id.keys().isdisjoint(self._below)
+
     def put(self, value: Any, note: Any) -> None:
         self._by_id[id(value)] = (value, note)
 
@@ -108,6 +119,8 @@ _BY_VALUE = (
     "moved_leaves",
 )
 """The notes about values."""
+_HARMLESS = _BY_VALUE[:3]
+"""Those about values that a statement has just made, as long as they add only."""
 _LISTED = _BY_VALUE[-2:]
 """Those that are gone through, not only looked up: they go with the unit that wrote them."""
 
@@ -162,6 +175,43 @@ class Watched:
         self.escaped_classes: set[Any] = set()
         self.evidence: dict[str, set[str]] = {}
         """What is known of the program, by kind: the files that show it."""
+
+    def inside(self, apart: bool = False) -> Watched:
+        """For a stretch within the unit, which sees what the unit has noted. With `apart` the unit
+        does not see what the stretch opens."""
+        found = Watched()
+        for name in _BY_VALUE:
+            setattr(found, name, getattr(self, name).above())
+        found.mask, found.started = self.mask, self.started
+        found.contexts, found.open_calls, found.steps = self.contexts, self.open_calls, self.steps
+        if apart:
+            found.contexts, found.open_calls = list(found.contexts), list(found.open_calls)
+            found.steps = list(found.steps)
+        return found
+
+    def is_tame(self) -> bool:
+        """Whether nothing was noted that a later statement looks at."""
+        notes = {name: getattr(self, name) for name in _BY_VALUE}
+        return all(
+            each.adds_only if name in _HARMLESS else not each._by_id for name, each in notes.items()
+        ) and not any(
+            (
+                self.restored,
+                self.bypasses,
+                self.forwarded,
+                self.kept_graphs,
+                self.made_in_context,
+                self.plain,
+                self.lists,
+                self.moved_classes,
+                self.escaped_classes,
+            )
+        )
+
+    def take_notes(self, other: Watched) -> None:
+        """Takes in what a stretch noted about values."""
+        for name in _BY_VALUE:
+            getattr(self, name).take(getattr(other, name))
 
     def take(self, other: Watched) -> None:
         """Takes in what another unit leaves to be concluded."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from device_lens.syntax.chunk import Chunk
+from device_lens.syntax.twins import move
 
 Method = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -37,7 +38,7 @@ def graft(old: Chunk, new: Chunk) -> Chunk:
     if moved:
         for index, statement in enumerate(after.body):
             if index not in kept:
-                ast.increment_lineno(statement, moved)
+                move(statement, moved)
         _move_head(after, moved)
     for index, method in kept.items():
         after.body[index] = method
@@ -64,7 +65,7 @@ def _lines(method: Method) -> tuple[int, int]:
 def _move_head(node: ast.ClassDef, moved: int) -> None:
     """Moves a class without its body."""
     for part in (*node.bases, *node.keywords, *node.decorator_list):
-        ast.increment_lineno(part, moved)
+        move(part, moved)
     node.lineno += moved
     if node.end_lineno is not None:
         node.end_lineno += moved

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from device_lens.syntax.chunk import Chunk, Splice
+from device_lens.syntax.twins import move
 
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Block: TypeAlias = list[ast.stmt]
@@ -284,7 +285,7 @@ def _join(before: Definition, after: Definition, place: _Place, change: _Change)
     block, first, stop = place.block, place.first, len(place.block) - place.last
     added = place.other[first : len(place.other) - place.last]
     for statement in added:
-        ast.increment_lineno(statement, change.moved)
+        move(statement, change.moved)
     _shift_behind(before, change)
     for mine, theirs in place.around[1:]:
         _shift_behind(mine, change)
@@ -306,7 +307,7 @@ def _shift_behind(node: ast.stmt, change: _Change) -> None:
         _shift(block, change)
     for handler in getattr(node, "handlers", ()):
         if change.is_behind(handler.lineno):
-            ast.increment_lineno(handler, change.lines)
+            move(handler, change.lines)
         else:
             _shift(handler.body, change)
             if change.is_behind(handler.end_lineno):
@@ -317,7 +318,7 @@ def _shift(block: Block, change: _Change) -> None:
     for statement in reversed(block):
         if not change.is_behind(_row(statement)):
             break
-        ast.increment_lineno(statement, change.lines)
+        move(statement, change.lines)
 
 
 def _end_like(mine: ast.stmt, theirs: ast.stmt, change: _Change) -> None:
@@ -334,6 +335,6 @@ def _forget_answers(node: ast.stmt) -> None:
 def _move_head(node: ast.ClassDef, moved: int) -> None:
     """Moves a class without its body."""
     for part in (*node.bases, *node.keywords, *node.decorator_list):
-        ast.increment_lineno(part, moved)
+        move(part, moved)
     node.lineno += moved
     node.end_lineno = (node.end_lineno or node.lineno) + moved

@@ -1,0 +1,527 @@
+"""The statements that were edited last, run again by themselves where a script has run them.
+
+While a script runs, each visit of these statements is set apart: what they find is a part of its
+own, and the state before them is kept. After the next edit of the same place only they run again,
+from each of these states. Where they do to the rest of the program what they did before, the
+script would find elsewhere what it has found, and need not run.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.heap import MISSING, Dated, Delta, Instance, Table, moment
+from device_lens.domain.path import Path
+from device_lens.domain.trail import Trail
+from device_lens.domain.values import (
+    Const,
+    DeviceValue,
+    DtypeValue,
+    External,
+    Remembered,
+    Tensor,
+    TupleValue,
+    forgetting,
+    newly_treated,
+    remembered,
+    remind,
+)
+from device_lens.interpreter import scan
+from device_lens.interpreter.budget import Budget, Exhausted
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.watched import Watched
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
+    from device_lens.interpreter.unit import Unit
+    from device_lens.syntax.chunk import Chunk, Splice
+
+MOST_VISITS = 24
+"""Visits of the statements in one script whose states are kept."""
+_BEYOND = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Lambda,
+    ast.Import,
+    ast.ImportFrom,
+    ast.Global,
+    ast.Nonlocal,
+    ast.Return,
+    ast.Yield,
+    ast.YieldFrom,
+    ast.Await,
+    ast.Break,
+    ast.Continue,
+    ast.Delete,
+    ast.Raise,
+)
+"""What reaches beyond the statements that it is among."""
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stretch:
+    """Some statements of a block."""
+
+    block: list[ast.stmt]
+    start: int
+    stop: int
+
+    @property
+    def body(self) -> list[ast.stmt]:
+        return self.block[self.start : self.stop]
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing in it reaches beyond it."""
+        return not any(
+            isinstance(node, _BEYOND) for statement in self.body for node in ast.walk(statement)
+        )
+
+    def grown(self, splice: Splice) -> Stretch | None:
+        """The stretch after an edit of it, or right behind it; None for an edit elsewhere."""
+        if splice.block is not self.block or splice.start < self.start:
+            return None
+        if splice.start + splice.removed > self.stop:
+            return None
+        return Stretch(self.block, self.start, self.stop + splice.added - splice.removed)
+
+    def names_around(self, chunk: Chunk, function: ast.stmt) -> set[str] | None:
+        """What the rest of the function mentions; None where it shares a line with the stretch."""
+        lines = chunk.text.split("\n")
+        first = function.lineno - chunk.first_line
+        last = (function.end_lineno or function.lineno) - chunk.first_line
+        if self.start == self.stop:
+            return set(_NAME.findall("\n".join(lines[first : last + 1])))
+        start = self.block[self.start].lineno - chunk.first_line
+        stop = _end(self.block[self.stop - 1]) - chunk.first_line
+        if self.start and _end(self.block[self.start - 1]) - chunk.first_line >= start:
+            return None
+        behind = self.block[self.stop : self.stop + 1]
+        if behind and behind[0].lineno - chunk.first_line <= stop:
+            return None
+        around = (*lines[first:start], *lines[stop + 1 : last + 1])
+        return set(_NAME.findall("\n".join(around)))
+
+
+def _end(statement: ast.stmt) -> int:
+    return statement.end_lineno or statement.lineno
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the text of a stretch tells the code around it, by which that may find something else:
+    what the loops around it change, which of their variables it mentions, whether it has a loop
+    or a backward pass, and what is special about its function."""
+
+    loops: tuple[scan.LoopInfo, ...]
+    mentioned: frozenset[str]
+    nested: bool
+    backward: bool
+    function: scan.FunctionInfo | None
+
+    def without(self, names: frozenset[str]) -> Context:
+        """The same, were it not for some names."""
+        loops = tuple(
+            scan.LoopInfo(
+                loop.names - names, _without(loop.places, names), _without(loop.mutated, names)
+            )
+            for loop in self.loops
+        )
+        return Context(loops, self.mentioned, self.nested, self.backward, self.function)
+
+
+def _without(texts: Iterable[str], names: frozenset[str]) -> frozenset[str]:
+    return frozenset(text for text in texts if names.isdisjoint(_NAME.findall(text)[:1]))
+
+
+def _context(body: Sequence[ast.stmt], frame: Frame, text: str) -> Context:
+    function = frame.function
+    info = None if function is None else scan.function_info(function.node, text)
+    loops = [loop.node for loop in frame.loops if isinstance(loop.node, ast.stmt)]
+    if not loops:
+        return Context((), frozenset(), False, False, info)
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    targets = {
+        name.id
+        for loop in loops
+        for name in ast.walk(getattr(loop, "target", loop))
+        if isinstance(name, ast.Name) and not isinstance(loop, ast.While)
+    }
+    return Context(
+        tuple(map(scan.loop_info, loops)),
+        frozenset(n.id for n in nodes if isinstance(n, ast.Name) and n.id in targets),
+        any(isinstance(node, ast.For | ast.While) for node in nodes),
+        any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in nodes),
+        info,
+    )
+
+
+@dataclass(slots=True)
+class Visit:
+    """One run of a stretch: the state before it, and what it found (`part`)."""
+
+    path: Path
+    globals: Table
+    stack: list[Frame]
+    frame: Frame
+    active: Any
+    current_call: Any
+    shared: dict[Any, Any]
+    steps: int
+    unknowns: Remembered
+    watched: Watched
+    logged: int
+    born: int
+    part: Unit
+    outcome: Outcome | None = None
+    state: Delta = field(default_factory=dict)
+    """What must be written to the heap to have the state before the stretch, once the script is
+    over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a stretch did to the rest of the program: changes of what was there before it, unknowns
+    that it treats as tensors, and the steps that it took. `names` are those that it bound."""
+
+    writes: Delta
+    names: frozenset[str]
+    treated: set[int]
+    steps: int
+
+
+@dataclass(slots=True)
+class Visits:
+    """All runs of a stretch in one script. Without `usable` they tell too little to do without the
+    script."""
+
+    stretch: Stretch
+    usable: bool = True
+    each: list[Visit] = field(default_factory=list)
+    contexts: list[Context] = field(default_factory=list)
+    steps: int = 0
+    """Steps that were left at the end of the script."""
+    spent: dict[Any, int] = field(default_factory=dict)
+    """Steps that each function took."""
+
+    def finish(self, machine: Machine, unit: Unit) -> None:
+        """Works out the states of the visits, once the script is over and undone."""
+        log = machine.journal.log or []
+        watched = unit.watched
+        if watched.kept_graphs or watched.bypasses or unit.budget.steps < 0:
+            self.usable = False
+        if not self.usable:
+            self.each = []
+            return
+        self.steps, self.spent = unit.budget.steps, dict(unit.spent)
+        later: Delta = {}
+        position = len(log)
+        for visit in reversed(self.each):
+            for entry in reversed(log[visit.logged : position]):
+                later[id(entry[0]), entry[1]] = entry
+            position = visit.logged
+            visit.state = {
+                place: entry
+                for place, entry in later.items()
+                if not isinstance(entry[0], Dated) or entry[0].born < visit.born
+            }
+
+
+def run(machine: Machine, stretch: Stretch, frame: Frame) -> int:
+    """Runs a block that has the stretch in it."""
+    block = stretch.block
+    return (
+        machine.execute_all(block[: stretch.start], frame)
+        or _visit(machine, stretch, frame)
+        or machine.execute_all(block[stretch.stop :], frame)
+    )
+
+
+def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
+    """Runs a stretch apart, and takes down what is needed to run it again."""
+    unit = machine.unit
+    visits, log = unit.visits, machine.journal.log
+    if visits is None or log is None or visits.stretch is not stretch:
+        return machine.execute_all(stretch.body, frame)
+    if len(visits.each) >= MOST_VISITS or not stretch.is_plain:
+        visits.usable = False
+    if not visits.usable:
+        return machine.execute_all(stretch.body, frame)
+    part = _part(machine, unit)
+    part.budget = unit.budget
+    for name in ("memory", "activations", "spent", "shared", "stack", "defined", "classes"):
+        setattr(part, name, getattr(unit, name))
+    part.watched = unit.watched.inside()
+    visit = _state(machine, frame, part, len(log))
+    visits.each.append(visit)
+    visits.contexts.append(_context(stretch.body, frame, frame.chunk.text))
+    flow, machine.path, visit.outcome = _observed(machine, visit, frame, stretch.body)
+    unit.watched.take_notes(part.watched)
+    if visit.outcome is None:
+        visits.usable = False
+        unit.watched.take(part.watched)
+    unit.use(part)
+    unit.noted |= part.noted
+    return flow
+
+
+def _part(machine: Machine, unit: Unit) -> Unit:
+    part = machine.program.unit(0)
+    part.standalone, part.symbolic = unit.standalone, machine.symbolic
+    part.path, part.active = machine.path, machine.active
+    part.current_call = machine.current_call
+    return part
+
+
+def _state(machine: Machine, frame: Frame, part: Unit, logged: int) -> Visit:
+    copies: dict[int, Frame] = {}
+    return Visit(
+        machine.path,
+        dict(machine.globals),
+        [_copied(each, copies) for each in machine.stack],
+        _copied(frame, copies),
+        machine.active,
+        machine.current_call,
+        dict(machine.shared),
+        machine.budget.steps,
+        remembered(),
+        machine.watched.inside(apart=True),
+        logged,
+        moment(),
+        part,
+    )
+
+
+def _copied(frame: Frame, copies: dict[int, Frame]) -> Frame:
+    """A frame as it is now, with its callers as they are."""
+    found = copies.get(id(frame))
+    if found is None:
+        found = copies[id(frame)] = copy(frame)
+        found.loops = [copy(loop) for loop in frame.loops]
+        for loop in found.loops:
+            loop.breaks, loop.continues, loop.mark = [], [], 0
+        found.exits, found.entry_mark = [], 0
+        found.yields = None if frame.yields is None else []
+        if frame.parent is not None:
+            found.parent = _copied(frame.parent, copies)
+    return found
+
+
+def _observed(
+    machine: Machine, visit: Visit, frame: Frame, body: list[ast.stmt]
+) -> tuple[int, Path, Outcome | None]:
+    """Runs a stretch in its part. Gives no outcome where it did more than an outcome can tell."""
+    part, mark = visit.part, machine.journal.mark()
+    with machine.apart(part):
+        before = _surroundings(machine, frame)
+        flow = machine.execute_all(body, frame)
+        path = machine.path
+        calm = not flow and path is visit.path and _surroundings(machine, frame) == before
+        steps = visit.steps - machine.budget.steps
+    if not calm or part.activated or part.imports or not part.watched.is_tame():
+        return flow, path, None
+    writes: Delta = {}
+    names: set[str] = set()
+    for place, (table, key, old) in machine.journal.value_at(mark).items():
+        new = table.get(key, MISSING)
+        if (isinstance(table, Dated) and table.born >= visit.born) or new is old:
+            continue
+        writes[place] = (table, key, new)
+        if table is frame.scope.names and isinstance(key, str):
+            names.add(key)
+    outcome = Outcome(writes, frozenset(names), newly_treated(visit.unknowns), steps)
+    return flow, path, outcome
+
+
+def _surroundings(machine: Machine, frame: Frame) -> list[Any]:
+    """What a stretch must leave as it is."""
+    watched = machine.watched
+    ways = [(len(loop.breaks), len(loop.continues)) for loop in frame.loops]
+    return [
+        list(map(id, machine.globals.values())),
+        (len(frame.exits), frame.yields and len(frame.yields), frame.raised, frame.deferring),
+        (frame.branch_depth, frame.try_depth, ways, len(machine.stack)),
+        (id(watched.mask), id(watched.started), list(map(id, watched.contexts))),
+        (len(watched.steps) if watched.open_calls else 0, len(machine.budget.limits)),
+        set(machine.shared),
+    ]
+
+
+# After an edit.
+
+
+def again(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, function: Any) -> bool:
+    """Runs an edited stretch of a script again, in a function of a chunk; False where the whole
+    script must run."""
+    visits: Visits | None = unit.visits
+    around = stretch.names_around(chunk, function)
+    if visits is None or not visits.usable or around is None or not stretch.is_plain:
+        return False
+    made: list[tuple[Visit, Visit]] = []
+    for visit, context in zip(visits.each, visits.contexts, strict=True):
+        new = _replayed(machine, unit, visit, stretch, context, chunk.text)
+        if new is None or not _alike(machine, visits, visit, new, around, stretch):
+            return False
+        made.append((visit, new))
+    replaced = {id(visit.part): new.part for visit, new in made}
+    parts = (replaced.get(key, part) for key, part in unit.parts.items())
+    unit.parts = {id(part): part for part in parts}
+    for visit, new in made:
+        visit.part = new.part
+        unit.asked.update(new.part.asked)
+        unit.consulted |= new.part.consulted
+        unit.noted |= new.part.noted
+    visits.stretch = stretch
+    return True
+
+
+def _replayed(
+    machine: Machine,
+    unit: Unit,
+    visit: Visit,
+    stretch: Stretch,
+    before: Context,
+    text: str,
+) -> Visit | None:
+    """A new run of a stretch from the state of an earlier one; None where it does more than that
+    did, or tells the code around it something else."""
+    journal = machine.journal
+    part = _part(machine, unit)
+    part.path, part.active, part.current_call = visit.path, visit.active, visit.current_call
+    part.budget = Budget(visit.steps, machine.program.unit(0).budget.cancelled)
+    copies: dict[int, Frame] = {}
+    part.stack = [_copied(each, copies) for each in visit.stack]
+    part.shared = dict(visit.shared)
+    part.watched = visit.watched.inside(apart=True)
+    frame = _copied(visit.frame, copies)
+    new = copy(visit)
+    new.part = part
+    known = dict(machine.globals)
+    mark = journal.mark()
+    present = journal.swap(visit.state)
+    machine.globals.update(visit.globals)
+    try:
+        with forgetting():
+            remind(visit.unknowns)
+            new.born = moment()
+            _, _, new.outcome = _observed(machine, new, frame, stretch.body)
+    except Exhausted:
+        return None
+    finally:
+        journal.undo(mark)
+        journal.swap(present)
+        machine.globals.update(known)
+    if new.outcome is None:
+        return None
+    after = _context(stretch.body, frame, text)
+    names = visit.outcome.names | new.outcome.names if visit.outcome else new.outcome.names
+    return new if before.without(names) == after.without(names) else None
+
+
+def _alike(
+    machine: Machine,
+    visits: Visits,
+    old: Visit,
+    new: Visit,
+    around: set[str],
+    stretch: Stretch,
+) -> bool:
+    """Whether the rest of the program cannot tell a run of a stretch from an earlier one."""
+    before, after = old.outcome, new.outcome
+    if before is None or after is None or before.treated != after.treated:
+        return False
+    fresh = (before.names | after.names) - around
+    if old.frame.loops and _carries(stretch.body, fresh):
+        return False
+    names = id(old.frame.scope.names)
+    places = {
+        place
+        for place in before.writes.keys() | after.writes.keys()
+        if not (place[0] == names and place[1] in fresh)
+    }
+    for place in places:
+        left, right = before.writes.get(place), after.writes.get(place)
+        if left is None or right is None or not _same(left[2], right[2]):
+            return False
+    return _affordable(machine, visits, old, after.steps - before.steps)
+
+
+def _affordable(machine: Machine, visits: Visits, visit: Visit, more: int) -> bool:
+    """Whether no bound is hit, or missed, by the steps that a stretch takes more than before."""
+    most = machine.options.max_spent
+    for frame in visit.stack:
+        spent = visits.spent.get(_counted(frame), 0)
+        if (spent > most) != (spent + more > most):
+            return False
+    return visits.steps - more * len(visits.each) >= 0
+
+
+def _counted(frame: Frame) -> Any:
+    function = frame.function
+    if function is None:
+        return None
+    own = frame.self_value if function.owner is not None else None
+    return (function.node, own.cls) if isinstance(own, Instance) else function.node
+
+
+def _carries(body: Sequence[ast.stmt], names: frozenset[str]) -> bool:
+    """Whether one pass of a loop may read what the stretch bound in the pass before."""
+    bound: set[str] = set()
+    for statement in body:
+        read = {
+            node.id
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
+        if isinstance(statement, ast.AugAssign):
+            read.update(_stored(statement))
+        if not read.isdisjoint(names - bound):
+            return True
+        if isinstance(statement, ast.Assign | ast.AnnAssign):
+            bound.update(_stored(statement))
+    return False
+
+
+def _stored(statement: ast.stmt) -> Iterator[str]:
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+
+
+def _same(left: Any, right: Any) -> bool:
+    """Whether two values say the same of everything."""
+    if left is right:
+        return True
+    if type(left) is not type(right):
+        return False
+    if type(left) is Tensor:
+        return all(
+            _same_trail(left.trail, right.trail)
+            if name == "trail"
+            else getattr(left, name) == getattr(right, name)
+            for name in Tensor.__slots__
+        )
+    if type(left) in (Const, DeviceValue, DtypeValue, External):
+        return bool(left == right)
+    if type(left) is TupleValue:
+        return left.names == right.names and _same(left.items, right.items)
+    if type(left) is tuple:
+        return len(left) == len(right) and all(map(_same, left, right))
+    return False
+
+
+def _same_trail(left: Trail | None, right: Trail | None) -> bool:
+    while left is not right:
+        if left is None or right is None:
+            return False
+        if (left.kind, left.text, left.site) != (right.kind, right.text, right.site):
+            return False
+        left, right = left.previous, right.previous
+    return True
