@@ -232,6 +232,8 @@ def set_item(
         if model is not None:
             name = "torch.Tensor.__setitem__"
             calls.run_model(machine, model, name, receiver, (index, value), {}, node, frame)
+    elif kind is HostArray:
+        _store_in_array(machine, receiver, index, value, node, frame)
     elif kind is DictObject:
         put(machine, receiver, index, value)
     elif kind is ListObject:
@@ -303,6 +305,16 @@ def _store_in_object(
     key = key_of(index)
     if key is not MISSING:
         machine.journal.write(receiver.fields, ("[]", key), value)
+
+
+def _store_in_array(
+    machine: Machine, receiver: HostArray, index: Any, value: Any, node: Any, frame: Frame
+) -> None:
+    """`array[index] = value`: a row that is read from host memory."""
+    name = "numpy.ndarray.__setitem__"
+    model = registry.function(name)
+    if model is not None:
+        calls.run_model(machine, model, name, receiver, (index, value), {}, node, frame)
 
 
 def remove(machine: Machine, target: ast.Subscript, frame: Frame) -> None:

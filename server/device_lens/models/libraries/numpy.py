@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from device_lens.domain.device import CPU
 from device_lens.domain.values import (
+    NONE,
     Const,
     DtypeValue,
     External,
@@ -170,7 +171,18 @@ def _model(name: str) -> Model:
     return host_function("np." + name.removeprefix("numpy."))
 
 
+def _set_item(call: Call) -> Value:
+    """`array[i] = t`: numpy takes a tensor of one number by its value, and reads any other."""
+    array = call.receiver
+    tensor = tensor_of(call.args[1]) if len(call.args) > 1 else None
+    of_numbers = type(array) is HostArray and array.dtype is not None
+    if of_numbers and tensor is not None and tensor.zero_dim is False:
+        call.services.host_read("array[…] =", call.args[1], 1)
+    return NONE
+
+
 def register_all() -> None:
+    FUNCTIONS["numpy.ndarray.__setitem__"] = _set_item
     PACKAGES["numpy"] = _model
     groups: tuple[tuple[list[str], Model], ...] = (
         (_FILLED, _filled),
