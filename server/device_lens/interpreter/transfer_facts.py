@@ -11,6 +11,7 @@ from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
 from device_lens.domain.values import (
     BoundExternal,
+    Const,
     DtypeValue,
     Tensor,
     TupleValue,
@@ -82,11 +83,18 @@ def _container(machine: Machine, node: ast.Call, receiver: Any, method: str, fra
         kind = receiver.kind
     elif type(receiver) is DictObject and receiver.kind == "dict":
         kind = "dict"
-    if kind is None or not any(tensor_of(item) is not None for item in contents(receiver)):
+    if kind is None or not _holds_data(contents(receiver)):
         return
     assert isinstance(node.func, ast.Attribute)
     subject = machine.site(node.func.value, frame)
     machine.findings.add(ContainerTransfer(machine.site(node, frame), subject, kind, method))
+
+
+def _holds_data(items: list[Any]) -> bool:
+    """Whether tensors are among the items, or there are only numbers and texts."""
+    if any(tensor_of(item) is not None for item in items):
+        return True
+    return bool(items) and all(type(item) is Const for item in items)
 
 
 def finish(
