@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from device_lens.domain.heap import ModuleObject
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject
 from device_lens.domain.values import Tensor
 from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_flow import Fate, fate
@@ -75,7 +75,8 @@ def summed(machine: Machine, node: ast.AugAssign, right: Any, frame: Frame) -> N
 
 
 def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
-    """`total = total + loss`, `outputs = torch.cat([outputs, out])`."""
+    """`total = total + loss`, `outputs = torch.cat([outputs, out])`, `outputs[step] = out`."""
+    _stored(machine, node, frame)
     form, parts = _joined(node.value)
     if not parts:
         return
@@ -86,6 +87,21 @@ def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
         if ast.unparse(other) != text and _was_graph(machine, other):
             _keep(machine, node, text, other, form, frame)
             return
+
+
+def _stored(machine: Machine, node: ast.Assign, frame: Frame) -> None:
+    """`outputs[step] = out`: another item of a list or dict in each iteration."""
+    target = node.targets[0]
+    if not isinstance(target, ast.Subscript) or not isinstance(target.slice, ast.Name):
+        return
+    loop = frame.loops[-1].node
+    steps = ast.walk(loop.target) if isinstance(loop, ast.For) else ()
+    if not any(isinstance(each, ast.Name) and each.id == target.slice.id for each in steps):
+        return
+    if not isinstance(target.value, ast.Name) or not _was_graph(machine, node.value):
+        return
+    if type(machine.evaluate(target.value, frame)) in (ListObject, DictObject):
+        _keep(machine, node, target.value.id, node.value, "collect", frame)
 
 
 def _joined(value: ast.expr) -> tuple[str, list[ast.expr]]:
@@ -146,26 +162,31 @@ def _keep(
     found = _loop_around(frame, subject)
     if found is None:
         return
-    loop, names = found
+    runs, names = found
     kept = machine.watched.kept_graphs.get(node)
     if kept is None:
         fact = RetainedGraph(machine.site(node, frame), text, machine.site(subject, frame), form)
         kept = machine.watched.kept_graphs[node] = Kept(fact)
-    kept.spent = kept.spent or _is_spent(loop, names)
+    kept.spent = kept.spent or any(map(_is_spent, runs, names))
     if len(kept.chains) < _MAX_CHAINS:
         local = bool(frame.loops) and not _in_module(machine)
         kept.chains.append(chain_of(frame) if local else ())
 
 
-def _loop_around(frame: Frame, subject: ast.expr) -> tuple[Any, set[str]] | None:
-    """The hot loop that runs the place, in this function or the nearest caller that has one, and
+def _loop_around(frame: Frame, subject: ast.expr) -> tuple[list[Any], list[set[str]]] | None:
+    """What each iteration of the hot loop runs that reaches the place: the functions on the way,
+    innermost first, and the loop, in this function or the nearest caller that has one. With each
     the names that hold there what is kept."""
     names = _operands(subject)
+    runs: list[Any] = []
+    held: list[set[str]] = []
     inner: Frame | None = frame
     while inner is not None:
         loop = next((record for record in reversed(inner.loops) if record.hot), None)
+        held.append(names)
         if loop is not None:
-            return loop.node, names
+            return [*runs, loop.node], held
+        runs.append(inner.function.node if inner.function is not None else ast.Pass())
         call, inner = inner.call_site, inner.parent
         arguments = [*call.args, *(k.value for k in call.keywords)] if _is_call(call) else []
         names = {name for argument in arguments for name in _operands(argument)}
@@ -183,9 +204,9 @@ def conclude(machine: Machine) -> None:
             machine.findings.add(kept.fact)
 
 
-def _is_spent(loop: Any, names: set[str]) -> bool:
-    """Whether the loop runs the backward pass of what these names hold."""
-    for node in ast.walk(loop):
+def _is_spent(run: Any, names: set[str]) -> bool:
+    """Whether a loop or function runs the backward pass of what these names hold."""
+    for node in ast.walk(run):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         if node.func.attr != "backward" or any(k.arg == "retain_graph" for k in node.keywords):

@@ -238,7 +238,7 @@ def accumulated(
 
 def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
     """An assignment whose value is known."""
-    if frame.loops and isinstance(node.value, ast.BinOp | ast.Call):
+    if frame.loops:
         graph_facts.assigned(machine, node, frame)
 
 
