@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -94,7 +94,8 @@ class _Run:
         self.scripts.append(unit)
 
     def library(self, targets: Sequence[str]) -> None:
-        """Runs what no script has reached: top levels, then functions with symbols."""
+        """Runs what no script has reached: top levels, then functions with symbols. What makes
+        objects comes first: a method that only they call runs before anyone can move them."""
         program = self.program
         for path in targets:
             program.stand()
@@ -105,16 +106,24 @@ class _Run:
         for unit in (*self.scripts, *(load.unit for load in self.reached.values())):
             activated |= unit.activated
         settled = frozenset(activated)
-        for path in targets:
-            load = program.loads.get(path)
-            if load is None:
-                continue
-            program.stand(path)
-            for function in self._defined(load.namespace):
-                if function.node not in activated and program.relevance.function(function):
-                    unit = self._alone(function, settled)
-                    self.functions.append(unit)
-                    activated |= unit.activated
+        for creating in (True, False):
+            for path in targets:
+                for function in self._uncalled(path, activated):
+                    if (function.name == "__init__") is creating:
+                        unit = self._alone(function, settled)
+                        self.functions.append(unit)
+                        activated |= unit.activated
+
+    def _uncalled(self, path: str, activated: set[Any]) -> Iterator[Function]:
+        """The functions of a module that nobody calls by the time that they are asked for."""
+        program = self.program
+        load = program.loads.get(path)
+        if load is None:
+            return
+        program.stand(path)
+        for function in self._defined(load.namespace):
+            if function.node not in activated and program.relevance.function(function):
+                yield function
 
     def _defined(self, namespace: Namespace) -> Iterable[Function]:
         """Every function and method of a module that was defined when it ran."""
