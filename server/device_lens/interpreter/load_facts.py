@@ -56,7 +56,8 @@ def loaded(machine: Machine, seen: LibraryCall) -> None:
     if any(keyword.arg is None for keyword in seen.node.keywords) or _for_one_rank(machine):
         return
     frame = seen.frame
-    if machine.watched.shows(_named(seen.node, 0), (frame.namespace.path,)):
+    saved = _named(seen, 0)
+    if saved and machine.watched.shows(saved, (frame.namespace.path,)):
         return
     site, names = machine.site(seen.node, frame), frozenset(frame.scope.names)
     entry = machine.stack[0].namespace.path
@@ -163,18 +164,21 @@ def asks(machine: Machine, seen: LibraryCall) -> None:
 
 def saves(machine: Machine, seen: LibraryCall) -> None:
     """`torch.save(x, path)`, which tells of all that call it. What every process saves under a name
-    it finds there, on its own device."""
+    a function finds there, on its own device."""
     for frame in machine.stack:
         machine.watched.note(SAVES, frame.namespace.path)
-    if isinstance(seen.node, ast.Call) and not _for_one_rank(machine):
-        machine.watched.note(_named(seen.node, 1), seen.frame.namespace.path)
+    if not _for_one_rank(machine):
+        machine.watched.note(_named(seen, 1), seen.frame.namespace.path)
 
 
-def _named(call: ast.Call, position: int) -> str:
-    """The evidence that a file saves under the name that a call writes."""
+def _named(seen: LibraryCall, position: int) -> str:
+    """The evidence that a function saves under the name that a call writes."""
+    call, function = seen.node, seen.frame.function
+    if not isinstance(call, ast.Call) or function is None:
+        return ""
     by_name = [each.value for each in call.keywords if each.arg == "f"]
     places = [*call.args[position : position + 1], *by_name]
-    return f"{SAVES} {ast.unparse(places[0])}" if places else ""
+    return f"{SAVES} {ast.unparse(places[0])} in {id(function.node)}" if places else ""
 
 
 _DISTRIBUTED = (
