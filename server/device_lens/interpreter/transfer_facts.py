@@ -83,7 +83,9 @@ def _container(machine: Machine, node: ast.Call, receiver: Any, method: str, fra
         kind = receiver.kind
     elif type(receiver) is DictObject and receiver.kind == "dict":
         kind = "dict"
-    if kind is None or not _holds_data(contents(receiver)):
+    if kind is None or _only_annotated(machine, node.func, frame):
+        return
+    if not _holds_data(contents(receiver)):
         return
     assert isinstance(node.func, ast.Attribute)
     subject = machine.site(node.func.value, frame)
@@ -95,6 +97,16 @@ def _holds_data(items: list[Any]) -> bool:
     if any(tensor_of(item) is not None for item in items):
         return True
     return bool(items) and all(type(item) is Const for item in items)
+
+
+def _only_annotated(machine: Machine, function: ast.expr, frame: Frame) -> bool:
+    """Whether nothing but its annotation says that a parameter is a container: what the program
+    does with it tells better than that."""
+    if not machine.symbolic or frame.function is None or not isinstance(function, ast.Attribute):
+        return False
+    parameters = frame.function.node.args
+    names = {each.arg for each in (*parameters.args, *parameters.kwonlyargs) if each.annotation}
+    return isinstance(function.value, ast.Name) and function.value.id in names
 
 
 def finish(
