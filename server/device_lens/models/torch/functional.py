@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from device_lens.domain.values import NONE
+from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.operation import TableModel
 from device_lens.models.registry import ALIASES, FUNCTIONS
 from device_lens.models.table import entries, register
@@ -198,6 +200,19 @@ SHARED = """
 """Functions that `torch` has under the same name and with the same parameters."""
 
 
+def _separate_projections(base: Model) -> Model:
+    """`multi_head_attention_forward`, which reads no joint projection where each has its own."""
+
+    def model(call: Call) -> Value:
+        separate = call.kwargs.get("use_separate_proj_weight", call.get(17, "", NONE))
+        if constant(separate) is True:
+            call.args = tuple(NONE if i == 5 else value for i, value in enumerate(call.args))
+            call.kwargs = {k: v for k, v in call.kwargs.items() if k != "in_proj_weight"}
+        return base(call)
+
+    return model
+
+
 def register_all() -> None:
     for table in (ACTIVATIONS, LAYERS, POOLING, LOSSES):
         register(table, "torch.nn.functional")
@@ -212,4 +227,6 @@ def register_all() -> None:
         FUNCTIONS[f"torch.nn.functional.{name}_"] = model.in_place()  # type: ignore[attr-defined]
     for name in words(SHARED):
         FUNCTIONS[f"torch.{name}"] = FUNCTIONS[f"torch.nn.functional.{name}"]
+    attention = "torch.nn.functional.multi_head_attention_forward"
+    FUNCTIONS[attention] = _separate_projections(FUNCTIONS[attention])
     ALIASES["torch.nn.functional.feature_dropout"] = "torch.feature_dropout"
