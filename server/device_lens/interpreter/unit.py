@@ -44,8 +44,6 @@ class Unit:
         self.parts: dict[int, Unit] = {}
         self.files: dict[str, Any] = {}
         """Files that were read for this unit alone, with their stamps."""
-        self.source: Any = None
-        """A script's parse, held with the unit: what was found is placed by its nodes."""
         self.asked: dict[str, Any] = {}
         """What was known of classes outside the workspace."""
         self.standalone = False
@@ -55,7 +53,8 @@ class Unit:
         self.visits: Visits | None = None
         """The runs of the statements that were edited last, where they are taken down."""
         self.source: Any = None
-        """The file that is run, if it is a script."""
+        """The file that is run, if it is a script: what was found is placed by the nodes of this
+        very parse."""
         self.rests_on: Any = None
         """What else decided the outcome: whoever keeps the unit compares it."""
         self.defined: dict[Any, Any] = {}
