@@ -18,6 +18,8 @@ from device_lens.models.dtypes import named
 from device_lens.models.libraries.host import host_function, read_arguments
 from device_lens.models.numbers import dimension, number, of_dimension, of_shape, sequence
 from device_lens.models.registry import ATTRIBUTES, FUNCTIONS, PACKAGES
+from device_lens.models.torch.evidence import EVIDENT
+from device_lens.models.torch.objects import unknown
 from device_lens.models.words import words
 
 ARRAY = "numpy.ndarray"
@@ -168,6 +170,8 @@ def _length(call: Call) -> Value:
 
 
 def _model(name: str) -> Model:
+    if name.startswith(f"{ARRAY}.") and name.rpartition(".")[2] in EVIDENT:
+        return unknown  # only tensors have such a method: it is no array after all
     return host_function("np." + name.removeprefix("numpy."))
 
 
