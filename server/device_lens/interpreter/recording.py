@@ -88,6 +88,17 @@ class Recorder:
             return
         _add(known, Seen(what, device, value, condition))
 
+    def take(self, other: Recorder) -> None:
+        """Takes in what another one has seen since."""
+        for node, entries in other.seen.items():
+            known = self.seen.get(node)
+            if known is None:
+                self.seen[node] = entries
+                self.sites[node] = other.sites[node]
+            else:
+                for entry in entries:
+                    _add(known, entry)
+
     def expression(self, node: Any, sizes: Sizes | None) -> Expression:
         """The fact of a node that no other recorder has seen."""
         found = self._made.get(node)

@@ -263,12 +263,16 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     visits.each.append(visit)
     visits.contexts.append(_context(stretch.body, frame, frame.chunk.text))
     flow, machine.path, visit.outcome = _observed(machine, visit, frame, stretch.body)
-    unit.watched.take_notes(part.watched)
-    if visit.outcome is None:
-        visits.usable = False
-        unit.watched.take(part.watched)
     unit.use(part)
     unit.noted |= part.noted
+    unit.watched.take_notes(part.watched)
+    if visit.outcome is None:
+        # What others see of the same code comes before or after it, as in any other run.
+        visits.usable = False
+        del unit.parts[id(part)]
+        unit.recorder.take(part.recorder)
+        unit.findings.take(part.findings)
+        unit.watched.take(part.watched)
     return flow
 
 

@@ -153,10 +153,11 @@ def _place(before: Definition, after: Definition, change: _Change) -> _Place | N
         differing = _differing(mine, theirs, change)
         if differing is None or len(differing) > 1:
             return None
-        if not differing:
-            return _Place(before.body, after.body, len(before.body), 0, around)
-        left, right, first, last = differing[0]
         around.append((mine, theirs))
+        if not differing:  # only comments and blank lines do
+            left, right = _blocks(mine)[0], _blocks(theirs)[0]
+            return _Place(left, right, len(left), 0, around)
+        left, right, first, last = differing[0]
         if not _one_left(left, right, first, last):
             return _Place(left, right, first, last, around)
         mine, theirs = left[first], right[first]
@@ -187,7 +188,7 @@ def _may_enter(before: ast.stmt, after: ast.stmt, change: _Change) -> bool:
     if not _same_head(before, after, change):
         return False
     differing = _differing(before, after, change)
-    return differing is not None and len(differing) == 1
+    return differing is not None and len(differing) <= 1
 
 
 def _blocks(node: ast.stmt) -> list[Block]:
@@ -204,7 +205,9 @@ def _same_head(before: ast.stmt, after: ast.stmt, change: _Change) -> bool:
     if not stays or _row(before) != _row(after) + change.moved:
         return False
     if isinstance(before, ast.Try) and isinstance(after, ast.Try):
-        pairs = list(zip(before.handlers, after.handlers, strict=False))
+        if len(before.handlers) != len(after.handlers):
+            return False
+        pairs = zip(before.handlers, after.handlers, strict=True)
         return all(
             left.name == right.name and _dumped(left.type) == _dumped(right.type)
             for left, right in pairs
@@ -310,8 +313,6 @@ def _shift_behind(node: ast.stmt, change: _Change) -> None:
             move(handler, change.lines)
         else:
             _shift(handler.body, change)
-            if change.is_behind(handler.end_lineno):
-                handler.end_lineno += change.lines
 
 
 def _shift(block: Block, change: _Change) -> None:
@@ -322,8 +323,11 @@ def _shift(block: Block, change: _Change) -> None:
 
 
 def _end_like(mine: ast.stmt, theirs: ast.stmt, change: _Change) -> None:
-    mine.end_lineno = (theirs.end_lineno or theirs.lineno) + change.moved
-    mine.end_col_offset = theirs.end_col_offset
+    """Lets a statement with its handlers end where the other one does."""
+    handlers = getattr(mine, "handlers", ()), getattr(theirs, "handlers", ())
+    for left, right in ((mine, theirs), *zip(*handlers, strict=True)):
+        left.end_lineno = (right.end_lineno or right.lineno) + change.moved
+        left.end_col_offset = right.end_col_offset
 
 
 def _forget_answers(node: ast.stmt) -> None:

@@ -6,13 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from ide_editing import Editing
 
-from device_lens.ide.explain import explain
-from device_lens.ide.locations import Printer
-from device_lens.ide.project import Project
 from device_lens.interpreter import imports, program
 from device_lens.interpreter.budget import Cancelled
-from device_lens.project.files import FileStore, Snapshot
 
 LAYERS = """\
 import torch
@@ -63,46 +60,6 @@ if __name__ == "__main__":
     main()
 """
 FILES = {"layers": LAYERS, "net": NET, "train": TRAIN}
-
-
-class Editing:
-    """A folder of files, all open, with a project that has seen each version of them."""
-
-    def __init__(self, folder: Path, files: dict[str, str]) -> None:
-        self.folder = folder
-        for name, text in files.items():
-            (folder / f"{name}.py").write_text(text, encoding="utf-8")
-        self.store = FileStore()
-        self.texts = dict(files)
-        self.version = 0
-        self.project = self.fresh()
-
-    def fresh(self) -> Project:
-        found = Project(str(self.folder))
-        found.index([str(self.folder / f"{name}.py") for name in self.texts], self.snapshot())
-        return found
-
-    def snapshot(self) -> Snapshot:
-        return self.store.snapshot()
-
-    def edit(self, name: str, old: str, new: str) -> None:
-        assert old in self.texts[name]
-        self.texts[name] = self.texts[name].replace(old, new, 1)
-        self.version += 1
-        self.store.change(str(self.folder / f"{name}.py"), self.version, self.texts[name])
-
-    def said(self, name: str, project: Project | None = None) -> tuple[object, list[object]]:
-        """All that is known of a file, and what is reported."""
-        path = str(self.folder / f"{name}.py")
-        analysis = (project or self.project).analyse(path, self.snapshot())
-        found = [(each.rule, each.range, each.message) for each in analysis.findings]
-        printer = Printer(str(self.folder), lambda path: None)
-        return explain(analysis.facts, analysis.sources, analysis.costs, printer), found
-
-    def agree(self) -> None:
-        """Whether a project that sees all this for the first time says the same."""
-        for name in self.texts:
-            assert self.said(name) == self.said(name, self.fresh())
 
 
 @pytest.fixture

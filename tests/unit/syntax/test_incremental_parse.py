@@ -119,3 +119,88 @@ def test_other_line_ends_keep_every_chunk() -> None:
 def test_the_same_text_is_the_same_file() -> None:
     old = parse("a.py", SMALL)
     assert parse("a.py", SMALL, old) is old
+
+
+TYPED = [
+    "x = f(y)", "if x: y = 1", "# note", "", "return x", "x = (1,", "'''doc'''", "for i in y:",
+    "    pass", "é = 'ü'; y = é", "@dec", "def h(a): return a", "else:", "y = '''", "global x",
+]  # fmt: skip
+NESTED = """\
+class A(B):
+    x = 1
+
+    @property
+    def first(self, a=1):
+        \"\"\"Doc.\"\"\"
+        y = self.x
+        for i in y:
+            if i:
+                y = i
+            else:
+                y = 2
+        return y
+
+    def second(self):
+        try:
+            self.first()
+        except E as error:
+            raise
+        finally:
+            pass
+        with self as z:
+            z = 'é', z
+        return z
+
+
+def third(a, *, b=2):
+    while a:
+        a = b
+
+        def inner():
+            return a
+
+        b = inner()
+    return b
+"""
+KEYS = st.lists(
+    st.tuples(st.integers(0, 40), st.sampled_from(TYPED), st.integers(0, 3), st.integers(1, 5)),
+    max_size=6,
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(KEYS)
+def test_typing_in_functions_equals_a_fresh_parse(keys: list[tuple[int, str, int, int]]) -> None:
+    lines = NESTED.split("\n")
+    file = parse("a.py", NESTED)
+    for at, typed, removed, step in keys:
+        at %= len(lines)
+        indent = len(lines[at]) - len(lines[at].lstrip())
+        lines[at : at + removed] = [""]
+        for end in range(0, len(typed) + step, step):
+            lines[at] = " " * indent + typed[:end]
+            text = "\n".join(lines)
+            file = parse("a.py", text, file)
+            assert _picture(file) == _picture(parse("a.py", text))
+
+
+def test_statements_around_an_edit_stay_the_nodes_that_they_are() -> None:
+    before = parse("a.py", NESTED)
+    first, second = before.chunks[0].body[0].body[1:3]
+    loop, last = first.body[2], first.body[3]
+    longer = NESTED.replace(
+        "                y = i\n", "                y = i\n                z = y\n"
+    )
+    after = parse("a.py", longer, before)
+    new, other = after.chunks[0].body[0].body[1:3]
+    assert new is not first
+    assert (new.body[2], new.body[3], other) == (loop, last, second)
+    assert after.range(after.chunks[0], last).start.line == 13
+    assert [name.id for name in (each.targets[0] for each in loop.body[0].body)] == ["y", "z"]
+
+
+def test_a_version_that_gave_its_nodes_away_is_parsed_anew() -> None:
+    before = parse("a.py", NESTED)
+    parse("a.py", NESTED.replace("y = 2", "y = 3"), before)
+    again = parse("a.py", NESTED.replace("y = 2", "y = 44"), before)
+    assert _picture(again) == _picture(parse("a.py", NESTED.replace("y = 2", "y = 44")))

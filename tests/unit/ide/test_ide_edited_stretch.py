@@ -1,0 +1,141 @@
+"""Statements that are typed in a function of a script run by themselves, as long as the rest of the
+program cannot tell; what is said is what a first look says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ide_editing import Editing
+
+from device_lens.interpreter import imports
+
+SCRIPT = """\
+import torch
+from torch import nn
+
+
+def prepare(batch, device):
+    # here
+    return batch.to(device)
+
+
+def main():
+    device = torch.device("cuda:0")
+    model = nn.Linear(4, 4).to(device)
+    seen = []
+    for step in range(10):
+        batch = torch.zeros(4)
+        batch = prepare(batch, device)
+        # loop
+        out = model(batch)
+        seen.append(out.detach())
+    # end
+    return seen
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.fixture
+def scripts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The scripts that run as a whole."""
+    names: list[str] = []
+    original = imports.run_module
+
+    def run(machine, namespace):  # type: ignore[no-untyped-def]
+        if namespace.name == "__main__":
+            names.append(namespace.path)
+        original(machine, namespace)
+
+    monkeypatch.setattr(imports, "run_module", run)
+    return names
+
+
+def typed(editing: Editing, mark: str, statement: str, scripts: list[str]) -> int:
+    """Types a statement before a comment, letter by letter; how often the script ran as a whole
+    after the first letter."""
+    line = next(line for line in editing.texts["train"].split("\n") if line.strip() == mark)
+    indent = line[: len(line) - len(mark)]
+    editing.said("train")
+    editing.edit("train", line, f"{indent}{statement[0]}\n{line}")
+    editing.said("train")
+    scripts.clear()
+    whole = 0
+    for end in range(1, len(statement)):
+        before = f"{indent}{statement[:end]}\n{line}"
+        editing.edit("train", before, f"{indent}{statement[: end + 1]}\n{line}")
+        mine = editing.said("train")
+        whole += len(scripts)
+        assert mine == editing.said("train", editing.fresh())
+        scripts.clear()
+    return whole
+
+
+@pytest.mark.parametrize("mark", ["# here", "# loop", "# end"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "new = torch.ones(4).to('cuda:1')",
+        "new = batch + torch.ones(4)",
+        "new, other = batch.cpu(), 1",
+        "print(batch.shape)",
+        "if batch is not None: new = batch.sum()",
+    ],
+)
+def test_a_statement_for_itself_runs_by_itself(
+    tmp_path: Path, scripts: list[str], mark: str, statement: str
+) -> None:
+    editing = Editing(tmp_path, {"train": SCRIPT})
+    assert typed(editing, mark, statement, scripts) == 0
+
+
+@pytest.mark.parametrize("mark", ["# here", "# loop", "# end"])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "batch = batch.cpu()",
+        "device = 'cpu'",
+        "batch += 1; batch = None",
+        "return None",
+        "seen.append(batch)",
+        "model.cpu()",
+        "raise ValueError",
+        "batch.to('cpu')",
+        "import os; os = batch",
+        "prepare(batch, 'cuda:1')",
+        "torch.set_default_device('cuda:1')",
+        "for step in [batch]: model(step)",
+        "total = total + batch",
+        "def main(): pass",
+        "with torch.no_grad(): batch = model(batch)",
+        "(lambda: batch.cuda())()",
+        "batch: torch.Tensor = model.weight",
+    ],
+)
+def test_what_the_rest_can_tell_runs_the_script(
+    tmp_path: Path, scripts: list[str], mark: str, statement: str
+) -> None:
+    """Each letter is held against a first look; most of these run the script again."""
+    editing = Editing(tmp_path, {"train": SCRIPT})
+    typed(editing, mark, statement, scripts)
+
+
+def test_a_change_that_matters_runs_the_script(tmp_path: Path, scripts: list[str]) -> None:
+    editing = Editing(tmp_path, {"train": SCRIPT})
+    assert typed(editing, "# loop", "batch = batch.cpu()", scripts) > 0
+    _, found = editing.said("train")
+    assert "module-input-mismatch" in [rule for rule, _, _ in found]
+
+
+def test_comments_and_blank_lines_run_nothing(tmp_path: Path, scripts: list[str]) -> None:
+    editing = Editing(tmp_path, {"train": SCRIPT})
+    editing.agree()
+    for old, new in (("# loop", "# a loop"), ("# here", "# here\n\n"), ("    # end\n", "")):
+        editing.edit("train", old, new)
+        scripts.clear()
+        mine = editing.said("train")
+        assert not scripts
+        assert mine == editing.said("train", editing.fresh())
