@@ -3,8 +3,10 @@
     python benchmarks/latency.py FILE LINE [--root FOLDER] [--server NAME=COMMAND …]
                                  [--rounds N] [--edits N]
 
-FILE is opened in each server and a letter is typed at the end of line LINE, again and again; the
-next one when the diagnostics of the version have come. Ours always takes part; others, such as
+FILE is opened in each server and statements are typed before line LINE, letter by letter, the next
+one when the diagnostics of the version have come. The first letter at a place is told by itself:
+ours runs the scripts that reach the place for it, and only the statements for those after it. CPU
+time is that of all letters. Ours always takes part; others, such as
 `--server "ty=ty server"`, are named with their commands. The servers take turns, each round in
 fresh processes, so that other work on the machine disturbs all alike: trust ratios, and CPU time
 (the whole process tree, from /proc) before wall time. Linux only.
@@ -25,6 +27,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,6 +38,13 @@ PATIENCE = 120.0
 KEY_SECONDS = 0.08
 OURS = "device-lens"
 PLANTED = "discarded-transfer"
+STATEMENTS = (
+    'placed = torch.ones(3, 4).to("cuda")',
+    "total = placed + torch.zeros(4)",
+    "for each in range(8): total = total + placed.cpu()",
+    'print(total.shape, "done")',
+)
+"""What is typed, again and again."""
 
 
 @dataclass
@@ -43,6 +53,7 @@ class Measured:
 
     start: list[float] = field(default_factory=list)
     first: list[float] = field(default_factory=list)
+    letter: list[float] = field(default_factory=list)
     edit: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
     burst: list[float] = field(default_factory=list)
@@ -223,19 +234,25 @@ def measure(
         found.first.append(since(began))
         settle(client)
         version = plant(client, known, line, lines) if name == OURS else 1
-        column = len(lines[line])
+        indent = lines[line][: len(lines[line]) - len(lines[line].lstrip())]
+        version += 1
+        client.change(version, (line, 0), (line, 0), f"{indent}\n")
+        client.diagnostics(version)
         before = cpu_of(client.process.pid)
-        for _ in range(edits):
-            version, column = version + 1, column + 1
+        keys = typed(line, indent)
+        for number in range(edits):
+            version += 1
             began = time.perf_counter()
-            client.change(version, (line, column - 1), (line, column - 1), "x")
+            place, text = next(keys)
+            client.change(version, place, place, text)
             client.diagnostics(version)
-            found.edit.append(since(began))
+            (found.edit if number else found.letter).append(since(began))
         found.cpu.append((cpu_of(client.process.pid) - before) / edits)
         for _ in range(10):
-            version, column = version + 1, column + 1
+            version += 1
             began = time.perf_counter()
-            client.change(version, (line, column - 1), (line, column - 1), "x")
+            place, text = next(keys)
+            client.change(version, place, place, text)
             time.sleep(KEY_SECONDS)
         client.diagnostics(version)
         found.burst.append(since(began))
@@ -250,6 +267,16 @@ def measure(
     finally:
         client.close()
     return found
+
+
+def typed(line: int, indent: str) -> Iterator[tuple[tuple[int, int], str]]:
+    """Places and what is typed there: the statements, each on a line of its own."""
+    while True:
+        for statement in STATEMENTS:
+            for column, letter in enumerate(statement, len(indent)):
+                yield (line, column), letter
+            yield (line, len(indent) + len(statement)), f"\n{indent}"
+            line += 1
 
 
 def plant(client: Client, diagnostics: list[Any], line: int, lines: list[str]) -> int:
@@ -280,6 +307,7 @@ def row(name: str, found: Measured, reference: float) -> str:
     cpu = statistics.median(found.cpu)
     return (
         f"| {name} | {statistics.median(found.start):.0f} | {statistics.median(found.first):.0f} "
+        f"| {statistics.median(found.letter):.0f} "
         f"| {statistics.median(edit):.1f} / {edit[int(len(edit) * 0.95)]:.1f} "
         f"| {statistics.median(found.burst):.0f} | {cpu:.1f} | {cpu / reference:.2f} × "
         f"| {statistics.median(hover):.1f} / {hover[int(len(hover) * 0.95)]:.1f} "
@@ -294,7 +322,7 @@ def main() -> None:
     parser.add_argument("--root", type=Path, help="default: the folder of the file")
     parser.add_argument("--server", action="append", default=[], metavar="NAME=COMMAND")
     parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--edits", type=int, default=30)
+    parser.add_argument("--edits", type=int, default=60)
     arguments = parser.parse_args()
     path = arguments.file.resolve()
     root = (arguments.root or path.parent).resolve()
@@ -310,10 +338,11 @@ def main() -> None:
     names = list(servers)
     reference = statistics.median(found[names[1] if len(names) > 1 else OURS].cpu)
     print(
-        "| server | start, ms | first diagnostics, ms | edit p50 / p95, ms | burst, ms "
+        "| server | start, ms | first diagnostics, ms | first letter, ms "
+        "| edit p50 / p95, ms | burst, ms "
         "| CPU per edit, ms | of the first peer's | hover p50 / p95, ms | memory, MB |"
     )
-    print("| :-- | --: | --: | --: | --: | --: | --: | --: | --: |")
+    print("| :-- | --: | --: | --: | --: | --: | --: | --: | --: | --: |")
     for name in names:
         print(row(name, found[name], reference))
 

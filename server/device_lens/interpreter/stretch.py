@@ -266,6 +266,7 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     unit.use(part)
     unit.noted |= part.noted
     unit.watched.take_notes(part.watched)
+    unit.watched.mask, unit.watched.started = part.watched.mask, part.watched.started
     if visit.outcome is None:
         # What others see of the same code comes before or after it, as in any other run.
         visits.usable = False
@@ -368,6 +369,8 @@ def again(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, function
     around = stretch.names_around(chunk, function)
     if visits is None or not visits.usable or around is None or not stretch.is_plain:
         return False
+    if not visits.each and stretch.block is not function.body:
+        return False  # a loop around it may run, and tell of what its text changes
     made: list[tuple[Visit, Visit]] = []
     for visit, context in zip(visits.each, visits.contexts, strict=True):
         new = _replayed(machine, unit, visit, stretch, context, chunk.text)

@@ -113,6 +113,8 @@ def test_a_statement_for_itself_runs_by_itself(
         "with torch.no_grad(): batch = model(batch)",
         "(lambda: batch.cuda())()",
         "batch: torch.Tensor = model.weight",
+        "import os; os.environ['CUDA_VISIBLE_DEVICES'] = '1'",
+        "new = torch.ones(4, device='cuda'); print(new)",
     ],
 )
 def test_what_the_rest_can_tell_runs_the_script(
