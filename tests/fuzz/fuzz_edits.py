@@ -133,13 +133,15 @@ def replay(steps: Sequence[Step], random: Random) -> None:
     project = Project(FOLDER)
     for number, step in enumerate(steps):
         snapshot = snapshot_of(step.contents)
+        # A document that changes is looked at in an editor: its imports count from then on.
+        seen = [each for each in step.contents if _seen(steps[: number + 1], each)]
+        project.index(seen, snapshot)
         mine = project.analyse(step.look_at, snapshot)
         text = step.contents[step.look_at]
         check_source(mine.facts.source, text if isinstance(text, str) else "")
         check_analysis(mine, random)
-        # The other file was looked at before, perhaps: its imports count from then on.
         fresh = Project(FOLDER)
-        fresh.index([each for each in step.contents if _seen(steps[: number + 1], each)], snapshot)
+        fresh.index(seen, snapshot)
         theirs = fresh.analyse(step.look_at, snapshot)
         state = random.getstate()
         one = picture(mine, random)

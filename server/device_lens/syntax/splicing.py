@@ -265,6 +265,7 @@ def _stand_alike(before: ast.stmt, after: ast.stmt, moved: int) -> bool:
     """Whether two statements are of one kind and take the same text, moved by some lines."""
     return (
         type(before) is type(after)
+        and _row(before) == _row(after) + moved
         and before.lineno == after.lineno + moved
         and before.col_offset == after.col_offset
         and (before.end_lineno or 0) == (after.end_lineno or 0) + moved

@@ -199,6 +199,15 @@ def test_statements_around_an_edit_stay_the_nodes_that_they_are() -> None:
     assert [name.id for name in (each.targets[0] for each in loop.body[0].body)] == ["y", "z"]
 
 
+def test_a_decorator_that_comes_makes_another_function() -> None:
+    before = parse("a.py", NESTED)
+    text = NESTED.replace("        def inner", "        @b\n        def inner").replace(
+        "\n\n      ", "\n      "
+    )
+    after = parse("a.py", text, before)
+    assert _picture(after) == _picture(parse("a.py", text))
+
+
 def test_a_version_that_gave_its_nodes_away_is_parsed_anew() -> None:
     before = parse("a.py", NESTED)
     parse("a.py", NESTED.replace("y = 2", "y = 3"), before)
