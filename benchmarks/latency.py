@@ -282,9 +282,9 @@ def typed(line: int, indent: str) -> Iterator[tuple[tuple[int, int], str]]:
 def plant(client: Client, diagnostics: list[Any], line: int, lines: list[str]) -> int:
     """Plants a finding before a line and takes it away again."""
     indent = lines[line][: len(lines[line]) - len(lines[line].lstrip())]
-    planted = f'{indent}torch.ones(1).to("cuda")\n'
+    planted = f'{indent}planted = torch.ones(1)\n{indent}planted.to("cuda")\n'
     known = planted_among(diagnostics)
-    for version, last, text in ((2, line, planted), (3, line + 1, "")):
+    for version, last, text in ((2, line, planted), (3, line + 2, "")):
         client.change(version, (line, 0), (last, 0), text)
         found = planted_among(client.diagnostics(version))
         if found != known + (1 if text else 0):

@@ -86,6 +86,8 @@ class Stretch:
 
     def grown(self, splice: Splice) -> Stretch | None:
         """The stretch after an edit of it, or right behind it; None for an edit elsewhere."""
+        if any(_has_block(node, splice.block) for each in self.body for node in ast.walk(each)):
+            return self
         if splice.block is not self.block or splice.start < self.start:
             return None
         if splice.start + splice.removed > self.stop:
@@ -108,6 +110,10 @@ class Stretch:
             return None
         around = (*lines[first:start], *lines[stop + 1 : last + 1])
         return set(_NAME.findall("\n".join(around)))
+
+
+def _has_block(node: ast.AST, block: list[ast.stmt]) -> bool:
+    return any(getattr(node, name, None) is block for name in ("body", "orelse", "finalbody"))
 
 
 def _end(statement: ast.stmt) -> int:

@@ -113,6 +113,7 @@ def test_a_statement_for_itself_runs_by_itself(
         "with torch.no_grad(): batch = model(batch)",
         "(lambda: batch.cuda())()",
         "batch: torch.Tensor = model.weight",
+        "for each in range(8): new = batch + each",
         "import os; os.environ['CUDA_VISIBLE_DEVICES'] = '1'",
         "new = torch.ones(4, device='cuda'); print(new)",
     ],
