@@ -22,7 +22,8 @@ from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Recorder
 from device_lens.interpreter.relevance import Relevance
-from device_lens.interpreter.stretch import Stretch, again
+from device_lens.interpreter.replay import again
+from device_lens.interpreter.stretch import Stretch
 from device_lens.interpreter.unit import Unit
 from device_lens.interpreter.watched import Watched
 from device_lens.models.torch.parts import device_remembered
@@ -234,22 +235,20 @@ class Program:
         """Runs the edited stretch of those scripts again that can do with it, and forgets the
         others."""
         edited, self._edited = self._edited, {}
+        units = {key: self.units.pop(key) for key in edited if key in self.units}
+        before, self.stretch = self.stretch, None
         if len(self._spliced) != 1:
-            self.stretch = None
-        else:
-            (chunk,) = self._spliced.values()
-            before, splice = self.stretch, chunk.splice
-            grown = None if before is None else before.grown(splice)
-            self.stretch = Stretch(splice.block, splice.start, splice.start + splice.added)
-            for key in [key for key in edited if key in self.units and grown is not None]:
-                unit, codes = self.units.pop(key), edited.pop(key)[1]
-                known = unit.visits is not None and unit.visits.stretch is before
-                if known and grown and again(self.machine, unit, grown, chunk, splice.function):
-                    unit.recode(codes)
-                    self.units[key] = unit
-                    self.stretch = grown
-        for key in edited:
-            self.units.pop(key, None)
+            return
+        (chunk,) = self._spliced.values()
+        splice = chunk.splice
+        grown = None if before is None else before.grown(splice)
+        self.stretch = Stretch(splice.block, splice.start, splice.start + splice.added)
+        for key, unit in units.items():
+            known = unit.visits is not None and unit.visits.stretch is before
+            if known and grown and again(self.machine, unit, grown, chunk, splice.function):
+                unit.recode(edited[key][1])
+                self.units[key] = unit
+                self.stretch = grown
 
     def _recode(self, chunk: Any, old: Any, new: Any) -> None:
         function = self.defined.pop(old, None)

@@ -9,6 +9,7 @@ import pytest
 from ide_editing import Editing
 
 from device_lens.interpreter import imports
+from device_lens.interpreter.budget import Cancelled
 
 SCRIPT = """\
 import torch
@@ -142,3 +143,26 @@ def test_comments_and_blank_lines_run_nothing(tmp_path: Path, scripts: list[str]
         mine = editing.said("train")
         assert not scripts
         assert mine == editing.said("train", editing.fresh())
+
+
+def test_a_letter_that_is_cancelled_leaves_the_rest_usable(tmp_path: Path) -> None:
+    editing = Editing(tmp_path, {"train": SCRIPT})
+    path = str(tmp_path / "train.py")
+    editing.said("train")
+    before = "    # here"
+    for number, letter in enumerate("new = torch.ones(4).cuda(); other = batch + new"):
+        after = before.replace("# here", f"{letter}# here")
+        editing.edit("train", before, after)
+        before = after
+        left = [number % 7]
+
+        def cancelled(left: list[int] = left) -> bool:
+            left[0] -= 1
+            return left[0] < 0
+
+        try:
+            editing.project.analyse(path, editing.snapshot(), cancelled)
+        except Cancelled:
+            if number % 3 == 0:
+                editing.agree()
+    editing.agree()
