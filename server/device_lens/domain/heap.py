@@ -184,12 +184,7 @@ class Journal:
                 before.setdefault((id(table), key), (table, key, table.get(key, MISSING)))
             self.log += before.values()
         for table, key, old in reversed(undone):
-            if old is MISSING:
-                table.pop(key, None)
-            else:
-                table[key] = old
-            if type(table) is Registry and table.standing is not None:
-                table.standing.known = None
+            _put(table, key, old)
         if self.moved_at > mark:
             self._moved()
 
@@ -211,12 +206,7 @@ class Journal:
         before: Delta = {}
         for place, (table, key, value) in places.items():
             before[place] = (table, key, table.get(key, MISSING))
-            if value is MISSING:
-                table.pop(key, None)
-            else:
-                table[key] = value
-            if type(table) is Registry and table.standing is not None:
-                table.standing.known = None
+            _put(table, key, value)
         self._moved()
         return before
 
@@ -228,6 +218,16 @@ class Journal:
             if place not in found:
                 found[place] = (table, key, old)
         return found
+
+
+def _put(table: Table, key: Any, value: Any) -> None:
+    """Gives a place a value, and lets a module look anew where it is."""
+    if value is MISSING:
+        table.pop(key, None)
+    else:
+        table[key] = value
+    if type(table) is Registry and table.standing is not None:
+        table.standing.known = None
 
 
 class HeapObject:

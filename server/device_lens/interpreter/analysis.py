@@ -12,8 +12,9 @@ from device_lens.domain.heap import ModuleObject
 from device_lens.interpreter import imports, reports, standalone
 from device_lens.interpreter.facts import FileFacts
 from device_lens.interpreter.findings import Findings
+from device_lens.interpreter.loads import Load
 from device_lens.interpreter.machine import Machine
-from device_lens.interpreter.program import Load, Program
+from device_lens.interpreter.program import Program
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Sizes, expressions
 from device_lens.interpreter.stretch import Visits

@@ -97,7 +97,7 @@ def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> N
     """A call is not followed: it is given its arguments as code that is not seen, and what its
     text may move is somewhere unknown."""
     machine.escape(values, function.name)
-    attributes = _moved_by(function.node)
+    attributes = moved_by(function.node)
     if attributes is None:
         return
     for value in values:
@@ -111,11 +111,11 @@ def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> N
 def moved_around(machine: Machine, generator: Any, values: tuple[Any, ...]) -> None:
     """A generator is a context manager, and has been run to its end: what it moves before the block
     and puts back after it is somewhere unknown in between."""
-    if isinstance(generator, ast.FunctionDef) and _moved_by(generator) is not None:
+    if isinstance(generator, ast.FunctionDef) and moved_by(generator) is not None:
         forget(machine, values)
 
 
-def _moved_by(node: Any) -> frozenset[str] | None:
+def moved_by(node: Any) -> frozenset[str] | None:
     """The attributes that a function puts elsewhere; None where it moves nothing in place."""
     known: frozenset[str] | None = node.__dict__.get(_MOVES, _NOT_READ)
     if known is _NOT_READ:

@@ -13,9 +13,20 @@ Exit = tuple[Any, Any, Delta | None]
 
 class LoopRecord:
     """A loop that is being run. `breaks` and `continues` are the paths that left its body;
-    `repeats` tells that a pass may stand for any number of them."""
+    `repeats` tells that a pass may stand for any number of them, `many` that the text of the body
+    decides whether it runs for each item."""
 
-    __slots__ = ("breaks", "chunk", "continues", "hot", "mark", "node", "repeats", "trip_count")
+    __slots__ = (
+        "breaks",
+        "chunk",
+        "continues",
+        "hot",
+        "many",
+        "mark",
+        "node",
+        "repeats",
+        "trip_count",
+    )
 
     def __init__(self, node: Any, chunk: Any, trip_count: int | None, hot: bool) -> None:
         self.node = node
@@ -23,6 +34,7 @@ class LoopRecord:
         self.trip_count = trip_count
         self.hot = hot
         self.repeats = True
+        self.many = False
         self.mark = 0
         self.breaks: list[Exit] = []
         self.continues: list[Exit] = []

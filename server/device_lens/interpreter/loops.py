@@ -39,7 +39,8 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     def bind(value: Any) -> Callable[[], None]:
         return lambda: assign(machine, node.target, fresh(value), frame, node.iter)
 
-    changes = len(items) > MAX_UNROLLED and effects.changes_items(node, node.target, node.body)
+    record.many = len(items) > MAX_UNROLLED
+    changes = record.many and effects.changes_items(node, node.target, node.body)
     few = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
     if rest is None and (few or (changes and effects.one_by_one(items))):
         flow = _unrolled(machine, record, node.body, frame, [bind(item) for item in items])

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any
 
-from device_lens.domain.code import Deferred, Namespace
-from device_lens.domain.heap import MISSING, Dated, Journal, Registry, moment
-from device_lens.domain.values import Const, Unknown, forgetting
+from device_lens.domain.code import Namespace
+from device_lens.domain.heap import moment
+from device_lens.domain.values import forgetting
 from device_lens.interpreter import patching, standalone
 from device_lens.interpreter.budget import Budget, Options
+from device_lens.interpreter.loads import Activations, Load, effects_of, patches, undo
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Recorder
@@ -28,52 +28,10 @@ from device_lens.interpreter.unit import Unit
 from device_lens.interpreter.watched import Watched
 from device_lens.models.torch.parts import device_remembered
 
-GROWING = frozenset({"items", "rest", "rest_key"})
-"""The fields of lists and dicts that change when something is put into them."""
 _DEVICES = ("default_device", "default_set", "default_type", "current_cuda")
 """The state of a program that decides where what is made goes."""
 MOST_REPLACED = 400
 """Chunks replaced before a program starts afresh: what they leave in memory is bounded."""
-
-
-class Activations(Counter[Any]):
-    """Activations of functions that count together with those that other top levels called: what
-    is written is written to the sum, and what was added is kept."""
-
-    def __init__(self, total: Counter[Any]) -> None:
-        super().__init__()
-        self._total = total
-        self._added: Counter[Any] = Counter()
-
-    def __getitem__(self, key: Any) -> int:
-        return self._total[key]
-
-    def __setitem__(self, key: Any, value: int) -> None:
-        self._added[key] += value - self._total[key]
-        self._total[key] = value
-
-    def take_back(self) -> None:
-        """Takes what was added out of the sum."""
-        self._total.subtract(self._added)
-
-
-@dataclass(slots=True)
-class Load:
-    """A module whose top level has run. `effects` are its writes to what was there before it, as
-    table, key, old and new value. One that is not `shared` changed what others see, so that the
-    next unit must not find it."""
-
-    namespace: Namespace
-    unit: Unit
-    stamp: Any
-    importers: set[str] = field(default_factory=set)
-    effects: list[tuple[Any, Any, Any, Any]] = field(default_factory=list)
-    shared: bool = True
-    activations: Activations = field(default_factory=lambda: Activations(Counter()))
-    left: dict[str, Any] | None = None
-    """The state that decides where what is made goes, where the run has changed it."""
-    told: frozenset[object] = frozenset()
-    """The lineages of the chunks whose code must not change under what the run has shown."""
 
 
 class Program:
@@ -245,8 +203,8 @@ class Program:
         self.stretch = Stretch(splice.block, splice.start, splice.start + splice.added)
         for key, unit in units.items():
             known = unit.visits is not None and unit.visits.stretch is before
+            unit.recode(edited[key][1])
             if known and grown and again(self.machine, unit, grown, chunk, splice.function):
-                unit.recode(edited[key][1])
                 self.units[key] = unit
                 self.stretch = grown
 
@@ -302,7 +260,7 @@ class Program:
             return
         machine = self.machine
         left = [load for path, load in self.loads.items() if path in gone]
-        if not _undo([effect for load in left for effect in load.effects], machine.journal):
+        if not undo([effect for load in left for effect in load.effects], machine.journal):
             self._start_afresh(machine.workspace)
             return
         for load in left:
@@ -365,7 +323,7 @@ class Program:
             complete = True
         finally:
             self.loading.pop()
-            load.effects = list(_effects(journal.entries, namespace.scope.names, born))
+            load.effects = list(effects_of(journal.entries, namespace.scope.names, born))
             journal.resume(written)
             journal.outside = outside
             load.unit.close()
@@ -374,7 +332,7 @@ class Program:
             load.left = left if left != found else None
             if not ordinary and load.unit.recorder.sites:
                 load.shared = False
-            if any(_patches(*effect) for effect in load.effects):
+            if any(patches(*effect) for effect in load.effects):
                 load.shared = False
             state = load.unit.watched.mask, load.unit.watched.started
             if state != (self.watched.mask, self.watched.started):
@@ -432,53 +390,3 @@ class Program:
                 found.add(path)
                 pending += self.loads[path].unit.imports
         return {path: load for path, load in self.loads.items() if path in found}
-
-
-def _effects(
-    entries: list[tuple[Any, Any, Any]], own: Any, born: int
-) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """What was written to tables that were there before a moment, each place once."""
-    seen: set[tuple[int, Any]] = set()
-    for table, key, old in entries:
-        if table is own or (isinstance(table, Dated) and table.born >= born):
-            continue
-        place = id(table), key
-        if place not in seen:
-            seen.add(place)
-            yield table, key, old, table.get(key, MISSING)
-
-
-def _patches(table: Any, key: Any, old: Any, new: Any) -> bool:
-    """Whether a write changes what others may rest on, rather than adding to it or filling in
-    what was left open."""
-    return old is not new and key not in GROWING and _tells(old) and _tells(new)
-
-
-def _tells(value: Any) -> bool:
-    if type(value) is Const:
-        return value.value is not None
-    return value is not MISSING and not isinstance(value, Unknown | Namespace | Deferred)
-
-
-def _undo(effects: list[tuple[Any, Any, Any, Any]], journal: Journal) -> bool:
-    """Undoes what modules did to others, save where another one wrote since; False where that
-    cannot be told apart. The effects are in the order in which the modules began to run."""
-    places: dict[tuple[int, Any], list[tuple[Any, Any, Any, Any]]] = {}
-    for effect in effects:
-        places.setdefault((id(effect[0]), effect[1]), []).append(effect)
-    for each in places.values():
-        table, key, old, _ = each[0]
-        now = table.get(key, MISSING)
-        if all(now is not written for effect in each for written in effect[2:]):
-            if key == "items":
-                mine = {id(item) for effect in each for item in effect[3][len(effect[2]) :]}
-                table[key] = tuple(item for item in now if id(item) not in mine)
-            elif key in GROWING:
-                return False
-        elif old is MISSING:
-            table.pop(key, None)
-        else:
-            table[key] = old
-        if type(table) is Registry:
-            journal.forget_places(table)
-    return True

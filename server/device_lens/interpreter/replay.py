@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.heap import Instance, moment
+from device_lens.domain.heap import moment
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     Const,
@@ -140,19 +140,10 @@ def _alike(
 def _affordable(machine: Machine, visits: Visits, visit: Visit, more: int) -> bool:
     """Whether no bound is hit, or missed, by the steps that a stretch takes more than before."""
     most = machine.options.max_spent
-    for frame in visit.stack:
-        spent = visits.spent.get(_counted(frame), 0)
+    for spent in visit.spent:
         if (spent > most) != (spent + more > most):
             return False
     return visits.steps - more * len(visits.each) >= 0
-
-
-def _counted(frame: Frame) -> Any:
-    function = frame.function
-    if function is None:
-        return None
-    own = frame.self_value if function.owner is not None else None
-    return (function.node, own.cls) if isinstance(own, Instance) else function.node
 
 
 def _carries(body: Sequence[ast.stmt], names: frozenset[str]) -> bool:

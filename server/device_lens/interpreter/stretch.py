@@ -12,7 +12,7 @@ import ast
 import re
 from collections.abc import Iterable, Sequence
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.heap import MISSING, Dated, Delta, Table, moment
@@ -113,14 +113,17 @@ def _end(statement: ast.stmt) -> int:
 @dataclass(frozen=True, slots=True)
 class Context:
     """What the text of a stretch tells the code around it, by which that may find something else:
-    what the loops around it change, which of their variables it mentions, whether it has a loop
-    or a backward pass, and what is special about its function."""
+    what is special about its function, what that puts elsewhere where it is not followed, what the
+    loops around it change, whether they move what they go through, which of their variables it
+    mentions, and whether it has a loop or a backward pass."""
 
-    loops: tuple[scan.LoopInfo, ...]
-    mentioned: frozenset[str]
-    nested: bool
-    backward: bool
     function: scan.FunctionInfo | None
+    moved: frozenset[str] | None
+    loops: tuple[scan.LoopInfo, ...] = ()
+    changing: tuple[bool, ...] = ()
+    mentioned: frozenset[str] = frozenset()
+    nested: bool = False
+    backward: bool = False
 
     def without(self, names: frozenset[str]) -> Context:
         """The same, were it not for some names."""
@@ -130,7 +133,7 @@ class Context:
             )
             for loop in self.loops
         )
-        return Context(loops, self.mentioned, self.nested, self.backward, self.function)
+        return replace(self, loops=loops)
 
 
 def _without(texts: Iterable[str], names: frozenset[str]) -> frozenset[str]:
@@ -138,24 +141,30 @@ def _without(texts: Iterable[str], names: frozenset[str]) -> frozenset[str]:
 
 
 def context_of(body: Sequence[ast.stmt], frame: Frame, text: str) -> Context:
+    """What a stretch tells the code around it in a frame; `text` is that of its chunk."""
+    from device_lens.interpreter import effects
+
     function = frame.function
     info = None if function is None else scan.function_info(function.node, text)
-    loops = [loop.node for loop in frame.loops if isinstance(loop.node, ast.stmt)]
-    if not loops:
-        return Context((), frozenset(), False, False, info)
+    moved = None if function is None else effects.moved_by(function.node)
+    records = [loop for loop in frame.loops if isinstance(loop.node, ast.stmt)]
+    if not records:
+        return Context(info, moved)
+    loops = [record.node for record in records]
+    over = [loop for loop in loops if isinstance(loop, ast.For | ast.AsyncFor)]
+    many = [record.node for record in records if record.many]
     nodes = [node for statement in body for node in ast.walk(statement)]
     targets = {
-        name.id
-        for loop in loops
-        for name in ast.walk(getattr(loop, "target", loop))
-        if isinstance(name, ast.Name) and not isinstance(loop, ast.While)
+        name.id for loop in over for name in ast.walk(loop.target) if isinstance(name, ast.Name)
     }
     return Context(
+        info,
+        moved,
         tuple(map(scan.loop_info, loops)),
+        tuple(effects.changes_items(loop, loop.target, loop.body) for loop in many),
         frozenset(n.id for n in nodes if isinstance(n, ast.Name) and n.id in targets),
         any(isinstance(node, ast.For | ast.While) for node in nodes),
         any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in nodes),
-        info,
     )
 
 
@@ -177,6 +186,8 @@ class Visit:
     born: int
     part: Unit
     outcome: Outcome | None = None
+    spent: list[int] = field(default_factory=list)
+    """Steps that each function on the stack took in the whole script."""
     state: Delta = field(default_factory=dict)
     """What must be written to the heap to have the state before the stretch, once the script is
     over."""
@@ -204,11 +215,11 @@ class Visits:
     contexts: list[Context] = field(default_factory=list)
     steps: int = 0
     """Steps that were left at the end of the script."""
-    spent: dict[Any, int] = field(default_factory=dict)
-    """Steps that each function took."""
 
     def finish(self, machine: Machine, unit: Unit) -> None:
         """Works out the states of the visits, once the script is over and undone."""
+        from device_lens.interpreter.functions import counted_as
+
         log = machine.journal.log or []
         watched = unit.watched
         if watched.kept_graphs or watched.bypasses or unit.budget.steps < 0:
@@ -216,10 +227,15 @@ class Visits:
         if not self.usable:
             self.each = []
             return
-        self.steps, self.spent = unit.budget.steps, dict(unit.spent)
+        self.steps = unit.budget.steps
         later: Delta = {}
         position = len(log)
         for visit in reversed(self.each):
+            visit.spent = [
+                unit.spent[counted_as(frame.function, (frame.self_value,))]
+                for frame in visit.stack
+                if frame.function is not None
+            ]
             for entry in reversed(log[visit.logged : position]):
                 later[id(entry[0]), entry[1]] = entry
             position = visit.logged
@@ -246,7 +262,7 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     visits, log = unit.visits, machine.journal.log
     if visits is None or log is None or visits.stretch is not stretch:
         return machine.execute_all(stretch.body, frame)
-    if len(visits.each) >= MOST_VISITS or not stretch.is_plain:
+    if len(visits.each) >= MOST_VISITS or not stretch.is_plain or _is_nested(frame):
         visits.usable = False
     if not visits.usable:
         return machine.execute_all(stretch.body, frame)
@@ -273,7 +289,14 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     return flow
 
 
+def _is_nested(frame: Frame) -> bool:
+    """Whether the function stands in another one, which its text is a part of."""
+    function = frame.function
+    return function is not None and function.scope is not function.namespace.scope
+
+
 def part_of(machine: Machine, unit: Unit) -> Unit:
+    """A unit for one run of a stretch, where the machine is now."""
     part = machine.program.unit(0)
     part.standalone, part.symbolic = unit.standalone, machine.symbolic
     part.path, part.active = machine.path, machine.active

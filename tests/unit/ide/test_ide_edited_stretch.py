@@ -39,6 +39,33 @@ if __name__ == "__main__":
     main()
 """
 
+MANY = """\
+import torch
+from torch import nn
+
+
+def deep(layer, left):
+    # deep
+    if left:
+        deep(layer, left - 1)
+    return layer
+
+
+def main():
+    layers = [nn.Linear(1, 1), nn.Linear(2, 2), nn.Linear(3, 3), nn.Linear(4, 4)]
+    layers += [nn.Linear(5, 5), nn.Linear(6, 6), nn.Linear(7, 7), nn.Linear(8, 8)]
+    seen = []
+    for layer in layers:
+        # many
+        seen.append(layer)
+    deep(layers[0], 9)
+    return seen[0], seen[7], layers[0].weight
+
+
+if __name__ == "__main__":
+    main()
+"""
+
 
 @pytest.fixture
 def scripts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
@@ -125,6 +152,16 @@ def test_what_the_rest_can_tell_runs_the_script(
     """Each letter is held against a first look; most of these run the script again."""
     editing = Editing(tmp_path, {"train": SCRIPT})
     typed(editing, mark, statement, scripts)
+
+
+@pytest.mark.parametrize("mark", ["# many", "# deep"])
+def test_a_statement_that_tells_how_to_run_what_is_around_it(
+    tmp_path: Path, scripts: list[str], mark: str
+) -> None:
+    """A loop that moves something runs for each object, and a function that does so and is called
+    too deep leaves its arguments somewhere."""
+    editing = Editing(tmp_path, {"train": MANY})
+    typed(editing, mark, "new = [1]; new.apply(len)", scripts)
 
 
 def test_a_change_that_matters_runs_the_script(tmp_path: Path, scripts: list[str]) -> None:

@@ -194,7 +194,7 @@ def test_a_program_that_starts_afresh_in_between_says_the_same(
     files = {"net": NET, "layers": layers, "settings": settings, "train": train}
     editing = Editing(tmp_path, files)
     whole = editing.said("layers")
-    monkeypatch.setattr(program, "_undo", lambda effects, journal: False)
+    monkeypatch.setattr(program, "undo", lambda effects, journal: False)
     assert editing.said("layers", editing.fresh()) == whole
     editing.edit("layers", "WIDTH = 4", "WIDTH = 8")
     editing.agree()

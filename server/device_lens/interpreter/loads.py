@@ -1,0 +1,106 @@
+"""Modules whose top levels have run, and what they did to others, which can be taken back."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from device_lens.domain.code import Deferred, Namespace
+from device_lens.domain.heap import MISSING, Dated, Journal, Registry
+from device_lens.domain.values import Const, Unknown
+from device_lens.interpreter.unit import Unit
+
+GROWING = frozenset({"items", "rest", "rest_key"})
+"""The fields of lists and dicts that change when something is put into them."""
+
+
+class Activations(Counter[Any]):
+    """Activations of functions that count together with those that other top levels called: what
+    is written is written to the sum, and what was added is kept."""
+
+    def __init__(self, total: Counter[Any]) -> None:
+        super().__init__()
+        self._total = total
+        self._added: Counter[Any] = Counter()
+
+    def __getitem__(self, key: Any) -> int:
+        return self._total[key]
+
+    def __setitem__(self, key: Any, value: int) -> None:
+        self._added[key] += value - self._total[key]
+        self._total[key] = value
+
+    def take_back(self) -> None:
+        """Takes what was added out of the sum."""
+        self._total.subtract(self._added)
+
+
+@dataclass(slots=True)
+class Load:
+    """A module whose top level has run. `effects` are its writes to what was there before it, as
+    table, key, old and new value. One that is not `shared` changed what others see, so that the
+    next unit must not find it."""
+
+    namespace: Namespace
+    unit: Unit
+    stamp: Any
+    importers: set[str] = field(default_factory=set)
+    effects: list[tuple[Any, Any, Any, Any]] = field(default_factory=list)
+    shared: bool = True
+    activations: Activations = field(default_factory=lambda: Activations(Counter()))
+    left: dict[str, Any] | None = None
+    """The state that decides where what is made goes, where the run has changed it."""
+    told: frozenset[object] = frozenset()
+    """The lineages of the chunks whose code must not change under what the run has shown."""
+
+
+def effects_of(
+    entries: list[tuple[Any, Any, Any]], own: Any, born: int
+) -> Iterator[tuple[Any, Any, Any, Any]]:
+    """What was written to tables that were there before a moment, each place once."""
+    seen: set[tuple[int, Any]] = set()
+    for table, key, old in entries:
+        if table is own or (isinstance(table, Dated) and table.born >= born):
+            continue
+        place = id(table), key
+        if place not in seen:
+            seen.add(place)
+            yield table, key, old, table.get(key, MISSING)
+
+
+def patches(table: Any, key: Any, old: Any, new: Any) -> bool:
+    """Whether a write changes what others may rest on, rather than adding to it or filling in
+    what was left open."""
+    return old is not new and key not in GROWING and _tells(old) and _tells(new)
+
+
+def _tells(value: Any) -> bool:
+    if type(value) is Const:
+        return value.value is not None
+    return value is not MISSING and not isinstance(value, Unknown | Namespace | Deferred)
+
+
+def undo(effects: list[tuple[Any, Any, Any, Any]], journal: Journal) -> bool:
+    """Undoes what modules did to others, save where another one wrote since; False where that
+    cannot be told apart. The effects are in the order in which the modules began to run."""
+    places: dict[tuple[int, Any], list[tuple[Any, Any, Any, Any]]] = {}
+    for effect in effects:
+        places.setdefault((id(effect[0]), effect[1]), []).append(effect)
+    for each in places.values():
+        table, key, old, _ = each[0]
+        now = table.get(key, MISSING)
+        if all(now is not written for effect in each for written in effect[2:]):
+            if key == "items":
+                mine = {id(item) for effect in each for item in effect[3][len(effect[2]) :]}
+                table[key] = tuple(item for item in now if id(item) not in mine)
+            elif key in GROWING:
+                return False
+        elif old is MISSING:
+            table.pop(key, None)
+        else:
+            table[key] = old
+        if type(table) is Registry:
+            journal.forget_places(table)
+    return True
