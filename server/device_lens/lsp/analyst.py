@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from pygls.uris import from_fs_path
 
 from device_lens.lsp.documents import View
+from device_lens.lsp.freed import give_back
 from device_lens.lsp.result import Result
 from device_lens.lsp.scheduler import Token
 from device_lens.lsp.settings import Settings
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
 
 MOST_CALLERS = 3
 """Scripts that run before a file in each of its analyses: more would be felt while typing."""
+
+
+HEAVY = 1.0
+"""Seconds of an analysis that leaves memory worth giving back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +93,9 @@ class Analyst:
         path = request.view.path
         project = self._project(path, request)
         analysis = project.analyse(path, request.snapshot, token)
+        seconds = time.perf_counter() - began
+        if seconds > HEAVY:
+            give_back()
         return Result(
             view=request.view,
             settings=settings_for(path, request.settings),
@@ -98,7 +106,7 @@ class Analyst:
             configuration=analysis.configuration,
             costs=analysis.costs,
             sources=analysis.sources,
-            seconds=time.perf_counter() - began,
+            seconds=seconds,
             limits=analysis.limits,
             left_out=analysis.left_out,
         )
@@ -124,6 +132,7 @@ class Analyst:
         opened = request.snapshot.documents
         closed = [path for path in files if path not in opened]
         found = project.index_callers([request.view.path], closed, token, request.snapshot)
+        give_back()
         return Callers(bool(found - opened.keys()))
 
     def check_files(self, paths: tuple[str, ...], request: Request, token: Token) -> list[Result]:
@@ -204,12 +213,18 @@ class Analyst:
 
     def _project(self, path: str, request: Request) -> Project:
         from device_lens.ide.project import Project, root_of
+        from device_lens.project.files import ParseCache
 
         root = root_of(path, request.folders)
         settings = settings_for(path, request.settings)
         known = self._projects.get(root)
         if known is None or known[0] != settings:
-            project = Project(root, settings.configuration(), calibration=self._calibration)
+            project = Project(
+                root,
+                settings.configuration(),
+                calibration=self._calibration,
+                parsed=ParseCache(sparing=True),
+            )
             project.memory = self._memory
             project.most_callers = MOST_CALLERS
             project.foreign = self._foreign

@@ -41,11 +41,16 @@ class Protocol(LanguageServerProtocol):
         """A message as an object. A request that is none gets an error, not silence."""
         try:
             _demand_envelope(data)
-            return super().structure_message(data)
+            message = super().structure_message(data)
         except JsonRpcException as error:
             if isinstance(data.get("id"), int | str) and "method" in data:
                 self._send_response(data["id"], error=error.to_response_error())
             raise
+        command = getattr(message, "params", None)
+        if isinstance(command, types.ExecuteCommandParams):
+            # Without arguments pygls calls a command as it is; an empty list it holds against it.
+            command.arguments = command.arguments or []
+        return message
 
     def _handle_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
         """An answer to a question that was taken back is no longer wanted, and no defect. One that

@@ -63,7 +63,21 @@ class LineIndex:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.lines: list[str] = _LINE_END.split(text) if "\r" in text else text.split("\n")
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines without their ends."""
+        return _LINE_END.split(self.text) if "\r" in self.text else self.text.split("\n")
+
+    @property
+    def count(self) -> int:
+        """How many lines there are."""
+        return len(self.lines) if "\r" in self.text else self.text.count("\n") + 1
+
+    def forget(self) -> None:
+        """Lets go of what the text tells again when it is asked for."""
+        self.__dict__.pop("lines", None)
+        self.__dict__.pop("starts", None)
 
     @cached_property
     def starts(self) -> list[int]:

@@ -51,6 +51,10 @@ class SourceFile:
         own, start = self._placed.get(id(chunk.lineage), (chunk, 0))
         return own.range(node).shifted(start)
 
+    def newest(self, chunk: Chunk) -> Chunk:
+        """The chunk of this file that has taken over the nodes of one."""
+        return self._placed.get(id(chunk.lineage), (chunk, 0))[0]
+
     def absolute(self, chunk: Chunk, relative: Range) -> Range:
         """A range relative to a chunk, as a range of the file."""
         return relative.shifted(self.start_of(chunk))
