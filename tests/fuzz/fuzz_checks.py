@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from enum import Enum
+from functools import lru_cache
 from itertools import pairwise
 from random import Random
 from types import MappingProxyType
@@ -31,6 +32,7 @@ from device_lens.ide.semantic_tokens import semantic_tokens
 from device_lens.lsp.convert import to_client_range
 from device_lens.project.files import OpenDocument, Snapshot
 from device_lens.syntax.position import LineIndex, Position, Range, column_of_units
+from device_lens.syntax.resting import rest
 from device_lens.syntax.source import SourceFile, parse
 
 FOLDER = "/device-lens-fuzz"
@@ -59,6 +61,7 @@ def look(text: str, random: Random) -> None:
     project = Project(FOLDER)
     analysis = project.analyse(MAIN, snapshot_of({MAIN: text}))
     check_source(analysis.facts.source, text)
+    _check_rest(text)
     check_analysis(analysis, random)
     if analysis.findings and random.random() < 0.1:
         fixed = fix_files(project, [MAIN], snapshot_of({MAIN: text}))
@@ -66,6 +69,18 @@ def look(text: str, random: Random) -> None:
         before = len(analysis.facts.source.problems)
         problems = parse(MAIN, after).problems if isinstance(after, str) else ()
         _demand(len(problems) <= before, f"fixing broke the syntax: {problems[:1]}")
+
+
+def _check_rest(text: str) -> None:
+    """What was let rest is what it was."""
+    resting, other = parse(MAIN, text), parse(MAIN, text)
+    rest(resting)
+    for one, two in zip(resting.chunks, other.chunks, strict=True):
+        for mine, theirs in zip(one.body, two.body, strict=True):
+            same = ast.dump(mine, include_attributes=True) == ast.dump(
+                theirs, include_attributes=True
+            )
+            _demand(same, "what was let rest is not what it was")
 
 
 def check_source(source: SourceFile, text: str) -> None:
@@ -96,19 +111,29 @@ def check_source(source: SourceFile, text: str) -> None:
 
 def check_range(lines: LineIndex, where: Range, what: str) -> None:
     """A range lies within the text, and in each line within the line, in every encoding."""
-    _demand(where.start <= where.end, f"{what}: {where} ends before it starts")
+    if where.start > where.end:
+        raise Wrong(f"{what}: {where} ends before it starts")
     for position in (where.start, where.end):
         inside = 0 <= position.line < len(lines.lines)
         inside = inside and 0 <= position.column <= len(lines.line(position.line))
-        _demand(inside, f"{what}: {position} lies outside the text")
+        if not inside:
+            raise Wrong(f"{what}: {position} lies outside the text")
     if max(len(lines.line(where.start.line)), len(lines.line(where.end.line))) > LONG_LINE:
         return
+    for place in (where.start, where.end):
+        _survives(lines.line(place.line), place.column)
+
+
+@lru_cache(maxsize=200_000)
+def _survives(line: str, column: int) -> None:
+    """A column is the same after the way to a client and back. The same lines come again and
+    again: each of their columns is tried once."""
+    place = Position(0, column)
     for encoding in _ENCODINGS:
-        sent = to_client_range(lines, where, encoding)
-        for position, place in ((sent.start, where.start), (sent.end, where.end)):
-            line = lines.line(position.line)
-            back = column_of_units(line, position.character, encoding)
-            _demand(back == place.column, f"{what}: {place} does not survive {encoding}")
+        sent = to_client_range(LineIndex(line), Range(place, place), encoding)
+        back = column_of_units(line, sent.start.character, encoding)
+        if back != column:
+            raise Wrong(f"column {column} of {line!r} does not survive {encoding}")
 
 
 def _check_word(source: SourceFile, where: Range, node: ast.AST) -> None:
@@ -120,11 +145,13 @@ def _check_word(source: SourceFile, where: Range, node: ast.AST) -> None:
         text = text[: len(node.arg)] if text.isascii() else word
     else:
         return
-    _demand(unicodedata.normalize("NFKC", text) == word, f"{where} is {text!r}, not {word!r}")
+    if unicodedata.normalize("NFKC", text) != word:
+        raise Wrong(f"{where} is {text!r}, not {word!r}")
 
 
-def check_analysis(analysis: Analysis, random: Random) -> None:
-    """Everything that is shown of a file lies in it, and can be shown."""
+def check_analysis(analysis: Analysis, random: Random, with_words: bool = True) -> None:
+    """Everything that is shown of a file lies in it, and can be shown. What the command line says
+    is left to who compares it, where `with_words` is False."""
     facts, source = analysis.facts, analysis.facts.source
     own = {id(chunk.lineage) for chunk in source.chunks}
     nodes = {id(n) for chunk in source.chunks for top in chunk.body for n in ast.walk(top)}
@@ -142,7 +169,7 @@ def check_analysis(analysis: Analysis, random: Random) -> None:
     fixes = [(fix, finding) for finding in analysis.findings for fix in finding.fixes]
     for fix, finding in random.sample(fixes, min(MOST_FIXES, len(fixes))):
         _check_fix(source, fix, finding.rule)
-    _check_shown(analysis, random)
+    _check_shown(analysis, random, with_words)
 
 
 def _check_finding(analysis: Analysis, finding: Any) -> None:
@@ -173,7 +200,7 @@ def _check_fix(source: SourceFile, fix: Any, rule: str) -> None:
         )
 
 
-def _check_shown(analysis: Analysis, random: Random) -> None:
+def _check_shown(analysis: Analysis, random: Random, with_words: bool) -> None:
     facts, source = analysis.facts, analysis.facts.source
     whole = Range(Position(0, 0), source.lines.end)
     for position in _positions(analysis, random):
@@ -197,7 +224,8 @@ def _check_shown(analysis: Analysis, random: Random) -> None:
             other_source = analysis.sources(edit.path)
             if other_source is not None:
                 check_range(other_source.lines, edit.range, f"action {action.title!r}")
-    json.dumps(explained(analysis))
+    if with_words:
+        json.dumps(explained(analysis))
 
 
 def explained(analysis: Analysis) -> dict[str, Any]:

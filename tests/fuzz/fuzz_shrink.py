@@ -30,7 +30,7 @@ def shrunk(
 
     if isinstance(made, str):
         return _smaller(made, fails) if fails(made) else made
-    if kind == "edits" and isinstance(made, list):
+    if kind in ("edits", "typing") and isinstance(made, list):
         return _smaller_steps(made, fails)
     return None
 

@@ -10,6 +10,7 @@ The same seed makes the same inputs on every machine, unless folders are added t
 from __future__ import annotations
 
 import argparse
+import gc
 import sys
 import time
 from collections import Counter
@@ -28,6 +29,7 @@ SHARES = {"text": 10, "edits": 3, "typing": 2, "notebook": 3, "file": 3, "traffi
 
 def main() -> int:
     arguments = _arguments()
+    gc.set_threshold(50_000, 20, 50)  # as the server has it
     corpus = programs(Path(folder) for folder in arguments.corpus)
     if arguments.kind == "patterns":
         return _patterns(arguments.sizes)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -193,10 +192,16 @@ class Project:
         snapshot: Snapshot | None = None,
     ) -> frozenset[str]:
         """Takes the targets and those of `files` that import them into account; gives the
-        latter."""
-        importers = self._graph.importers_of
-        index = partial(self.index, snapshot=snapshot)
-        return find_callers(targets, files, index, importers, cancelled)
+        latter. Their imports are kept, their parses are not: most of them are not run."""
+
+        def index(paths: Iterable[str]) -> None:
+            for path in paths:
+                known = self._cache.holds(path)
+                self.index([path], snapshot)
+                if not known:
+                    self._cache.let_go(path)
+
+        return find_callers(targets, files, index, self._graph.importers_of, cancelled)
 
     def analyse_together(
         self,

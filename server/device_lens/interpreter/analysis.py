@@ -16,8 +16,7 @@ from device_lens.interpreter.loads import Load
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.program import Program
 from device_lens.interpreter.protocol import Workspace
-from device_lens.interpreter.recording import Sizes, expressions
-from device_lens.interpreter.stretch import Visits
+from device_lens.interpreter.recording import Sizes, expression_at, expressions
 from device_lens.interpreter.tables import fill_tables
 from device_lens.interpreter.unit import Unit
 from device_lens.models.torch.parts import bytes_and_count
@@ -80,13 +79,11 @@ class _Run:
         program, key = self.program, ("script", path)
         unit = program.units.get(key)
         if unit is None:
-            lines = len(file.lines.lines)
+            lines = file.lines.count
             options = program.options
             unit = program.unit(options.max_steps + options.steps_per_line * lines)
             unit.files[path] = self.workspace.stamp(path)
             unit.source = file
-            if program.stretch is not None:
-                unit.visits = Visits(program.stretch)
             program.run(
                 unit, partial(_run_script, self.program.machine, Namespace(path, "__main__", file))
             )
@@ -171,6 +168,7 @@ class _Run:
             facts.limits += limits
             if path in targets:
                 facts.read_expressions = partial(expressions, recorders, path, sizes)
+                facts.expression_at = partial(expression_at, recorders, path, sizes)
         return found
 
     def _conclude(self, loads: list[Unit], units: dict[int, Unit]) -> Findings:

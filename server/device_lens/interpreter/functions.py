@@ -101,6 +101,7 @@ def _may_enter(machine: Machine, function: Function) -> bool:
 def run(machine: Machine, function: Function, frame: Frame) -> Any:
     """Runs the body in a frame whose parameters are bound."""
     machine.activated.add(function.node)
+    machine.unit.entered.add(function.node)
     path = machine.path
     frame.entry_mark = machine.journal.mark()
     machine.stack.append(frame)

@@ -54,6 +54,14 @@ class Load:
     """The state that decides where what is made goes, where the run has changed it."""
     told: frozenset[object] = frozenset()
     """The lineages of the chunks whose code must not change under what the run has shown."""
+    placed: frozenset[object] = frozenset()
+    """Those of the chunks in which it found something: all nodes outside of the functions that an
+    edit is about have to stay."""
+
+    def allows(self, before: Any, after: Any) -> bool:
+        """Whether a chunk may become another one that has other bodies of functions."""
+        stays = after.splice is not None or before.lineage not in self.placed
+        return stays and before.lineage not in self.told
 
 
 def effects_of(

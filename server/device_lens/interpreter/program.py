@@ -8,7 +8,7 @@ new code; else the module is run again, and with it those that import it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -17,21 +17,20 @@ from device_lens.domain.heap import moment
 from device_lens.domain.values import forgetting
 from device_lens.interpreter import patching, standalone
 from device_lens.interpreter.budget import Budget, Options
+from device_lens.interpreter.edits import Codes, Edits
+from device_lens.interpreter.former import Former
 from device_lens.interpreter.loads import Activations, Load, effects_of, patches, undo
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Recorder
 from device_lens.interpreter.relevance import Relevance
-from device_lens.interpreter.replay import again
-from device_lens.interpreter.stretch import Stretch
+from device_lens.interpreter.stretch import Stretch, Visits
 from device_lens.interpreter.unit import Unit
 from device_lens.interpreter.watched import Watched
 from device_lens.models.torch.parts import device_remembered
 
 _DEVICES = ("default_device", "default_set", "default_type", "current_cuda")
 """The state of a program that decides where what is made goes."""
-MOST_REPLACED = 400
-"""Chunks replaced before a program starts afresh: what they leave in memory is bounded."""
 
 
 class Program:
@@ -51,7 +50,7 @@ class Program:
         self.units: dict[Any, Unit] = {}
         self.instances: dict[Any, standalone.Made | None] = {}
         self.relevance = Relevance(workspace)
-        self._replaced = 0
+        self.former = Former()
         self.machine = Machine(self, self.options, workspace)
         self.machine.adopt(self.unit(self.options.max_steps))
         self.start = dict(self.machine.globals)
@@ -75,9 +74,9 @@ class Program:
         self.machine.workspace = workspace
         self._leave_alone()
         self.relevance.begin(workspace)
-        self._edited: dict[Any, tuple[Any, Any]] = {}
-        self._spliced: dict[int, Any] = {}
+        self._edits = Edits()
         for key in [key for key, unit in self.units.items() if not unit.holds(workspace)]:
+            self._edits.touched = True
             if not self._is_spliced(key, workspace):
                 del self.units[key]
         for cls in [c for c, m in self.instances.items() if m and not m.unit.holds(workspace)]:
@@ -88,7 +87,7 @@ class Program:
             if not load.unit.holds(workspace)
             or (workspace.stamp(path) != load.stamp and not self._patch(path, workspace))
         ]
-        if self._replaced > MOST_REPLACED:
+        if self.former.is_too_much():
             self._start_afresh(workspace)
         elif gone:
             self.drop(gone)
@@ -97,6 +96,7 @@ class Program:
     def _patch(self, path: str, workspace: Workspace) -> bool:
         """Gives a module the new bodies of its functions, if that is all that changed."""
         load = self.loads[path]
+        self._edits.touched = True
         new = workspace.source(path)
         if new is None or not load.shared:
             return False
@@ -104,10 +104,10 @@ class Program:
         pairs = patching.replaced(old.chunks, new.chunks)
         if pairs is None:
             return False
-        codes: list[tuple[Any, Any, Any]] = []
+        codes: Codes = []
         for before, after in pairs:
             inner = patching.definitions(before.body, after.body)
-            if inner is None or any(before.lineage in each.told for each in self.loads.values()):
+            if inner is None or not all(each.allows(before, after) for each in self.loads.values()):
                 return False
             codes += ((after, left, right) for left, right in inner)
         for chunk, left, right in codes:
@@ -117,29 +117,27 @@ class Program:
                 self._rehouse(after)
         load.namespace.file = new
         load.stamp = workspace.stamp(path)
-        self._replaced += len(pairs)
+        self.former.add(before for before, _ in pairs)
         alone = patching.spliced(old.chunks, new.chunks)
         if alone is not None and self._says_the_same(*alone, codes):
             self._rename(codes)
             return True
-        kept = set() if alone is None else self._put_off(alone[1], codes)
+        kept = set() if alone is None else self._edits.put_off(alone[1], codes, self._all_units())
         self._forget_units({left for _, left, _ in codes}, kept=kept)
         return True
 
-    def _says_the_same(self, before: Any, after: Any, codes: list[tuple[Any, Any, Any]]) -> bool:
+    def _says_the_same(self, before: Any, after: Any, codes: Codes) -> bool:
         """Whether nothing has changed but comments and blank lines, without a word that matters."""
         words = self.relevance.words
         return not (after.splice.added or after.splice.removed) and all(
             words(before, left) == words(after, right) for _, left, right in codes
         )
 
-    def _rename(self, codes: list[tuple[Any, Any, Any]]) -> None:
+    def _rename(self, codes: Codes) -> None:
         """Some functions and classes are other nodes now, and nothing else has changed."""
         units: dict[int, Unit] = {}
-        for unit in self.units.values():
+        for unit in self._all_units():
             units.update(unit.flat())
-        for made in self.instances.values():
-            units.update({} if made is None else made.unit.flat())
         for load in self.loads.values():
             units.update(load.unit.flat())
         for unit in units.values():
@@ -168,47 +166,38 @@ class Program:
         if self._says_the_same(*pair, codes):
             unit.recode(codes)
             return True
-        return key in self._put_off(pair[1], codes, (key,))
-
-    def _put_off(
-        self, chunk: Any, codes: list[tuple[Any, Any, Any]], keys: Iterable[Any] | None = None
-    ) -> set[Any]:
-        """The scripts, out of some, of which only an edited stretch may have to run again, once
-        all files are known."""
-        self._spliced[id(chunk)] = chunk
-        lefts = {left for _, left, _ in codes}
-        found: set[Any] = set()
-        for key in list(self.units) if keys is None else keys:
-            unit = self.units[key]
-            if unit.visits is None or not unit.read(lefts, ()) or unit.told(codes):
-                continue
-            edited = self._edited.get(key)
-            if edited is not None and edited[0] is not chunk:
-                continue
-            self._edited[key] = chunk, codes
-            found.add(key)
-        return found
+        return bool(self._edits.put_off(pair[1], codes, (unit,)))
 
     def _run_edited(self) -> None:
-        """Runs the edited stretch of those scripts again that can do with it, and forgets the
-        others."""
-        edited, self._edited = self._edited, {}
-        units = {key: self.units.pop(key) for key in edited if key in self.units}
+        """Lets those units stand in which edited statements do what they did before: none of them
+        if that is cancelled."""
         before, self.stretch = self.stretch, None
-        if len(self._spliced) != 1:
-            return
-        (chunk,) = self._spliced.values()
-        splice = chunk.splice
-        grown = None if before is None else before.grown(splice)
-        self.stretch = Stretch(splice.block, splice.start, splice.start + splice.added)
-        for key, unit in units.items():
-            known = unit.visits is not None and unit.visits.stretch is before
-            unit.recode(edited[key][1])
-            if known and grown and again(self.machine, unit, grown, chunk, splice.function):
-                self.units[key] = unit
-                self.stretch = grown
+        gone: Collection[int] = self._edits.open_units(self._all_units())
+        nodes: Mapping[Any, Any] = {}
+        try:
+            self.stretch, gone, nodes = self._edits.settle(self.machine, before, self._depth)
+        finally:
+            self._renew(gone, nodes)
+
+    def _renew(self, gone: Collection[int], nodes: Mapping[Any, Any]) -> None:
+        """Forgets some units, and keeps those of functions under their new nodes."""
+        for key in [key for key, unit in self.units.items() if id(unit) in gone]:
+            del self.units[key]
+        for cls in [c for c, made in self.instances.items() if made and id(made.unit) in gone]:
+            self._forget_instance(cls)
+        for left in [left for left in nodes if left in self.units]:
+            self.units[nodes[left]] = self.units.pop(left)
+
+    def _depth(self, unit: Unit, codes: Codes) -> int | None:
+        """How deep a unit follows calls now, where that hangs on the edited function itself."""
+        for _, left, right in codes:
+            function = self.defined.get(right)
+            if self.units.get(left) is unit and function is not None and unit.symbolic_depth:
+                return standalone.depth_of(self.machine, function)
+        return None
 
     def _recode(self, chunk: Any, old: Any, new: Any) -> None:
+        self.relevance.forget(old)
         function = self.defined.pop(old, None)
         if function is not None:
             function.node, function.chunk = new, chunk
@@ -228,7 +217,7 @@ class Program:
 
     def _told(self, unit: Unit) -> frozenset[object]:
         """The lineages of the chunks of which a module's top level has shown something."""
-        functions = (self.defined.get(node) for node in unit.activated)
+        functions = (self.defined.get(node) for node in unit.activated | unit.consulted)
         return frozenset(
             {
                 *unit.noted,
@@ -238,15 +227,19 @@ class Program:
         )
 
     def _forget_units(
-        self, nodes: set[Any], modules: Collection[str] = (), kept: Collection[Any] = ()
+        self, nodes: set[Any], modules: Collection[str] = (), kept: Collection[int] = ()
     ) -> None:
         """Forgets what ran or read some nodes, or asked for some modules, save what is `kept`."""
-        for key in [key for key, unit in self.units.items() if unit.read(nodes, modules)]:
-            if key not in kept:
+        for key, unit in list(self.units.items()):
+            if unit.read(nodes, modules) and id(unit) not in kept:
                 del self.units[key]
         for cls, made in list(self.instances.items()):
-            if made is not None and made.unit.read(nodes, modules):
+            if made is not None and made.unit.read(nodes, modules) and id(made.unit) not in kept:
                 self._forget_instance(cls)
+
+    def _all_units(self) -> list[Unit]:
+        """Those that stand for themselves: of scripts, functions and instances."""
+        return [*self.units.values(), *(made.unit for made in self.instances.values() if made)]
 
     def _forget_instance(self, cls: Any) -> None:
         made = self.instances.pop(cls)
@@ -268,13 +261,15 @@ class Program:
             machine.modules.pop(load.namespace.path, None)
             self.watched.forget(load.unit.watched)
             load.activations.take_back()
-        self._replaced += len(gone)
+        self.former.add(load.unit for load in left)
         code = {n: f for n, f in self.defined.items() if f.namespace.path in gone}
         classes = {n: c for n, c in self.classes.items() if c.namespace.path in gone}
         for node in code:
             del self.defined[node]
         for node in classes:
             del self.classes[node]
+        for node in (*code, *classes):
+            self.relevance.forget(node)
         self._forget_units({*code, *classes}, gone)
 
     def _importers(self, paths: Iterable[str]) -> set[str]:
@@ -328,6 +323,7 @@ class Program:
             journal.outside = outside
             load.unit.close()
             load.told = self._told(load.unit)
+            load.placed = frozenset(load.unit.findings.lineages())
             left = {name: machine.globals[name] for name in _DEVICES}
             load.left = left if left != found else None
             if not ordinary and load.unit.recorder.sites:
@@ -344,20 +340,30 @@ class Program:
 
     def run(self, unit: Unit, action: Callable[[], None]) -> None:
         """Runs a unit from the state that the modules leave, and puts that state back."""
-        machine, visits = self.machine, unit.visits
+        machine = self.machine
         journal = machine.journal
         mark, start = journal.mark(), moment()
-        journal.log = None if visits is None else []
+        journal.log = None if self.stretch is None else []
+        self._looked_at: list[Visits] = []
+        self.look_at_edited(unit)
         try:
             with machine.apart(unit), forgetting():
                 action()
         finally:
             journal.settle(mark, start)
             journal.undo(mark)
-            if visits is not None:
-                visits.finish(machine, unit)
+            if unit.visits is not None:
+                unit.visits.close(unit)
+            for visits in self._looked_at:
+                visits.finish(journal.log or [])
             journal.log = None
             unit.close()
+
+    def look_at_edited(self, unit: Unit) -> None:
+        """Has the runs of the statements that were edited last taken down in a unit."""
+        if self.stretch is not None and self.machine.journal.log is not None:
+            unit.visits = Visits(self.stretch)
+            self._looked_at.append(unit.visits)
 
     def leave(self, unit: Unit) -> None:
         """Takes those modules out again that only one unit may see."""

@@ -33,15 +33,17 @@ MAX_SEEN = 12
 
 
 class Seen:
-    """One observation: the kind and device of a value under a path condition."""
+    """One observation: the kind and device of a value under a path condition. Of a module `trail`
+    is what was known of its way when it was observed: others may move it later."""
 
-    __slots__ = ("condition", "device", "kind", "value")
+    __slots__ = ("condition", "device", "kind", "trail", "value")
 
     def __init__(self, kind: Kind, device: Any, value: Any, condition: Any) -> None:
         self.kind = kind
         self.device = device
         self.value = value
         self.condition = condition
+        self.trail = value.trail if type(value) is ModuleObject else None
 
 
 class Recorder:
@@ -56,6 +58,7 @@ class Recorder:
         self.module_device = module_device
         self._by_path: dict[str, list[Any]] | None = None
         self._made: dict[Any, Expression] = {}
+        self._merged: dict[Any, tuple[list[Recorder], Expression]] = {}
 
     def nodes(self, path: str) -> list[Any]:
         """The nodes of a file that were observed, once the recorder's unit is over."""
@@ -120,12 +123,27 @@ def expressions(recorders: Iterable[Recorder], path: str, sizes: Sizes | None) -
     ]
 
 
+def expression_at(
+    recorders: Iterable[Recorder], path: str, sizes: Sizes | None, node: Any
+) -> Expression | None:
+    """The fact of one node of a file: all of them cost as much as the file is large."""
+    found = [each for each in recorders if node in each.seen and each.sites[node].path == path]
+    if not found:
+        return None
+    return found[0].expression(node, sizes) if len(found) == 1 else _shared(node, found, sizes)
+
+
 def _shared(node: Any, recorders: list[Recorder], sizes: Sizes | None) -> Expression:
+    known = recorders[0]._merged.get(node)
+    if known is not None and known[0] == recorders:
+        return known[1]
     merged: list[Seen] = []
     for recorder in recorders:
         for seen in recorder.seen[node]:
             _add(merged, seen)
-    return _expression(recorders[0].sites[node], merged, sizes)
+    found = _expression(recorders[0].sites[node], merged, sizes)
+    recorders[0]._merged[node] = recorders, found
+    return found
 
 
 def _add(known: list[Seen], new: Seen) -> None:
@@ -300,9 +318,21 @@ def _over_all(entries: list[Seen]) -> DeviceTree:
         here = device if entry.condition is True else choose(entry.condition, device, _BOTTOM)
         tree = here if tree is _BOTTOM else combine(_both, tree, here)
         if depth(tree) > MAX_DEPTH + 4:
+            tree = _over_named(tree)
+        if depth(tree) > MAX_DEPTH + 4:
             return UNKNOWN_DEVICE
     result: DeviceTree = combine(lambda leaf: UNKNOWN_DEVICE if leaf is _BOTTOM else leaf, tree)
     return _without(tree, _BOTTOM) if type(tree) is Guarded else result
+
+
+def _over_named(tree: Any) -> Any:
+    """The tree over named atoms alone: what the others tell apart has to agree."""
+    if type(tree) is not Guarded:
+        return tree
+    yes, no = _over_named(tree.yes), _over_named(tree.no)
+    if not tree.atom.named:
+        return combine(_both, yes, no)
+    return choose(Guarded(tree.atom, True, False), yes, no)
 
 
 def _without(tree: Any, nothing: Any) -> Any:
@@ -356,7 +386,7 @@ def _common_shape(left: Any, right: Any) -> Any:
 def _module_trail(entries: list[Seen]) -> Trail | None:
     for entry in reversed(entries):
         if type(entry.value) is ModuleObject:
-            return entry.value.trail
+            return entry.trail
         if type(entry.value) is Unknown:
             return None
     return None

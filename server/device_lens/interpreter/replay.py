@@ -1,4 +1,4 @@
-"""Runs an edited stretch of a script again, from the states in which the script met it, and tells
+"""Runs an edited stretch of a unit again, from the states in which the unit met it, and tells
 whether the rest of the program could see a difference."""
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ from device_lens.domain.values import (
 from device_lens.interpreter.budget import Budget, Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.stretch import (
-    Context,
     Stretch,
     Visit,
     Visits,
-    context_of,
     copied,
     observed,
     part_of,
 )
+from device_lens.interpreter.told import Context, context_of
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -40,8 +39,8 @@ if TYPE_CHECKING:
 
 
 def again(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, function: Any) -> bool:
-    """Runs an edited stretch of a script again, in a function of a chunk; False where the whole
-    script must run."""
+    """Runs an edited stretch of a unit again, in a function of a chunk; False where the whole
+    unit must run."""
     visits: Visits | None = unit.visits
     around = stretch.names_around(chunk, function)
     if visits is None or not visits.usable or around is None or not stretch.is_plain:
@@ -51,7 +50,12 @@ def again(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, function
     made: list[tuple[Visit, Visit]] = []
     for visit, context in zip(visits.each, visits.contexts, strict=True):
         new = _replayed(machine, unit, visit, stretch, context, chunk.text)
-        if new is None or not _alike(machine, visits, visit, new, around, stretch):
+        if new is None:
+            return False
+        doubtful = around & _bound(visit, new)
+        if doubtful:
+            around = around - stretch.only_words(function, doubtful)
+        if not _alike(machine, visits, visit, new, around, stretch):
             return False
         made.append((visit, new))
     replaced = {id(visit.part): new.part for visit, new in made}
@@ -64,6 +68,12 @@ def again(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, function
         unit.noted |= new.part.noted
     visits.stretch = stretch
     return True
+
+
+def _bound(old: Visit, new: Visit) -> frozenset[str]:
+    """The names that two runs of a stretch bind."""
+    outcomes = [each.outcome for each in (old, new) if each.outcome is not None]
+    return frozenset().union(*(each.names for each in outcomes))
 
 
 def _replayed(
@@ -79,6 +89,7 @@ def _replayed(
     journal = machine.journal
     part = part_of(machine, unit)
     part.path, part.active, part.current_call = visit.path, visit.active, visit.current_call
+    part.symbolic = visit.part.symbolic
     part.budget = Budget(visit.steps, machine.program.unit(0).budget.cancelled)
     copies: dict[int, Frame] = {}
     part.stack = [copied(each, copies) for each in visit.stack]
@@ -105,7 +116,7 @@ def _replayed(
     if new.outcome is None:
         return None
     after = context_of(stretch.body, frame, text)
-    names = visit.outcome.names | new.outcome.names if visit.outcome else new.outcome.names
+    names = _bound(visit, new)
     return new if before.without(names) == after.without(names) else None
 
 
@@ -120,6 +131,10 @@ def _alike(
     """Whether the rest of the program cannot tell a run of a stretch from an earlier one."""
     before, after = old.outcome, new.outcome
     if before is None or after is None or before.treated != after.treated:
+        return False
+    if before.starts != after.starts:
+        return False
+    if old.part.watched.evidence != new.part.watched.evidence:
         return False
     fresh = (before.names | after.names) - around
     if old.frame.loops and _carries(stretch.body, fresh):

@@ -45,12 +45,8 @@ def run_function(machine: Machine, function: Function) -> None:
         return
     mark = machine.journal.mark()
     before = machine.path
-    steps = machine.budget.steps
     symbolic, machine.symbolic = machine.symbolic, True
-    options = machine.options
-    treats = machine.program.relevance.treats(function)
-    machine.unit.symbolic_depth = options.symbolic_depth if treats else options.shallow_depth
-    machine.budget.steps = options.max_standalone_steps
+    machine.unit.symbolic_depth = depth_of(machine, function)
     machine.path = ALWAYS
     depth = len(machine.stack)
     try:
@@ -66,8 +62,14 @@ def run_function(machine: Machine, function: Function) -> None:
         del machine.stack[depth:]
         machine.path = before
         machine.journal.undo(mark)
-        machine.budget.steps = steps
         machine.symbolic = symbolic
+
+
+def depth_of(machine: Machine, function: Function) -> int:
+    """Calls within calls that are followed where a function runs with symbols."""
+    options = machine.options
+    treats = machine.program.relevance.treats(function)
+    return options.symbolic_depth if treats else options.shallow_depth
 
 
 def _bind(machine: Machine, function: Function, frame: Frame, receiver: Any, home: Any) -> None:
@@ -168,6 +170,7 @@ def _made(machine: Machine, cls: ClassValue) -> Made:
     unit.standalone = unit.symbolic = True
     unit.symbolic_depth = machine.options.symbolic_depth
     unit.recorder.settled = machine.recorder.settled
+    machine.program.look_at_edited(unit)
     journal = machine.journal
     start, outside = moment(), journal.outside
     written = journal.set_apart()
@@ -183,6 +186,8 @@ def _made(machine: Machine, cls: ClassValue) -> Made:
         journal.undo(0)
         journal.resume(written)
         journal.outside = outside
+        if unit.visits is not None:
+            unit.visits.close(unit)
         unit.close()
     machine.program.watched.settle(unit.watched)
     unit.rests_on = unit.activated & machine.recorder.settled

@@ -12,6 +12,7 @@ from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import DEAD, EVALUATORS, EXECUTORS, NEXT, Machine
+from device_lens.syntax.resting import Resting
 from device_lens.syntax.twins import twin
 
 
@@ -40,7 +41,7 @@ def _assign(machine: Machine, node: ast.Assign, frame: Frame) -> int:
     value = machine.evaluate(node.value, frame)
     if isinstance(node.value, ast.Constant) and node.value.value is Ellipsis:
         value = Unknown()
-    reports.assigned(machine, node, frame)
+    reports.assigned(machine, node, value, frame)
     for target in node.targets:
         assignment.assign(machine, target, value, frame, node.value)
     return NEXT
@@ -166,6 +167,7 @@ EXECUTORS.update(
         ast.Continue: _continue,
         ast.Delete: _delete,
         ast.FunctionDef: _function,
+        Resting: _function,
         ast.AsyncFunctionDef: _function,
         ast.ClassDef: _class,
         ast.Import: _import,

@@ -1,18 +1,18 @@
-"""The statements that were edited last, run again by themselves where a script has run them.
+"""The statements that were edited last, run again by themselves where a unit has run them.
 
-While a script runs, each visit of these statements is set apart: what they find is a part of its
+While a unit runs, each visit of these statements is set apart: what they find is a part of its
 own, and the state before them is kept. After the next edit of the same place only they run again,
 from each of these states. Where they do to the rest of the program what they did before, the
-script would find elsewhere what it has found, and need not run.
+unit would find elsewhere what it has found, and need not run.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.heap import MISSING, Dated, Delta, Table, moment
@@ -22,8 +22,8 @@ from device_lens.domain.values import (
     newly_treated,
     remembered,
 )
-from device_lens.interpreter import scan
 from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.told import Context, context_of
 from device_lens.interpreter.watched import Watched
 
 if TYPE_CHECKING:
@@ -53,6 +53,8 @@ _BEYOND = (
 )
 """What reaches beyond the statements that it is among."""
 _NAME = re.compile(r"[^\W\d]\w*")
+_BY_TEXT = frozenset({"locals", "eval", "exec"})
+"""Builtins that look local names up by their texts."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +103,38 @@ class Stretch:
         around = (*lines[first:start], *lines[stop + 1 : last + 1])
         return set(_NAME.findall("\n".join(around)))
 
+    def only_words(self, function: ast.stmt, names: set[str]) -> set[str]:
+        """Those of some names that the rest of the function mentions in texts or as attributes
+        alone; none where it may look names up by their texts."""
+        own = set(map(id, self.body))
+        used: set[str] = set()
+        pending: list[ast.AST] = [function]
+        while pending:
+            node = pending.pop()
+            if id(node) in own:
+                continue
+            if _looks_up_texts(node):
+                return set()
+            if not isinstance(node, ast.Attribute | ast.Constant | ast.keyword):
+                used.update(_identifiers(node))
+            pending.extend(ast.iter_child_nodes(node))
+        return names - used
+
+
+def _looks_up_texts(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    name = node.func.id
+    return name in _BY_TEXT or (name in ("vars", "dir") and not node.args)
+
+
+def _identifiers(node: ast.AST) -> Iterator[str]:
+    for _, value in ast.iter_fields(node):
+        if isinstance(value, str):
+            yield value.partition(".")[0]
+        elif isinstance(value, list):
+            yield from (each for each in value if isinstance(each, str))
+
 
 def _has_block(node: ast.AST, block: list[ast.stmt]) -> bool:
     return any(getattr(node, name, None) is block for name in ("body", "orelse", "finalbody"))
@@ -108,64 +142,6 @@ def _has_block(node: ast.AST, block: list[ast.stmt]) -> bool:
 
 def _end(statement: ast.stmt) -> int:
     return statement.end_lineno or statement.lineno
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """What the text of a stretch tells the code around it, by which that may find something else:
-    what is special about its function, what that puts elsewhere where it is not followed, what the
-    loops around it change, whether they move what they go through, which of their variables it
-    mentions, and whether it has a loop or a backward pass."""
-
-    function: scan.FunctionInfo | None
-    moved: frozenset[str] | None
-    loops: tuple[scan.LoopInfo, ...] = ()
-    changing: tuple[bool, ...] = ()
-    mentioned: frozenset[str] = frozenset()
-    nested: bool = False
-    backward: bool = False
-
-    def without(self, names: frozenset[str]) -> Context:
-        """The same, were it not for some names."""
-        loops = tuple(
-            scan.LoopInfo(
-                loop.names - names, _without(loop.places, names), _without(loop.mutated, names)
-            )
-            for loop in self.loops
-        )
-        return replace(self, loops=loops)
-
-
-def _without(texts: Iterable[str], names: frozenset[str]) -> frozenset[str]:
-    return frozenset(text for text in texts if names.isdisjoint(_NAME.findall(text)[:1]))
-
-
-def context_of(body: Sequence[ast.stmt], frame: Frame, text: str) -> Context:
-    """What a stretch tells the code around it in a frame; `text` is that of its chunk."""
-    from device_lens.interpreter import effects
-
-    function = frame.function
-    info = None if function is None else scan.function_info(function.node, text)
-    moved = None if function is None else effects.moved_by(function.node)
-    records = [loop for loop in frame.loops if isinstance(loop.node, ast.stmt)]
-    if not records:
-        return Context(info, moved)
-    loops = [record.node for record in records]
-    over = [loop for loop in loops if isinstance(loop, ast.For | ast.AsyncFor)]
-    many = [record.node for record in records if record.many]
-    nodes = [node for statement in body for node in ast.walk(statement)]
-    targets = {
-        name.id for loop in over for name in ast.walk(loop.target) if isinstance(name, ast.Name)
-    }
-    return Context(
-        info,
-        moved,
-        tuple(map(scan.loop_info, loops)),
-        tuple(effects.changes_items(loop, loop.target, loop.body) for loop in many),
-        frozenset(n.id for n in nodes if isinstance(n, ast.Name) and n.id in targets),
-        any(isinstance(node, ast.For | ast.While) for node in nodes),
-        any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in nodes),
-    )
 
 
 @dataclass(slots=True)
@@ -196,46 +172,52 @@ class Visit:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What a stretch did to the rest of the program: changes of what was there before it, unknowns
-    that it treats as tensors, and the steps that it took. `names` are those that it bound."""
+    that it treats as tensors, and the steps that it took. `names` are those that it bound;
+    `starts` tells that CUDA first starts in it."""
 
     writes: Delta
     names: frozenset[str]
     treated: set[int]
     steps: int
+    starts: bool
 
 
 @dataclass(slots=True)
 class Visits:
-    """All runs of a stretch in one script. Without `usable` they tell too little to do without the
-    script."""
+    """All runs of a stretch in one unit. Without `usable` they tell too little to do without the
+    unit's own run."""
 
     stretch: Stretch
     usable: bool = True
     each: list[Visit] = field(default_factory=list)
     contexts: list[Context] = field(default_factory=list)
     steps: int = 0
-    """Steps that were left at the end of the script."""
+    """Steps that were left at the end of the unit."""
 
-    def finish(self, machine: Machine, unit: Unit) -> None:
-        """Works out the states of the visits, once the script is over and undone."""
+    def close(self, unit: Unit) -> None:
+        """Takes down what the whole unit has spent, at its end."""
         from device_lens.interpreter.functions import counted_as
 
-        log = machine.journal.log or []
         watched = unit.watched
         if watched.kept_graphs or watched.bypasses or unit.budget.steps < 0:
             self.usable = False
+        if any(each.watched.mask is not watched.mask for each in self.each):
+            self.usable = False  # what sets the mask asks where CUDA was started
         if not self.usable:
             self.each = []
-            return
         self.steps = unit.budget.steps
-        later: Delta = {}
-        position = len(log)
-        for visit in reversed(self.each):
+        for visit in self.each:
             visit.spent = [
                 unit.spent[counted_as(frame.function, (frame.self_value,))]
                 for frame in visit.stack
                 if frame.function is not None
             ]
+
+    def finish(self, log: Sequence[tuple[Table, Any, Any]]) -> None:
+        """Works out the states of the visits, once all that was logged is undone."""
+        later: Delta = {}
+        position = len(log)
+        for visit in reversed(self.each):
             for entry in reversed(log[visit.logged : position]):
                 later[id(entry[0]), entry[1]] = entry
             position = visit.logged
@@ -267,6 +249,7 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     if not visits.usable:
         return machine.execute_all(stretch.body, frame)
     part = part_of(machine, unit)
+    part.symbolic = machine.symbolic
     part.budget = unit.budget
     for name in ("memory", "activations", "spent", "shared", "stack", "defined", "classes"):
         setattr(part, name, getattr(unit, name))
@@ -276,6 +259,7 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     visits.contexts.append(context_of(stretch.body, frame, frame.chunk.text))
     flow, machine.path, visit.outcome = observed(machine, visit, frame, stretch.body)
     unit.use(part)
+    unit.entered |= part.entered
     unit.noted |= part.noted
     unit.watched.take_notes(part.watched)
     unit.watched.mask, unit.watched.started = part.watched.mask, part.watched.started
@@ -298,7 +282,8 @@ def _is_nested(frame: Frame) -> bool:
 def part_of(machine: Machine, unit: Unit) -> Unit:
     """A unit for one run of a stretch, where the machine is now."""
     part = machine.program.unit(0)
-    part.standalone, part.symbolic = unit.standalone, machine.symbolic
+    part.standalone, part.symbolic_depth = unit.standalone, unit.symbolic_depth
+    part.recorder.settled = unit.recorder.settled
     part.path, part.active = machine.path, machine.active
     part.current_call = machine.current_call
     return part
@@ -360,8 +345,9 @@ def observed(
         writes[place] = (table, key, new)
         if table is frame.scope.names and isinstance(key, str):
             names.add(key)
-    outcome = Outcome(writes, frozenset(names), newly_treated(visit.unknowns), steps)
-    return flow, path, outcome
+    starts = part.watched.started is not visit.watched.started
+    treated = newly_treated(visit.unknowns)
+    return flow, path, Outcome(writes, frozenset(names), treated, steps, starts)
 
 
 def _surroundings(machine: Machine, frame: Frame) -> list[Any]:
@@ -372,7 +358,7 @@ def _surroundings(machine: Machine, frame: Frame) -> list[Any]:
         list(map(id, machine.globals.values())),
         (len(frame.exits), frame.yields and len(frame.yields), frame.raised, frame.deferring),
         (frame.branch_depth, frame.try_depth, ways, len(machine.stack)),
-        (id(watched.mask), id(watched.started), list(map(id, watched.contexts))),
+        (id(watched.mask), list(map(id, watched.contexts))),
         (len(watched.steps) if watched.open_calls else 0, len(machine.budget.limits)),
         set(machine.shared),
     ]

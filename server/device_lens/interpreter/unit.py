@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class Unit:
-    """`activated` are the functions that ran, `consulted` other nodes whose code was read;
-    `imports` the modules that were asked for. The rest is what the machine works with
-    (`Machine.apart`)."""
+    """`activated` are the functions that ran, here or in the parts, `entered` those that ran here;
+    `consulted` are other nodes whose code was read, `imports` the modules that were asked for. The
+    rest is what the machine works with (`Machine.apart`)."""
 
     def __init__(self, recorder: Recorder, watched: Watched, budget: Budget) -> None:
         self.recorder = recorder
@@ -37,6 +37,7 @@ class Unit:
         self.watched = watched
         self.budget = budget
         self.activated: set[Any] = set()
+        self.entered: set[Any] = set()
         self.consulted: set[Any] = set()
         self.noted: set[object] = set()
         """The lineages of chunks whose places are kept in notes."""
@@ -85,8 +86,12 @@ class Unit:
         if id(other) in self.parts:
             return
         self.parts[id(other)] = other
-        self.consulted |= other.consulted
         self.activated |= other.activated
+        self.learn(other)
+
+    def learn(self, other: Unit) -> None:
+        """Rests on all that one of its parts has read."""
+        self.consulted |= other.consulted
         self.imports |= other.imports
         self.asked.update(other.asked)
 
@@ -105,17 +110,21 @@ class Unit:
         )
 
     def told(self, codes: Iterable[tuple[Any, Any, Any]]) -> bool:
-        """Whether the unit read the text of a class of which a method has changed."""
-        return any(left in self.consulted for _, left, _ in codes if isinstance(left, ast.ClassDef))
+        """Whether the unit read the text of a function or class that has changed."""
+        return any(left in self.consulted for _, left, _ in codes)
 
     def recode(self, codes: Iterable[tuple[Any, Any, Any]]) -> None:
         """Takes the new code of functions and classes, each with its chunk, its old and its new
         node."""
         for chunk, left, right in codes:
-            for nodes in (self.activated, self.consulted):
+            for nodes in (self.activated, self.entered, self.consulted):
                 if left in nodes:
                     nodes.remove(left)
                     nodes.add(right)
+            if self.rests_on is not None and left in self.rests_on:
+                self.rests_on = (self.rests_on - {left}) | {right}
+            if left in self.recorder.settled:
+                self.recorder.settled = (self.recorder.settled - {left}) | {right}
             for table in (self.defined, self.classes):
                 found = table.pop(left, None)
                 if found is not None:

@@ -173,6 +173,9 @@ class Watched:
         """Modules with the plain lists and dicts of layers that were assigned to them."""
         self.moved_classes: set[Any] = set()
         self.escaped_classes: set[Any] = set()
+        self.escaped: dict[Any, tuple[int, int]] = {}
+        """Modules whose parts are among these classes, as they were then: the moves of the whole
+        program, and the number of parts."""
         self.evidence: dict[str, set[str]] = {}
         """What is known of the program, by kind: the files that show it."""
 
@@ -183,6 +186,7 @@ class Watched:
         for name in _BY_VALUE:
             setattr(found, name, getattr(self, name).above())
         found.mask, found.started = self.mask, self.started
+        found.evidence = {kind: set(paths) for kind, paths in self.evidence.items()}
         found.contexts, found.open_calls, found.steps = self.contexts, self.open_calls, self.steps
         if apart:
             found.contexts, found.open_calls = list(found.contexts), list(found.open_calls)
@@ -209,9 +213,10 @@ class Watched:
         )
 
     def take_notes(self, other: Watched) -> None:
-        """Takes in what a stretch noted about values."""
+        """Takes in what a stretch noted about values, and what it knows of the program."""
         for name in _BY_VALUE:
             getattr(self, name).take(getattr(other, name))
+        self.evidence = {kind: set(paths) for kind, paths in other.evidence.items()}
 
     def take(self, other: Watched) -> None:
         """Takes in what another unit leaves to be concluded."""

@@ -37,10 +37,10 @@ class Editing:
         self.store.change(str(self.folder / f"{name}.py"), self.version, self.texts[name])
 
     def said(self, name: str, project: Project | None = None) -> tuple[object, list[object]]:
-        """All that is known of a file, and what is reported."""
+        """All that is known of a file, and what is reported with its fixes."""
         path = str(self.folder / f"{name}.py")
         analysis = (project or self.project).analyse(path, self.snapshot())
-        found = [(each.rule, each.range, each.message) for each in analysis.findings]
+        found = [(each.rule, each.range, each.message, each.fixes) for each in analysis.findings]
         printer = Printer(str(self.folder), lambda path: None)
         return explain(analysis.facts, analysis.sources, analysis.costs, printer), found
 

@@ -168,7 +168,7 @@ def test_a_change_that_matters_runs_the_script(tmp_path: Path, scripts: list[str
     editing = Editing(tmp_path, {"train": SCRIPT})
     assert typed(editing, "# loop", "batch = batch.cpu()", scripts) > 0
     _, found = editing.said("train")
-    assert "module-input-mismatch" in [rule for rule, _, _ in found]
+    assert "module-input-mismatch" in [rule for rule, *_ in found]
 
 
 def test_comments_and_blank_lines_run_nothing(tmp_path: Path, scripts: list[str]) -> None:

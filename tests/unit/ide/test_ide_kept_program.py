@@ -3,13 +3,16 @@ says the same as a project that sees the files for the first time."""
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 
 import pytest
 from ide_editing import Editing
 
-from device_lens.interpreter import imports, program
+from device_lens.ide.places import range_of
+from device_lens.interpreter import former, imports, program
 from device_lens.interpreter.budget import Cancelled
+from device_lens.syntax.position import Position
 
 LAYERS = """\
 import torch
@@ -208,3 +211,62 @@ def test_a_script_that_runs_again_calls_as_often_as_before(tmp_path: Path) -> No
     for number in range(4):
         editing.edit("train", f"SCALE = {number}", f"SCALE = {number + 1}")
         editing.agree()
+
+
+def test_what_is_not_known_between_methods_moves_with_them(tmp_path: Path) -> None:
+    net = (
+        "import torch\n\nclass Net:\n"
+        "    def one(self):\n        return 1\n\n"
+        "    made = unheard(torch)\n\n"
+        "    def two(self):\n        return 2\n"
+    )
+    editing = Editing(tmp_path, {"net": net})
+    editing.agree()
+    longer = net.replace("        return 1", "        x = 1\n        return x")
+    editing.edit("net", net, longer.replace("return 2", "return 3"))
+    facts = editing.project.analyse(str(tmp_path / "net.py"), editing.snapshot()).facts
+    (skipped,) = facts.skipped
+    assert range_of(facts.source, skipped.site).start == Position(7, 11)
+
+
+def test_typing_for_long_starts_nothing_afresh(tmp_path: Path) -> None:
+    """What a version leaves goes with it, so that a program need not start again and again."""
+    editing = Editing(tmp_path, {"layers": LAYERS})
+    editing.said("layers")
+    known = next(iter(editing.project._programs.values()))[0]
+    before = known.watched
+    for number in range(former.MOST_FORMER + 50):
+        editing.edit("layers", f"cuda:{number % 2}", f"cuda:{1 - number % 2}")
+        editing.project.analyse(str(tmp_path / "layers.py"), editing.snapshot())
+    assert known.watched is before
+    gc.collect()
+    assert len(known.former) < 20
+    assert len(known.relevance._words) < 20
+
+
+def test_a_method_that_stays_may_come_to_stand_for_another_one(tmp_path: Path) -> None:
+    """Of two methods of one name the later one counts, whichever of them an edit leaves alone."""
+    net = (
+        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
+        "    def make(self):\n        return 1\n\n"
+        "    def one(self, x):\n        return x.cpu()\n\n"
+        "    def one(self, x):\n        return x.cuda()\n"
+    )
+    editing = Editing(tmp_path, {"net": net})
+    editing.agree()
+    first = "    def one(self, x):\n        return x.cpu()\n\n"
+    shorter = net.replace(first, "").replace("return 1\n", "return 1\n\n\n\n")
+    editing.edit("net", net, shorter + "\n    def one(self, x):\n        return x\n")
+    editing.agree()
+
+
+def test_the_way_of_a_module_is_what_it_was_when_it_was_seen(tmp_path: Path) -> None:
+    """Another file moves it later: what is said of the place where it is made stays."""
+    parts = (
+        "from transformers import AutoModelForCausalLM\n\n"
+        'net = AutoModelForCausalLM.from_pretrained("name", device_map="auto")\nprint(net)\n'
+    )
+    editing = Editing(tmp_path, {"parts": parts, "run": "from parts import *\n"})
+    editing.said("run")
+    editing.edit("run", "import *\n", "import *\n\nnet.to('cuda')\n")
+    assert editing.said("parts") == editing.said("parts", editing.fresh())

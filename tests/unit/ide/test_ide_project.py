@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,6 +13,7 @@ from device_lens.ide.callers import find_callers
 from device_lens.ide.fix_all import Apply
 from device_lens.ide.fixing import fix_files
 from device_lens.ide.project import Project, Unreadable
+from device_lens.interpreter.graph_flow import Fate, fate
 from device_lens.project.files import FileStore, ParseCache, Snapshot
 from device_lens.syntax.notebook import NotebookSource
 
@@ -191,3 +193,25 @@ def test_callers_that_do_not_run_first_are_told(tmp_path: Path) -> None:
     found.most_callers = 3
     sentence = "only the nearest 3 of 4 scripts that use it count"
     assert found.analyse(path).left_out == (sentence,)
+
+
+def test_of_those_that_were_looked_through_for_callers_no_parse_is_kept(tmp_path: Path) -> None:
+    found = project(
+        tmp_path,
+        net="def f(x):\n    return x\n",
+        run="from net import f\n\nif __name__ == '__main__':\n    f(1)\n",
+        other="import net\n",
+    )
+    path, run = str(tmp_path / "net.py"), str(tmp_path / "run.py")
+    found.analyse(path)
+    found.index_callers([path], [run, str(tmp_path / "other.py")])
+    assert found.callers(path) == (run,)
+    assert [each for each in tmp_path.glob("*.py") if found._cache.holds(str(each))] == [
+        tmp_path / "net.py"
+    ]
+
+
+def test_however_deep_a_sum_is_it_is_followed() -> None:
+    deep = ast.parse(" + ".join(["x"] * 500) + " + y").body
+    assert fate([ast.Return(deep[0].value)], {"y"}, frozenset()) == Fate.RETURNED  # type: ignore[attr-defined]
+    assert fate([ast.Return(deep[0].value)], {"z"}, frozenset()) == Fate.NOTHING  # type: ignore[attr-defined]

@@ -1,0 +1,74 @@
+"""What the text of edited statements tells the code around them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from device_lens.interpreter import gradient_text, scan
+from device_lens.interpreter.frames import Frame
+
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the text of a stretch tells the code around it, by which that may find something else:
+    what is special about its function, what that puts elsewhere where it is not followed, what the
+    loops around it change, whether they move what they go through, which of their variables it
+    mentions, whether it has a loop or a backward pass, and whether it leaves gradients cleared."""
+
+    function: scan.FunctionInfo | None
+    moved: frozenset[str] | None
+    loops: tuple[scan.LoopInfo, ...] = ()
+    changing: tuple[bool, ...] = ()
+    mentioned: frozenset[str] = frozenset()
+    nested: bool = False
+    backward: bool = False
+    clears: bool | None = None
+
+    def without(self, names: frozenset[str]) -> Context:
+        """The same, were it not for some names."""
+        loops = tuple(
+            scan.LoopInfo(
+                loop.names - names, _without(loop.places, names), _without(loop.mutated, names)
+            )
+            for loop in self.loops
+        )
+        return replace(self, loops=loops)
+
+
+def _without(texts: Iterable[str], names: frozenset[str]) -> frozenset[str]:
+    return frozenset(text for text in texts if names.isdisjoint(_NAME.findall(text)[:1]))
+
+
+def context_of(body: Sequence[ast.stmt], frame: Frame, text: str) -> Context:
+    """What a stretch tells the code around it in a frame; `text` is that of its chunk."""
+    from device_lens.interpreter import effects
+
+    function = frame.function
+    info = None if function is None else scan.function_info(function.node, text)
+    moved = None if function is None else effects.moved_by(function.node)
+    records = [loop for loop in frame.loops if isinstance(loop.node, ast.stmt)]
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    cleared = gradient_text.clears(nodes)
+    if not records:
+        return Context(info, moved, clears=cleared)
+    loops = [record.node for record in records]
+    over = [loop for loop in loops if isinstance(loop, ast.For | ast.AsyncFor)]
+    many = [record.node for record in records if record.many]
+    targets = {
+        name.id for loop in over for name in ast.walk(loop.target) if isinstance(name, ast.Name)
+    }
+    return Context(
+        info,
+        moved,
+        tuple(map(scan.loop_info, loops)),
+        tuple(effects.changes_items(loop, loop.target, loop.body) for loop in many),
+        frozenset(n.id for n in nodes if isinstance(n, ast.Name) and n.id in targets),
+        any(isinstance(node, ast.For | ast.While) for node in nodes),
+        any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in nodes),
+        cleared,
+    )
