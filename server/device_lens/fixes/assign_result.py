@@ -17,6 +17,8 @@ CONVERSIONS = frozenset(
 def assign_result(call: Place, called: bool) -> Fix | None:
     """Keeps the result of a transfer. `call` is the call, or the attribute where its parentheses
     are missing."""
+    if not called and getattr(call.node, "attr", "") == "to":
+        return None  # where to is not said
     if not called and not isinstance(call.parent, ast.Expr):
         edit = call.insert_behind("()")
         return Fix(f"Call it: {call.text}()", Safety.SAFE, (edit,))

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 from device_lens.fixes.names import is_local, names_in, own_nodes, stores
-from device_lens.fixes.place import FUNCTIONS, Place, parents
+from device_lens.fixes.place import FUNCTIONS, Place
 
 
 def surely_bound(place: Place, name: str) -> bool:
@@ -29,7 +29,7 @@ def surely_bound(place: Place, name: str) -> bool:
 
 def _bound_around(place: Place, name: str) -> bool:
     """Whether the blocks around the place bind the name above it, or a loop or `with` does."""
-    above = parents(place.chunk)
+    above = place.above
     node: ast.AST = place.statement.node
     while True:
         parent = above.get(node)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from device_lens.fixes.edit import Edit
-from device_lens.fixes.place import Place, indentation, line_start, parents, same_cell
+from device_lens.fixes.place import Place, indentation, line_start, same_cell
 from device_lens.syntax.position import Position, Range
 
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
@@ -13,7 +13,7 @@ _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 
 def block_of(statement: Place) -> list[ast.stmt]:
     """The statements of the block that a statement stands in, itself included."""
-    parent = parents(statement.chunk).get(statement.node)
+    parent = statement.parent
     if parent is None:
         return [node for chunk in statement.source.chunks for node in chunk.body]
     for name in _BLOCKS:

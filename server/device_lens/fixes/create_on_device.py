@@ -11,16 +11,16 @@ from device_lens.fixes.place import Place
 from device_lens.fixes.transfer_call import TransferCall, read_transfer
 
 
-def create_on_device(call: Place, factory: str) -> Fix | None:
-    """Makes the tensor where it is moved to. A conversion that the transfer also does stays."""
+def create_on_device(call: Place, factory: str, made: Place | None = None) -> Fix | None:
+    """Makes the tensor where it is moved to. A conversion that the transfer also does stays. `made`
+    is the factory's call where it is not the very thing that is moved."""
     transfer = read_transfer(call)
     if transfer is None or transfer.device is None or not takes_device(factory):
         return None
-    if not isinstance(transfer.receiver.node, ast.Call):
+    made = transfer.receiver if made is None else made
+    if not isinstance(made.node, ast.Call) or keyword(made.node, "pin_memory") is not None:
         return None
-    if keyword(transfer.receiver.node, "pin_memory") is not None:
-        return None
-    added = add_keyword(transfer.receiver, "device", transfer.device)
+    added = add_keyword(made, "device", transfer.device)
     if added is None:
         return None
     safety = Safety.UNSAFE if is_random(factory) else Safety.SAFE

@@ -31,6 +31,21 @@ def map_container(call: Place, container: str) -> Fix | None:
     return Fix(f"Move each tensor: {new_text}", Safety.SAFE, (call.replace(new_text),))
 
 
+def move_owner(call: Place) -> Fix | None:
+    """`model.parameters().to(d)` as a statement → `model.to(d)`."""
+    node = call.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    parameters = node.func.value
+    if not isinstance(call.parent, ast.Expr) or not isinstance(parameters, ast.Call):
+        return None
+    owner = parameters.func
+    if not isinstance(owner, ast.Attribute) or owner.attr != "parameters":
+        return None
+    text = call.at(owner.value).text + f".{call.text[len(_head(call, node.func)) :]}"
+    return Fix(f"Move the module: {text}", Safety.SAFE, (call.replace(text),))
+
+
 def mapped(subject: Place, container: str, suffix: str) -> str | None:
     """The container with `suffix`, such as `.cpu()`, applied to each item."""
     pattern = _PATTERNS.get(container)

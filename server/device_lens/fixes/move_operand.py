@@ -65,8 +65,18 @@ def is_changed(operation: Place, operand: ast.AST) -> bool:
     return node.func.attr.endswith("_") and node.func.value is operand
 
 
+def innermost(places: list[Place]) -> list[Place]:
+    """Those of some operands that no other one stands in: what is made of a moved value is where
+    that is."""
+    return [
+        place
+        for place in places
+        if not any(place.node is above for each in places for above in each.ancestors())
+    ]
+
+
 def _append(operands: Iterable[Place], suffix: str) -> Fix | None:
-    places = list(operands)
+    places = innermost(list(operands))
     edits = [edit for edit in (appended(place, suffix) for place in places) if edit is not None]
     if not edits or len(edits) != len(places):
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
 from device_lens.fixes.place import FUNCTIONS, Place
@@ -86,9 +86,23 @@ def stores(node: ast.AST, name: str) -> list[ast.AST]:
     return found
 
 
-@lru_cache(maxsize=256)
 def stored_names(function: ast.AST) -> frozenset[str]:
     """The names that a function and those in it bind or delete, parameters left out."""
+    return _remembered(function, "_stored_names", _stored_in)
+
+
+def _remembered(
+    function: ast.AST, name: str, read: Callable[[ast.AST], frozenset[str]]
+) -> frozenset[str]:
+    """What was read of a function: a finding asks for one function and many names. It stays with
+    the node, so that it goes with it, and where another block is put into it (`splicing.py`)."""
+    known: frozenset[str] | None = function.__dict__.get(name)
+    if known is None:
+        known = function.__dict__[name] = read(function)
+    return known
+
+
+def _stored_in(function: ast.AST) -> frozenset[str]:
     return frozenset(
         each.id
         for each in ast.walk(function)
@@ -112,13 +126,11 @@ def is_local(function: ast.AST, name: str) -> bool:
     """Whether an assignment in the function rebinds what the name is there."""
     if isinstance(function, ast.Lambda):
         return False
-    return name in _bound_by(function)
+    return name in _remembered(function, "_bound_names", _bound_by)
 
 
-@lru_cache(maxsize=256)
 def _bound_by(function: ast.AST) -> frozenset[str]:
-    """The names that a function binds or declares. Remembered, since a finding asks for one
-    function and many names, and trees do not change."""
+    """The names that a function binds or declares."""
     found: set[str] = set()
     for each in own_nodes(function):
         if isinstance(each, ast.Global | ast.Nonlocal):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from weakref import WeakKeyDictionary
 
 from device_lens.fixes.edit import Edit
 from device_lens.syntax.chunk import Chunk
@@ -73,7 +73,7 @@ class Place:
 
     def ancestors(self) -> Iterator[ast.AST]:
         """The nodes around this one, innermost first."""
-        above = parents(self.chunk)
+        above = self.above
         node = above.get(self.node)
         while node is not None:
             yield node
@@ -81,7 +81,12 @@ class Place:
 
     @property
     def parent(self) -> ast.AST | None:
-        return parents(self.chunk).get(self.node)
+        return self.above.get(self.node)
+
+    @property
+    def above(self) -> dict[ast.AST, ast.AST]:
+        """For each node of the statement at top level the node around it."""
+        return _parents(self.source.newest(self.chunk))
 
     @property
     def statement(self) -> Place:
@@ -133,9 +138,18 @@ def same_cell(source: SourceFile, first: int, second: int) -> bool:
     return cells is None or cells.cell_of_line(first) == cells.cell_of_line(second)
 
 
-@lru_cache(maxsize=1024)
-def parents(chunk: Chunk) -> dict[ast.AST, ast.AST]:
-    """For each node of a chunk the node around it. Chunks never change, so this holds for good."""
+_PARENTS: WeakKeyDictionary[Chunk, dict[ast.AST, ast.AST]] = WeakKeyDictionary()
+
+
+def _parents(chunk: Chunk) -> dict[ast.AST, ast.AST]:
+    """For each node of a chunk the node around it: that holds for as long as there is the chunk."""
+    known = _PARENTS.get(chunk)
+    if known is None:
+        known = _PARENTS[chunk] = _parents_in(chunk)
+    return known
+
+
+def _parents_in(chunk: Chunk) -> dict[ast.AST, ast.AST]:
     found: dict[ast.AST, ast.AST] = {}
     stack: list[ast.AST] = list(chunk.body)
     while stack:

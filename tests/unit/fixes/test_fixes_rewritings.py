@@ -266,3 +266,10 @@ def test_random_factories_are_not_rewritten_silently() -> None:
     assert rewritten(source, rewrite) == "x = torch.randn(3, device=d)\n"
     assert found[0] is not None
     assert found[0].safety is Safety.UNSAFE
+
+
+def test_of_operands_in_one_another_the_inner_one_moves() -> None:
+    def move(source: SourceFile) -> Fix | None:
+        return move_operand([find(source, "h", ast.Name), find(source, "net(h)", ast.Call)], "d")
+
+    assert rewritten("y = net(h) + bias", move) == "y = net(h.to(d)) + bias"
