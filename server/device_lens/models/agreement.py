@@ -138,14 +138,17 @@ class _Pair:
 
     def _undecided(self, left: Any, right: Any) -> Any:
         """One side is not known. An accelerator tensor makes the result live there, since anything
-        else raises; a host tensor does so only where it cannot be a 0-dimensional guest."""
+        else raises; a host tensor does so only where it cannot be a 0-dimensional guest. Beside a
+        symbol it is told of as a stray, after which nothing follows."""
         for device, tensor in ((left, self.left[0]), (right, self.right[0])):
-            if isinstance(device, Device) and (device is not CPU or not self.scalars):
+            if isinstance(device, Device) and device is not CPU:
                 return device
-            if device is CPU and tensor.zero_dim is False:
+            if device is CPU and (tensor.zero_dim is False or not self.scalars):
                 other = right if device is left else left
                 if other is UNKNOWN_DEVICE:
                     return device
+                if not self.scalars:
+                    return UNKNOWN_DEVICE
         known = left is not UNKNOWN_DEVICE and right is not UNKNOWN_DEVICE
         return left if known else UNKNOWN_DEVICE
 

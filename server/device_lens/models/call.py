@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, flatten_device, parse_device
-from device_lens.domain.guard import Guarded, combine, leaves
+from device_lens.domain.device import (
+    UNKNOWN_DEVICE,
+    DeviceTree,
+    flatten_device,
+    parse_device,
+    widen_device,
+)
+from device_lens.domain.guard import Guarded, choose, combine, leaves
 from device_lens.domain.heap import MISSING, HeapObject, Journal, ModuleObject, Parameter
 from device_lens.domain.join import join
 from device_lens.domain.trail import Site, Trail
@@ -15,6 +21,7 @@ from device_lens.domain.values import (
     BoundExternal,
     Const,
     DeviceValue,
+    HostArray,
     Tensor,
     Unknown,
 )
@@ -82,6 +89,9 @@ class Services(Protocol):
     def inference_mode(self) -> bool | None:
         """Whether autograd records nothing now (`no_grad`, `inference_mode`); None: unknown."""
 
+    def gradients_cleared(self) -> bool:
+        """Whether the code around the call clears gradients before it and computes none since."""
+
     def set_global(self, name: str, value: Value) -> None:
         """Sets interpreter-wide state: `default_device`, `default_type`, `current_cuda`, `grad`."""
 
@@ -90,10 +100,20 @@ class Call:
     """Arguments of one call. `args` leaves out the receiver of a method.
 
     `complete` is False where the program passes `*args` or `**kwargs` that are not known, so that
-    an argument which seems to be left out may be there.
+    an argument which seems to be left out may be there; `named_complete` that none can be there by
+    keyword.
     """
 
-    __slots__ = ("args", "complete", "kwargs", "name", "receiver", "services", "site")
+    __slots__ = (
+        "args",
+        "complete",
+        "kwargs",
+        "name",
+        "named_complete",
+        "receiver",
+        "services",
+        "site",
+    )
 
     def __init__(
         self,
@@ -104,6 +124,7 @@ class Call:
         site: Site,
         services: Services,
         complete: bool = True,
+        named_complete: bool | None = None,
     ) -> None:
         self.name = name
         self.receiver = receiver
@@ -112,6 +133,7 @@ class Call:
         self.site = site
         self.services = services
         self.complete = complete
+        self.named_complete = complete if named_complete is None else named_complete
 
     def get(self, position: int, name: str, default: Value = None) -> Value:
         """The argument at `position` or of keyword `name`; `default` (Python's None) if absent."""
@@ -177,8 +199,10 @@ def _tensor_of_tree(tree: Guarded) -> Tensor | None:
         found = left or right
         assert found is not None
         other = no if left is not None else yes
-        if any(type(leaf) in (Unknown, BoundExternal) for leaf in leaves(other)):
-            return found.with_(device=UNKNOWN_DEVICE)
+        if any(type(leaf) in (Unknown, BoundExternal, HostArray) for leaf in leaves(other)):
+            sides = (found.device, UNKNOWN_DEVICE)
+            device = choose(Guarded(tree.atom, left is not None, left is None), *sides)
+            return found.with_(device=widen_device(device))
         return found
     joined = join(Guarded(tree.atom, True, False), left, right)
     return joined if type(joined) is Tensor else None

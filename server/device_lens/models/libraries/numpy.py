@@ -30,7 +30,7 @@ _INSPECTORS = words(
     "shape ndim size isscalar iterable broadcast_shapes issubdtype dtype array_equal random.seed"
 )
 """Functions that look at their argument without reading it as an array."""
-_ITEMS = words("ndarray.item ndarray.tolist ndarray.tobytes ndarray.dump ndarray.nonzero")
+_ITEMS = words("ndarray.tolist ndarray.tobytes ndarray.dump ndarray.nonzero")
 _KEEPING = words("ndarray.copy ndarray.clip ndarray.round ndarray.__neg__ ndarray.__abs__")
 _OWN_METHODS = words("squeeze swapaxes nonzero real")
 """Functions that call the method of that name, which a tensor has too."""
@@ -143,6 +143,13 @@ def _python(call: Call) -> Value:
     return Unknown(call.name)
 
 
+def _item(call: Call) -> Value:
+    """`array.item()`: a number, unless the array may hold other things."""
+    array = call.receiver
+    numeric = type(array) is HostArray and array.dtype != "bool"
+    return number(call.name) if numeric else Unknown(call.name)
+
+
 def _shape(call: Call) -> Value:
     known = of_shape(call.receiver.shape) if type(call.receiver) is HostArray else None
     return known if known is not None else Unknown("shape")
@@ -204,6 +211,7 @@ def register_all() -> None:
     for names, model in groups:
         for name in names:
             FUNCTIONS[f"numpy.{name}"] = model
+    FUNCTIONS[f"{ARRAY}.item"] = _item
     FUNCTIONS[f"{ARRAY}.astype"] = _astype
     FUNCTIONS[f"{ARRAY}.__len__"] = _length
     ATTRIBUTES[f"{ARRAY}.shape"] = _shape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from device_lens.models.libraries import (
     accelerate,
+    einops,
     gymnasium,
     images,
     lightning,
@@ -31,6 +32,7 @@ _TABLES = (
     transformers,
     lightning,
     accelerate,
+    einops,
     torch_geometric,
 )
 

@@ -153,7 +153,7 @@ def to_tensor(call: Call) -> Value:
     if type(value) is HostArray and value.shape is not None:
         height, width, *channels = value.shape if len(value.shape) > 1 else (None, None)
         shape = (channels[0] if channels else 1, height, width)
-    trail = call.trail("created", "is made from an image by `ToTensor`")
+    trail = call.trail("encoded", "is made from an image by `ToTensor`")
     return Tensor(CPU, "float32", shape, trail, zero_dim=False)
 
 

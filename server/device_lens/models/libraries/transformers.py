@@ -44,6 +44,8 @@ _MODULE = re.compile(
     r"(Model|LMHead|Encoder|Decoder|Transformer|Adapter|AutoencoderKL|For[A-Z]\w+)$|^AutoModel\w*$"
 )
 _ENCODED = words("input_ids attention_mask token_type_ids pixel_values labels input_features")
+_QUANTIZED = {"quantization_config", "load_in_8bit", "load_in_4bit"}
+"""Arguments with which the library chooses the device."""
 _UNSPREAD = {"cpu", "cuda", "mps", "xpu"}
 
 
@@ -87,7 +89,7 @@ def _model(call: Call) -> Value:
     if not is_none(where):
         device = _mapped(call, where)
         return opaque(call, DISPATCHED if device is UNKNOWN_DEVICE else MODEL, device, dtype)
-    if not call.complete or "quantization_config" in call.kwargs or "load_in_8bit" in call.kwargs:
+    if not call.complete or not _QUANTIZED.isdisjoint(call.kwargs):
         return opaque(call, DISPATCHED, UNKNOWN_DEVICE, dtype)
     return opaque(call, MODEL, call.services.default_device(), dtype)
 

@@ -10,6 +10,7 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 
 PARSER = "argparse.ArgumentParser"
+COMMANDS = "argparse._SubParsersAction"
 NAMESPACE = "argparse.Namespace"
 
 
@@ -25,8 +26,60 @@ def _parser(call: Call) -> Value:
 
 
 def _group(call: Call) -> Value:
-    """Groups and sub-parsers add to their parser's flags."""
+    """Groups add to their parser's flags."""
     return call.receiver
+
+
+def _commands(call: Call) -> Value:
+    """`parser.add_subparsers(dest="command")`: what makes the parser's sub-commands."""
+    destination = constant(call.kwargs.get("dest"))
+    if isinstance(call.receiver, Instance) and isinstance(destination, str):
+        _add_flags(call, call.receiver, ((destination, Unknown(f"args.{destination}")),))
+    found = Instance(External(COMMANDS), call.site.node)
+    found.fields["<parser>"] = call.receiver
+    return found
+
+
+def _command(call: Call) -> Value:
+    """`commands.add_parser("train")`: a parser whose flags are the whole parser's too."""
+    found = _parser(call)
+    commands = call.receiver
+    if isinstance(found, Instance) and isinstance(commands, Instance):
+        found.fields["<parser>"] = commands.fields.get("<parser>", NONE)
+        _add_to_whole(call, found, found.fields["<flags>"])
+    return found
+
+
+def _add_flags(call: Call, parser: Instance, new: tuple[Value, ...]) -> None:
+    """Adds to a parser's flags, and to those of the parser whose sub-command it is."""
+    call.write(parser.fields, "<flags>", (*parser.fields.get("<flags>", ()), *new))
+    _add_to_whole(call, parser, new)
+
+
+def _add_to_whole(call: Call, parser: Instance, new: tuple[Value, ...]) -> None:
+    whole = parser.fields.get("<parser>", NONE)
+    if isinstance(whole, Instance):
+        known = dict(whole.fields.get("<flags>", ()))
+        merged = ((name, _of_some_command(known.get(name), value)) for name, value in new)
+        _add_flags(call, whole, tuple(merged))
+
+
+def _of_some_command(known: Value, new: Value) -> Value:
+    """A flag that several sub-commands have: which of them was given is not known."""
+    if known is None or known == new or _alike(known, new):
+        return new if known is None else known
+    return _guard(Atom("which sub-command is given"), known, new)
+
+
+def _alike(left: Value, right: Value) -> bool:
+    """Whether two flags are the same one to whoever reads them: by text and in both cases."""
+    if type(left) is not Guarded or type(right) is not Guarded:
+        return type(left) is Unknown and type(right) is Unknown
+    return (
+        left.atom.text == right.atom.text
+        and (left.yes == right.yes or _alike(left.yes, right.yes))
+        and (left.no == right.no or _alike(left.no, right.no))
+    )
 
 
 def _add_argument(call: Call) -> Value:
@@ -39,9 +92,8 @@ def _add_argument(call: Call) -> Value:
     if not isinstance(destination, str):
         long_names = [name for name in texts if name.startswith("--")] or texts
         destination = long_names[0].lstrip("-").replace("-", "_")
-    flags = parser.fields.get("<flags>", ())
     value = _value(call, destination, texts[-1] if texts[0].startswith("-") else destination)
-    call.write(parser.fields, "<flags>", (*flags, (destination, value)))
+    _add_flags(call, parser, ((destination, value),))
     return NONE
 
 
@@ -86,8 +138,7 @@ def _guard(atom: Atom, yes: Value, no: Value) -> Value:
 def _set_defaults(call: Call) -> Value:
     parser = call.receiver
     if isinstance(parser, Instance):
-        flags = parser.fields.get("<flags>", ())
-        call.write(parser.fields, "<flags>", (*flags, *call.kwargs.items()))
+        _add_flags(call, parser, tuple(call.kwargs.items()))
     return NONE
 
 
@@ -110,6 +161,8 @@ def _namespace(call: Call) -> Value:
 
 
 _VARIABLES: dict[str, Atom] = {}
+MOST_VARIABLES = 1_024
+"""Variables with an atom that all who ask for them share."""
 
 
 def _variable(name: str) -> Atom:
@@ -117,9 +170,10 @@ def _variable(name: str) -> Atom:
     atom = _VARIABLES.get(name)
     if atom is None:
         text = f"{name} is set in the environment"
-        atom = _VARIABLES[name] = Atom(text, "environment", False, f"{name} is not set")
-        if len(_VARIABLES) > 1024:
-            _VARIABLES.clear()
+        shared = len(_VARIABLES) < MOST_VARIABLES
+        atom = Atom(text, "environment", False, f"{name} is not set", shared=shared)
+        if shared:
+            _VARIABLES[name] = atom
     return atom
 
 
@@ -153,6 +207,8 @@ def register() -> None:
         f"{PARSER}.add_argument": _add_argument,
         f"{PARSER}.add_argument_group": _group,
         f"{PARSER}.add_mutually_exclusive_group": _group,
+        f"{PARSER}.add_subparsers": _commands,
+        f"{COMMANDS}.add_parser": _command,
         f"{PARSER}.set_defaults": _set_defaults,
         f"{PARSER}.parse_args": _parse_args,
         f"{PARSER}.parse_known_args": _parse_args,

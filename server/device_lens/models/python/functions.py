@@ -10,6 +10,7 @@ from device_lens.domain.values import NONE, Const, Partial, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.python.builtins import IDENTITY, first_argument, listing
+from device_lens.models.torch.objects import class_model, unknown
 
 MAX_COPY_DEPTH = 12
 """Objects within objects that a deep copy follows."""
@@ -206,6 +207,10 @@ def register() -> None:
         "contextlib.contextmanager": _decorator,
         "contextlib.asynccontextmanager": _decorator,
         "contextlib.nullcontext": _null_context,
+        "contextlib.ExitStack": class_model("contextlib.ExitStack"),
+        "contextlib.ExitStack.enter_context": unknown,
+        "contextlib.AsyncExitStack": class_model("contextlib.AsyncExitStack"),
+        "contextlib.AsyncExitStack.enter_context": unknown,
         "abc.abstractmethod": _decorator,
         "typing.overload": _decorator,
         "typing.no_type_check": _decorator,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_all
-from device_lens.domain.values import NONE, TupleValue, Unknown
+from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, treated_as_tensor
 from device_lens.models.numbers import number
 from device_lens.models.python.builtins import first_argument, listing
-from device_lens.models.registry import FUNCTIONS, PACKAGES
+from device_lens.models.registry import ATTRIBUTES, FUNCTIONS, PACKAGES
+from device_lens.models.torch.objects import returns
 from device_lens.models.words import words
 
 _RANDOM_NUMBERS = words(
@@ -102,6 +105,8 @@ def _package(model: Model) -> object:
 def register_all() -> None:
     """Fills the registry."""
     PACKAGES["math"] = _package(_arithmetic)  # type: ignore[assignment]
+    for name in words("pi e tau inf nan"):
+        ATTRIBUTES[f"math.{name}"] = returns(Const(getattr(math, name)))
     for name in _SEQUENCES:
         FUNCTIONS[name] = _pairs
     for name in _CLOCKS:

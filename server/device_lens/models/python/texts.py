@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from device_lens.domain.heap import MISSING, ListObject
@@ -19,6 +20,11 @@ _TEXTS = frozenset(
 )
 """Methods that give a string."""
 _LISTS = frozenset(words("split rsplit splitlines"))
+_PADDING = frozenset(words("zfill center ljust rjust"))
+MOST_LETTERS = 10_000
+"""Letters of a text that methods are run on, and of what they give."""
+_LONG_NUMBER = re.compile(r"\d{4}|\{[^{}]*\{")
+"""A width that may be large, or one that an argument gives."""
 _OTHERS = words("startswith endswith partition rpartition isdigit isnumeric find count")
 _PURE = _TEXTS | _LISTS | frozenset(_OTHERS)
 
@@ -29,7 +35,12 @@ def _method(call: Call) -> Value:
     arguments = [constant(value, MISSING) for value in call.args]
     method = call.name.rpartition(".")[2]
     plain = isinstance(subject, str) and not call.kwargs and MISSING not in arguments
-    if plain and method in _PURE and all(isinstance(a, str | int | None) for a in arguments):
+    if (
+        plain
+        and method in _PURE
+        and all(isinstance(a, str | int | None) for a in arguments)
+        and _is_small(method, str(subject), arguments)
+    ):
         try:
             return _lifted(getattr(subject, method)(*arguments), call)
         except (TypeError, ValueError, IndexError, KeyError):
@@ -37,6 +48,18 @@ def _method(call: Call) -> Value:
     if method in _LISTS:
         return ListObject((), text("a string"), "list", call.site.node)
     return text("a string") if method in _TEXTS else Unknown("a string")
+
+
+def _is_small(method: str, subject: str, arguments: list[Any]) -> bool:
+    """Whether what a method gives is surely not huge, whatever a program asks for."""
+    texts = [subject, *(each for each in arguments if isinstance(each, str))]
+    if any(len(each) > MOST_LETTERS for each in texts) or len(arguments) > MOST_LETTERS:
+        return False
+    if method in _PADDING:
+        return all(each <= MOST_LETTERS for each in arguments if isinstance(each, int))
+    if method == "replace" and len(texts) == 3:
+        return (len(subject) + 1) * len(texts[2]) <= MOST_LETTERS
+    return method != "format" or _LONG_NUMBER.search(subject) is None
 
 
 def _lifted(found: Any, call: Call) -> Value:

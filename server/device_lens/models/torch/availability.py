@@ -28,7 +28,7 @@ TEXTS = {
 def availability(kind: str, assumed: str = "cuda") -> Atom:
     """The condition that an accelerator of that kind is there; one for all programs. By default
     there is the accelerator that is `assumed`, and no other."""
-    return Atom(TEXTS[kind], "accelerator", kind in (assumed, "accelerator"))
+    return Atom(TEXTS[kind], "accelerator", kind in (assumed, "accelerator"), shared=True)
 
 
 @cache
@@ -37,7 +37,7 @@ def device_count(kind: str, assumed: str) -> Guarded:
     the comparisons with 0 and 1 are known to mean something."""
     present = availability(kind, assumed)
     name = f"torch.{kind}.device_count()"
-    several = Atom(f"{name} > 1", "environment")
+    several = Atom(f"{name} > 1", "environment", shared=True)
     count = Unknown(name)
     count.truths = {
         "truth": present,
@@ -46,7 +46,7 @@ def device_count(kind: str, assumed: str) -> Guarded:
         ("NotEq", 0): present,
         ("Gt", 1): several,
         ("GtE", 2): several,
-        ("==", 0): Atom(f"{name} == 0", "environment", False),
+        ("==", 0): Atom(f"{name} == 0", "environment", False, shared=True),
     }
     return Guarded(present, count, Const(0))
 

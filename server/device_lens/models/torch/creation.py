@@ -57,7 +57,7 @@ class Factory:
         if bound.given("out"):
             return bound.get("out")
         extent, dtype = self.rule(bound)
-        device, by_default = factory_device(bound)
+        device, by_default = factory_device(bound, by_keyword=True)
         return make(bound, extent, dtype, device, by_default)
 
 

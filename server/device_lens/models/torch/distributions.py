@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.heap import Instance, ListObject
-from device_lens.domain.values import External, Tensor, TupleValue
+from device_lens.domain.values import NONE, External, Tensor, TupleValue
 from device_lens.models import gradient, wording
 from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import Call, Model, Value, tensor_of
@@ -65,33 +65,47 @@ HELD = "<operands>"
 
 
 def _constructor(name: str, parameters: list[str]) -> Model:
+    qualified = f"{NAMESPACE}.{name}"
+
     def model(call: Call) -> Value:
-        made = Instance(External(f"{NAMESPACE}.{name}"), call.site.node)
+        made = _new(call, name)
+        if made is None:
+            return NONE
         held: list[Placed] = []
         for position, parameter in enumerate(parameters):
             value = call.get(position, parameter)
             tensor = tensor_of(value)
             if tensor is not None:
                 held.append((tensor, value, call.place(position, parameter)))
-                made.fields[parameter] = value
-        made.fields[HELD] = tuple(operand[:2] for operand in held)
-        operands = [(tensor, value, -1) for tensor, value, _ in held]
-        device = common_device(call.services, made.cls.name, held, False) if operands else None
-        made.fields["<device>"] = device
-        return made
+                call.write(made.fields, parameter, value)
+        call.write(made.fields, HELD, tuple(operand[:2] for operand in held))
+        device = common_device(call.services, qualified, held, False) if held else None
+        call.write(made.fields, "<device>", device)
+        return _answer(call, made)
 
     return model
 
 
+def _new(call: Call, name: str) -> Instance | None:
+    """What a constructor fills: a new instance, or that of the program's own class."""
+    if not call.name.endswith(".__init__"):
+        return Instance(External(f"{NAMESPACE}.{name}"), call.site.node)
+    return call.receiver if isinstance(call.receiver, Instance) else None
+
+
+def _answer(call: Call, made: Instance | None) -> Value:
+    return NONE if made is None or made is call.receiver else made
+
+
 def _wrapper(name: str, attribute: str) -> Model:
     def model(call: Call) -> Value:
-        made = Instance(External(f"{NAMESPACE}.{name}"), call.site.node)
+        made = _new(call, name)
         base = call.get(_POSITION.get(name, 0), attribute)
-        if isinstance(base, Instance):
-            made.fields["base_dist"] = base
-            made.fields[HELD] = base.fields.get(HELD, ())
-            made.fields["<device>"] = base.fields.get("<device>")
-        return made
+        if made is not None and isinstance(base, Instance):
+            call.write(made.fields, "base_dist", base)
+            call.write(made.fields, HELD, base.fields.get(HELD, ()))
+            call.write(made.fields, "<device>", base.fields.get("<device>", UNKNOWN_DEVICE))
+        return _answer(call, made)
 
     return model
 
@@ -99,8 +113,8 @@ def _wrapper(name: str, attribute: str) -> Model:
 def _result(call: Call, grad: bool, others: tuple[Value, ...] = ()) -> Tensor:
     """A tensor beside the distribution's parameters."""
     fields = call.receiver.fields if isinstance(call.receiver, Instance) else {}
+    device = fields.get("<device>", UNKNOWN_DEVICE)
     held = fields.get(HELD, ())
-    device = fields.get("<device>")
     if device is None:
         device = UNKNOWN_DEVICE if held else call.services.default_device()
     operands: list[Placed] = [(Tensor(device, zero_dim=False), call.receiver, -1)]
@@ -190,11 +204,13 @@ _FILES = {
 
 def register_all() -> None:
     for name, parameters in PARAMETERS.items():
-        FUNCTIONS[f"{NAMESPACE}.{name}"] = _constructor(name, words(parameters))
+        made = FUNCTIONS[f"{NAMESPACE}.{name}"] = _constructor(name, words(parameters))
+        FUNCTIONS[f"{NAMESPACE}.{name}.__init__"] = made
         BASES[f"{NAMESPACE}.{name}"] = (BASE,)
         ALIASES[f"{NAMESPACE}.{_file_of(name)}.{name}"] = f"{NAMESPACE}.{name}"
     for name, attribute in WRAPPERS.items():
-        FUNCTIONS[f"{NAMESPACE}.{name}"] = _wrapper(name, attribute)
+        made = FUNCTIONS[f"{NAMESPACE}.{name}"] = _wrapper(name, attribute)
+        FUNCTIONS[f"{NAMESPACE}.{name}.__init__"] = made
         BASES[f"{NAMESPACE}.{name}"] = (BASE,)
         ALIASES[f"{NAMESPACE}.{_file_of(name)}.{name}"] = f"{NAMESPACE}.{name}"
     for name in words("sample sample_n"):

@@ -1,8 +1,9 @@
 """`x[index]` and `x[index] = value`.
 
 A host index may select from any tensor; an index tensor on an accelerator has to be where the
-indexed tensor is, except that a single 0-dimensional integer is read like a Python number. A slice
-assignment copies from any device, one through index tensors does not.
+indexed tensor is, except that a single 0-dimensional integer is read like a Python number. In an
+assignment index tensors may be anywhere: they are copied to where they are needed. A slice
+assignment copies its value from any device, one through index tensors does not.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from device_lens.domain.values import (
 )
 from device_lens.models import gradient
 from device_lens.models.agreement import Placed, common_device, device_beside
-from device_lens.models.call import Call, Value, tensor_of
+from device_lens.models.call import Call, Value, constant, tensor_of
 from device_lens.models.numbers import is_number
 from device_lens.models.operands import off_host
 from device_lens.models.registry import FUNCTIONS
@@ -66,6 +67,11 @@ def _inside(part: Value, place: Place) -> list[Placed]:
     return [(tensor, item, place) for tensor, item in tensors if tensor is not None]
 
 
+def _selects(part: Value) -> bool:
+    """Whether a part of an index needs a dimension to select from."""
+    return type(part) is SliceValue or type(constant(part)) is int
+
+
 def _basic(part: Value) -> bool:
     return type(part) in (Const, SliceValue) or is_number(part)
 
@@ -99,6 +105,8 @@ def get_item(call: Call) -> Value:
     if tensor is None or not args:
         return call.unknown()
     index = take_apart(args[0], 0)
+    if tensor.zero_dim and any(_selects(part) for part in index.parts):
+        return call.unknown()  # it raises; once it was how one read the number
     device = _check(call, receiver, tensor, index)
     _wait_for_mask(call, receiver, index)
     shape, zero_dim = extent(tensor, index)
@@ -121,7 +129,6 @@ def set_item(call: Call) -> Value:
     if tensor is None or len(args) < 2:
         return NONE
     index = take_apart(args[0], 0)
-    _check(call, receiver, tensor, index)
     value = tensor_of(args[1])
     if index.advanced and value is not None and _has_many(value):
         _wait_for_mask(call, receiver, index)

@@ -22,7 +22,7 @@ def _base(bound: Bound) -> Tensor:
 
 
 def _device(bound: Bound, base: Tensor) -> tuple[DeviceTree, bool]:
-    if is_none(bound.get("device")) and not bound.call.complete:
+    if is_none(bound.get("device")) and not bound.call.named_complete:
         return UNKNOWN_DEVICE, False
     device = asked(bound.call.services, bound.get("device"), base.device)
     return device, base.default_made and device is base.device

@@ -11,6 +11,7 @@ from device_lens.domain.heap import MISSING, Instance, ModuleObject, Parameter, 
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import (
     NONE,
+    WHOLE,
     DeviceValue,
     DtypeValue,
     External,
@@ -71,7 +72,26 @@ def opaque_attribute(module: ModuleObject, name: str) -> Value:
     memory: dict[str, Unknown] = module.own.setdefault("unknowns", {})
     if name not in memory:
         memory[name] = Unknown(name)
+    memory[name].parts()[WHOLE] = module
     return memory[name]
+
+
+def part_moved(services: Services, part: Unknown) -> None:
+    """What may be a part of an opaque module is moved by itself: where the whole is now is not
+    known."""
+    whole = None if part.fields is None else part.fields.get(WHOLE)
+    _scatter(services, whole, UNKNOWN_DEVICE)
+
+
+def _scatter(services: Services, whole: Value, device: DeviceTree) -> None:
+    """A part of an opaque module is on `device` from now on: the whole is where it is not known,
+    unless it is there as well."""
+    for each in whole if isinstance(whole, tuple) else ():
+        _scatter(services, each, device)
+    while isinstance(whole, ModuleObject):
+        if not same_everywhere(own_device(whole), device):
+            services.journal.write(whole.own, "device", UNKNOWN_DEVICE)
+        whole = whole.own.get("parent")
 
 
 def opaque_part(module: ModuleObject, name: str) -> ModuleObject:
@@ -168,6 +188,8 @@ def move(
     """Moves every parameter, buffer and submodule in place, as `Module.to` does; plain attributes
     stay. `device` or `dtype` None: unchanged. A dtype reaches floating-point parts only."""
     mover = Mover(services, device, dtype, trail)
+    if device is not None:
+        _scatter(services, module.own.get("parent"), device)
     owners = [owner for _, owner in walk(module)]
     for owner in owners:
         mover.move_parts(owner)

@@ -363,11 +363,22 @@ def _registry(kind: str) -> Model:
 
     def model(call: Call) -> Value:
         module = receiver(call)
-        if module is None or is_opaque(module):
+        if module is None:
             return call.unknown()
+        if is_opaque(module):
+            return _opaque_registry(call, module, kind)
         return DictObject(getattr(module, kind), None, call.site.node)
 
     return model
+
+
+def _opaque_registry(call: Call, module: ModuleObject, kind: str) -> Value:
+    """Of a module whose parts are not known one by one, the submodules that are, and what any
+    further one is."""
+    if kind != "modules":
+        return call.unknown()
+    known: dict[Any, Value] = {name: part for name, part in children(module) if name != REST}
+    return DictObject(known, opaque_part(module, REST), call.site.node)
 
 
 def register_all() -> None:

@@ -6,7 +6,7 @@ from device_lens.domain.device import CPU, UNKNOWN_DEVICE
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import NONE, Tensor, TupleValue
 from device_lens.models.agreement import Placed
-from device_lens.models.call import Call, Model, Value, tensor_of
+from device_lens.models.call import Call, Model, Value, constant, tensor_of
 from device_lens.models.operation import TableModel
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch.nn_layer import agreeing
@@ -42,10 +42,13 @@ def _placed(call: Call, position: int, name: str) -> list[Placed]:
 
 
 def _norm(call: Call) -> Value:
-    """The total norm, beside the first parameter (norms of others are moved there)."""
+    """The total norm, beside the first gradient (norms of others are moved there). Where there is
+    none, it is a zero on the host."""
     operands = _placed(call, 0, "parameters")
     device = operands[0][0].device if operands else UNKNOWN_DEVICE
-    if any(operand[0].device != device for operand in operands):
+    if call.services.gradients_cleared() or any(
+        operand[0].device != device for operand in operands
+    ):
         device = UNKNOWN_DEVICE
     return Tensor(device, "float32", ())
 
@@ -106,6 +109,21 @@ def _moved_sequence(method: str) -> Model:
     return model
 
 
+def _fields(call: Call) -> Value:
+    """A packed sequence is a named tuple."""
+    fields = call.receiver.fields if isinstance(call.receiver, Instance) else {}
+    return TupleValue(tuple(fields.get(name, NONE) for name in FIELDS), FIELDS)
+
+
+def _field(call: Call) -> Value:
+    """`packed[0]`: the data."""
+    position = constant(call.args[0]) if call.args else None
+    fields = call.receiver.fields if isinstance(call.receiver, Instance) else {}
+    if not isinstance(position, int) or not -len(FIELDS) <= position < len(FIELDS):
+        return call.unknown()
+    return fields.get(FIELDS[position], NONE)
+
+
 def register_all() -> None:
     for name in words("clip_grad_norm_ clip_grad_norm get_total_norm clip_grad.clip_grad_norm_"):
         FUNCTIONS[f"torch.nn.utils.{name}"] = _norm
@@ -120,5 +138,7 @@ def register_all() -> None:
     FUNCTIONS[f"{RNN}.pad_sequence"] = _padding
     for name in words("unpack_sequence unpad_sequence"):
         FUNCTIONS[f"{RNN}.{name}"] = _unpack_sequence
+    FUNCTIONS[f"{PACKED}.__iter__"] = _fields
+    FUNCTIONS[f"{PACKED}.__getitem__"] = _field
     for name in words("to cuda cpu float half double long int pin_memory"):
         FUNCTIONS[f"{PACKED}.{name}"] = _moved_sequence(name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Agreement, DeviceTree, agree
-from device_lens.domain.guard import leaves
+from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import NONE, Const, External, Tensor
@@ -176,12 +176,10 @@ def _left_behind(value: Value, device: DeviceTree) -> Trail | None:
     tensor = tensor_of(value)
     if tensor is None or tensor.trail is None or tensor.trail.kind != "moved":
         return None
-    apart = any(
-        agree(now, then) is Agreement.DIFFERENT
-        for now in leaves(tensor.device)
-        for then in leaves(device)
+    apart = combine(
+        lambda now, then: agree(now, then) is Agreement.DIFFERENT, tensor.device, device
     )
-    return tensor.trail if apart and tensor.device != device else None
+    return tensor.trail if any(leaves(apart)) else None
 
 
 def _report(call: Call, form: str, made: Instance, move: Site | None) -> None:

@@ -3,8 +3,16 @@
 from __future__ import annotations
 
 from device_lens.domain.heap import ListObject
-from device_lens.domain.values import Const, TupleValue, Unknown
-from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
+from device_lens.domain.values import NONE, Const, TupleValue, Unknown
+from device_lens.models.call import (
+    Call,
+    Model,
+    Value,
+    constant,
+    is_none,
+    tensor_of,
+    treated_as_tensor,
+)
 from device_lens.models.numbers import is_number
 from device_lens.models.operation import apply, parse
 from device_lens.models.registry import FUNCTIONS
@@ -170,6 +178,29 @@ def repeat_interleave(call: Call) -> Value:
     return apply(parse(row if is_number(repeats) else f"{row} waits"), call)
 
 
+def _bounded(model: Model) -> Model:
+    """`clamp`, between numbers or between tensors: beside a number a tensor without dimensions is
+    read as one, and what may be a number is taken for one."""
+
+    def clamped(call: Call) -> Value:
+        bounds = [argument(call, 1, "min"), argument(call, 2, "max")]
+        by_numbers = any(is_number(bound) for bound in bounds)
+        if not by_numbers and any(map(treated_as_tensor, bounds)):
+            return model(call)
+
+        def kept(name: int | str, value: Value) -> Value:
+            is_input = call.receiver is None and name in (0, "input")
+            return value if is_input or is_number(value) or name == "out" else NONE
+
+        args = tuple(kept(place, value) for place, value in enumerate(call.args))
+        kwargs = {name: kept(name, value) for name, value in call.kwargs.items()}
+        services, site = call.services, call.site
+        return model(Call(call.name, call.receiver, args, kwargs, site, services, call.complete))
+
+    return clamped
+
+
+_BOUNDED = ("clamp", "clip", "clamp_min", "clamp_max")
 _METHODS = """
     max min median nanmedian nonzero where unique unique_consecutive repeat_interleave lu
 """
@@ -196,3 +227,11 @@ def register_all() -> None:
         FUNCTIONS[f"torch.{name}"] = model
     for name in words(_METHODS):
         FUNCTIONS[f"torch.Tensor.{name}"] = models[name]
+
+
+def register_bounded() -> None:
+    """To be called after the methods are there."""
+    for name in _BOUNDED:
+        for each in (name, f"{name}_"):
+            for qualified in (f"torch.{each}", f"torch.Tensor.{each}"):
+                FUNCTIONS[qualified] = _bounded(FUNCTIONS[qualified])

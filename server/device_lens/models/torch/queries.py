@@ -140,7 +140,7 @@ _METHODS: dict[str, _Query] = {
 }
 _HOST = """
     is_tensor is_storage is_conj is_neg is_inference is_distributed is_same_size is_signed can_cast
-    promote_types broadcast_shapes typename get_default_dtype get_default_device finfo iinfo
+    promote_types broadcast_shapes typename get_default_dtype get_default_device
     is_grad_enabled is_inference_mode_enabled initial_seed seed manual_seed get_num_threads
     set_num_threads set_printoptions sym_int sym_float sym_max sym_min sym_not sym_ite _sym_sqrt
 """

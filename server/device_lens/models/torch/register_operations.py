@@ -64,4 +64,5 @@ _TABLES = (
 def register_all() -> None:
     for table in _TABLES:
         table.register_all()
+    overloads.register_bounded()
     evidence.guard_methods()

@@ -33,7 +33,7 @@ TABLE = """
     index_fill
 (@input, dim, @index, @source, reduce, *, include_self) -> same.keep
     index_reduce
-(@input, ^indices, %values, accumulate) -> same.keep
+(@input, indices, %values, accumulate) -> same.keep
     index_put
 (@input, @index, @source, accumulate) -> same.keep
     put

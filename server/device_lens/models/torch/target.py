@@ -42,12 +42,13 @@ def _leaf(leaf: Any, default: DeviceTree) -> DeviceTree:
     return UNKNOWN_DEVICE if found is None else found
 
 
-def factory_device(bound: Bound) -> tuple[DeviceTree, bool]:
-    """Where a factory creates, and whether that is by default."""
+def factory_device(bound: Bound, by_keyword: bool = False) -> tuple[DeviceTree, bool]:
+    """Where a factory creates, and whether that is by default. `by_keyword` tells that nothing but
+    `device=` decides: further positions are sizes."""
     call = bound.call
     value = bound.get("device")
     if is_none(value):
-        if not call.complete:
+        if not (call.named_complete if by_keyword else call.complete):
             return UNKNOWN_DEVICE, False
         return call.services.default_device(), True
     return asked(call.services, value, call.services.default_device()), False

@@ -18,6 +18,7 @@ from device_lens.domain.values import (
 from device_lens.models import dtypes
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
 from device_lens.models.registry import FUNCTIONS
+from device_lens.models.torch.module import part_moved
 from device_lens.models.torch.target import asked
 from device_lens.models.wording import moved
 
@@ -89,6 +90,7 @@ def convert(call: Call, receiver: Value, wish: Conversion) -> Value:
     if type(receiver) is Unknown and not receiver.tensor_evidence:
         if wish.device is None:
             return Unknown(receiver.label, receiver.device)
+        part_moved(call.services, receiver)
         return Unknown(receiver.label, wish.device)
     tensor = tensor_of(receiver)
     if tensor is None:
