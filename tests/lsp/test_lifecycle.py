@@ -112,6 +112,8 @@ def test_a_malformed_request_is_answered(server: RawServer) -> None:
     assert found["error"]["code"] == -32601
     assert server.request(5, 7, {})["error"]["code"] == -32600
     assert server.request(3, "deviceLens/rulePage", {"rule": "nothing-such"})["result"] is None
+    found = server.request(4, "workspace/executeCommand", {"command": "deviceLens.measure"})
+    assert found["error"]["code"] == -32602
 
 
 def test_nonsense_does_not_end_the_server(server: RawServer) -> None:

@@ -159,7 +159,7 @@ def _take(analysis: Analysis, report: Report, project: Project) -> None:
         if (sentence := f"{place}{warning.message}") not in report.warnings:
             report.warnings.append(sentence)
     report.files += 1
-    report.lines += len(analysis.facts.source.lines.lines)
+    report.lines += analysis.facts.source.lines.count
 
 
 def _fix(task: Task, project: Project, apply: Apply) -> Report:

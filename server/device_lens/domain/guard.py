@@ -1,7 +1,7 @@
 """Decision trees over guards: values that depend on conditions the analysis cannot decide.
 
 A tree is either a leaf (any value) or a `Guarded` node: under `atom` the tree `yes`, else `no`.
-Trees are ordered by the atoms' creation and reduced, so two trees that decide alike are equal.
+Trees are ordered by their atoms and reduced, so two trees that decide alike are equal.
 A *condition* is a tree whose leaves are `True` and `False`.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import count
 from typing import Any
 
@@ -27,15 +28,23 @@ class Atom:
     `kind` says what decides it: `accelerator` (is one present), `flag` (a command-line flag),
     `environment`, or `path` (anything else: its text is no promise to a reader).
     `default` is its value in the primary case: accelerators exist, flags have their declared
-    defaults, environment variables are unset; None where nothing is declared.
+    defaults, environment variables are unset; None where nothing is declared. Atoms come in the
+    order in which they are made; those that are `shared` by all programs come before them, by
+    their texts, so that no program's trees hang on what another one asked first.
     """
 
     __slots__ = ("default", "kind", "negative", "order", "text")
 
     def __init__(
-        self, text: str, kind: str = "path", default: bool | None = None, negative: str = ""
+        self,
+        text: str,
+        kind: str = "path",
+        default: bool | None = None,
+        negative: str = "",
+        *,
+        shared: bool = False,
     ) -> None:
-        self.order = next(_ORDER)
+        self.order = _order_of(text) if shared else next(_ORDER)
         self.text = text
         self.kind = kind
         self.default = default
@@ -48,6 +57,12 @@ class Atom:
 
     def __repr__(self) -> str:
         return f"Atom({self.text or self.order})"
+
+
+def _order_of(text: str) -> int:
+    """A number below 0 for a text, the same in every process."""
+    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "big") - (1 << 64)
 
 
 class Guarded:

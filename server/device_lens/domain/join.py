@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 from device_lens.domain.device import (
@@ -16,6 +17,7 @@ from device_lens.domain.heap import MISSING, Instance, Parameter
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     NONE,
+    WHOLE,
     Const,
     DeviceValue,
     DtypeValue,
@@ -54,12 +56,23 @@ def join(condition: Any, left: Any, right: Any) -> Any:
         if kind is Trail:
             return _told(condition, left, right)
         if kind is Unknown:
-            return Unknown(left.label, join_devices(condition, left.device, right.device))
+            return _join_unknowns(condition, left, right)
     if kind is tuple or type(right) is tuple:
         return _join_items(condition, left, right)
     if left is None or right is None:
         return right if left is None else left
     return _shallow(choose(condition, left, right), MAX_VALUE_DEPTH)
+
+
+def _join_unknowns(condition: Any, left: Unknown, right: Unknown) -> Unknown:
+    """What may be a part of either of two modules may be one of both."""
+    found = Unknown(left.label, join_devices(condition, left.device, right.device))
+    if left.fields is not None or right.fields is not None:
+        wholes = [each.fields.get(WHOLE) for each in (left, right) if each.fields is not None]
+        known = tuple(each for each in wholes if each is not None)
+        if known:
+            found.parts()[WHOLE] = known
+    return found
 
 
 def _shallow(tree: Any, deepest: int) -> Any:
@@ -190,8 +203,9 @@ def _blindly(left: Any, right: Any) -> Any:
 
 def flatten(value: Any) -> Any:
     """`value` without its guards. Tensors among the leaves (parameters as their tensors) become one
-    whose device is known only where all agree; constants and containers are dropped beside one (an
-    operation on them is no business of ours); otherwise leaves that differ give an unknown."""
+    whose device is known only in the cases where all agree; constants and containers are dropped
+    beside one (an operation on them is no business of ours), an array is not (it may be read as it
+    is); otherwise leaves that differ give an unknown."""
     if type(value) is TupleValue:
         items = tuple(flatten(item) for item in value.items)
         same = all(a is b for a, b in zip(items, value.items, strict=True))
@@ -210,9 +224,9 @@ def flatten(value: Any) -> Any:
         if type(leaf) in (Tensor, Parameter)
     ]
     if tensors:
-        if any(type(leaf) is Unknown or isinstance(leaf, Instance) for leaf in found):
+        if any(type(leaf) in _NO_TENSORS or isinstance(leaf, Instance) for leaf in found):
             return Unknown()
-        return flatten(_join_list(tensors))
+        return reduce(_join_tensors_blindly, tensors)
     rest = [leaf for leaf in found if leaf != NONE and leaf is not MISSING]
     if not rest:
         return NONE
@@ -222,6 +236,10 @@ def flatten(value: Any) -> Any:
     if all(type(leaf) is DeviceValue for leaf in rest):
         return DeviceValue(flatten_device(_join_list(rest).device))
     return Unknown()
+
+
+_NO_TENSORS = (Unknown, HostArray)
+"""What may answer otherwise than a tensor where a tensor is expected."""
 
 
 def _join_list(values: list[Any]) -> Any:

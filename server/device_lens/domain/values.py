@@ -250,6 +250,16 @@ class Unknown:
             self.fields = {}
         return self.fields
 
+    def derive(self, key: Any, made: Unknown) -> Unknown:
+        """Remembers `made` as the part of that name or index. A part of a module's unknown part is
+        one of the module."""
+        parts = self.parts()
+        parts[key] = made
+        whole = parts.get(WHOLE)
+        if whole is not None:
+            made.parts()[WHOLE] = whole
+        return made
+
     def note(self) -> None:
         """To be called before something is remembered of it (`forgetting`)."""
         if id(self) not in _NOTED[-1]:
@@ -258,6 +268,8 @@ class Unknown:
             _NOTED[-1][id(self)] = (self, fields, truths, self.tensor_evidence)
 
 
+WHOLE = "<whole>"
+"""Under this an unknown that may be a part of a module remembers the module."""
 Remembered = list[tuple[Unknown, Any, Any, bool]]
 """Unknowns with what is remembered of each: its parts, the atoms of its tests, and whether it is
 treated as a tensor."""

@@ -287,7 +287,7 @@ def _of_unknown(machine: Machine, receiver: Unknown, name: str, node: Any, frame
         # A part of something whose symbol only names the whole has a place of its own.
         symbolic = isinstance(receiver.device, SymbolicDevice)
         device = UNKNOWN_DEVICE if symbolic or name in PLAIN else receiver.device
-        value = parts[name] = Unknown(label, device)
+        value = receiver.derive(name, Unknown(label, device))
     return value
 
 

@@ -216,6 +216,11 @@ def _call_bound_external(
         if module_model is not None:
             request = make_call(machine, name, receiver, args, kwargs, node, frame, complete)
             return with_active(machine, node, frame, lambda: module_model.forward(request))
+    if name.endswith(".enter_context") and args:
+        from device_lens.interpreter import contexts
+
+        if name in contexts.ENTERS:
+            return contexts.entered(machine, receiver, args[0], node, frame)
     model = registry.function(name)
     if model is None:
         machine.skip_at(node, frame, f"`{name}` has no model")
@@ -375,7 +380,8 @@ def make_call(
     complete: bool,
 ) -> Call:
     site = machine.site(node, frame)
-    return Call(name, receiver, args, kwargs, site, machine, complete)
+    named = complete or (type(node) is ast.Call and all(each.arg for each in node.keywords))
+    return Call(name, receiver, args, kwargs, site, machine, complete, named)
 
 
 def with_active(machine: Machine, node: Any, frame: Frame, action: Any) -> Any:

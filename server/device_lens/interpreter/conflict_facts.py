@@ -11,6 +11,7 @@ from device_lens.domain.trail import Site, Trail
 from device_lens.interpreter import cuda_facts, places
 from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
 from device_lens.interpreter.findings import rank
+from device_lens.interpreter.part_facts import OwnPart, own_part
 from device_lens.models.call import tensor_of
 
 if TYPE_CHECKING:
@@ -38,6 +39,9 @@ def conflict(
     second = _operand(machine, right, literals, node, frame)
     if first is None or second is None:
         return
+    part = None
+    if not (first.is_parameter or second.is_parameter or wants_cpu):
+        part = _as_part(machine, first, second)
     stray, other = _order(first, second, wants_cpu)
     certainty = _certainty(stray, other)
     if certainty is None:
@@ -52,8 +56,8 @@ def conflict(
         other,
         certainty,
         places.condition_text(machine, literals),
-        module_call=_module_call(machine, node, frame, (left, right)),
-        module_text=_module_text(machine, node, left, right),
+        module_call=part.call if part else _module_call(machine, node, frame, (left, right)),
+        module_text=part.text if part else _module_text(machine, node, left, right),
         wants_cpu=wants_cpu,
         call_chain=_call_chain(machine, frame),
     )
@@ -82,6 +86,20 @@ def _operand(
         is_parameter=parameter,
         is_unpacked=_is_unpacked(node, place),
     )
+
+
+def _as_part(machine: Machine, first: Operand, second: Operand) -> OwnPart | None:
+    """Makes that operand a parameter which a running module holds, on the host beside another on
+    an accelerator."""
+    for operand, beside in ((first, second), (second, first)):
+        if operand.device is not CPU or not is_accelerator(beside.device):
+            continue
+        part = own_part(machine, operand.trail)
+        if part is not None:
+            operand.is_parameter, operand.trail = True, part.trail
+            operand.origin = Origin("parameter", operand.site, operand.text)
+            return part
+    return None
 
 
 def _is_unpacked(node: Any, place: Site | None) -> bool:

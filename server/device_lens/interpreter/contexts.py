@@ -19,6 +19,9 @@ Leave = Callable[[], None]
 GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 GRAD_ON = frozenset({"torch.enable_grad", "torch.autograd.enable_grad"})
 CUDA_DEVICE = frozenset({"torch.cuda.device"})
+ENTERS = frozenset(f"contextlib.{kind}.enter_context" for kind in ("ExitStack", "AsyncExitStack"))
+_LEAVES = "<leaves>"
+"""The field of a stack whose block runs: what ends the managers that it has entered."""
 
 
 def _nothing() -> None:
@@ -67,6 +70,8 @@ def _enter_library(
         return manager, _set(machine, "grad", manager.fields.get("<enabled>"))
     if name in CUDA_DEVICE:
         return manager, _select_cuda(machine, manager, expression, frame)
+    if f"{name}.enter_context" in ENTERS:
+        return manager, _open_stack(machine, manager)
     model = registry.function(name + ".__enter__")
     if model is not None:
         value = calls.run_model(
@@ -74,6 +79,27 @@ def _enter_library(
         )
         return value, _nothing
     return manager, _nothing
+
+
+def _open_stack(machine: Machine, stack: Instance) -> Leave:
+    machine.journal.write(stack.fields, _LEAVES, ())
+
+    def leave() -> None:
+        for each in reversed(stack.fields.get(_LEAVES, ())):
+            if callable(each):
+                each()
+
+    return leave
+
+
+def entered(machine: Machine, stack: Any, manager: Any, node: Any, frame: Frame) -> Any:
+    """`stack.enter_context(manager)`: to the end of the stack's block."""
+    leaves = stack.fields.get(_LEAVES) if isinstance(stack, Instance) else None
+    if not isinstance(leaves, tuple) or not isinstance(node, ast.Call) or not node.args:
+        return Unknown()
+    value, leave = enter(machine, manager, node.args[0], frame)
+    machine.journal.write(stack.fields, _LEAVES, (*leaves, leave))
+    return value
 
 
 def _select_cuda(machine: Machine, manager: Any, expression: ast.expr, frame: Frame) -> Leave:

@@ -22,6 +22,12 @@ WRAPPER = "torch.nn.parallel.DistributedDataParallel"
 _WRAPPERS = (External(WRAPPER), External("torch.nn.DataParallel"))
 
 
+_OF_WRAPPERS = frozenset(
+    "forward scatter gather replicate parallel_apply module device_ids".split()
+)
+"""What a wrapper has whatever it wraps."""
+
+
 class Bypass(NamedTuple):
     """A call of the wrapped module whose result has a graph."""
 
@@ -57,7 +63,7 @@ def missing(machine: Machine, wrapper: Any, name: str, node: Any, frame: Frame) 
     """`ddp.method`, `ddp.layer`: what only the wrapped module has, whatever the conditions are."""
     if not isinstance(wrapper, ModuleObject) or wrapper.cls not in _WRAPPERS:
         return
-    if not isinstance(node, ast.Attribute):
+    if not isinstance(node, ast.Attribute) or name in _OF_WRAPPERS:
         return
     inner = wrapper.modules.get("module")
     if not isinstance(inner, ModuleObject) or type(inner.cls) is not ClassValue:

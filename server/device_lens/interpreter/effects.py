@@ -97,6 +97,7 @@ def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> N
     """A call is not followed: it is given its arguments as code that is not seen, and what its
     text may move is somewhere unknown."""
     machine.escape(values, function.name)
+    machine.unit.consulted.add(function.node)
     attributes = moved_by(function.node)
     if attributes is None:
         return

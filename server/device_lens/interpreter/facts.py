@@ -103,6 +103,9 @@ class Transfer:
     """Under an `if` inside its innermost loop."""
     created_here: bool = False
     """The receiver is a factory call written in this very expression: `torch.zeros(n).to(d)`."""
+    made_at: Site | None = None
+    """The factory call that the receiver is derived from, by nothing but shapes and constants:
+    `torch.ones(n, n).triu(1).to(d)`."""
     factory: str | None = None
     """That factory's qualified name."""
     redundant: bool = False
@@ -192,6 +195,10 @@ class Skipped:
     reason: str
 
 
+def _nothing(node: Any) -> None:
+    return None
+
+
 @dataclass
 class FileFacts:
     """Everything about one file. Lists are in no particular order; each fact stands once."""
@@ -200,6 +207,8 @@ class FileFacts:
     source: Any
     """The `SourceFile`."""
     read_expressions: Callable[[], list[Expression]] = list
+    expression_at: Callable[[Any], Expression | None] = _nothing
+    """What is known of the expression at a node."""
     transfers: list[Transfer] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
     synchronizations: list[Synchronization] = field(default_factory=list)

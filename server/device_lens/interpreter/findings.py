@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from copy import copy
+from itertools import chain
 from typing import Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE, same_everywhere
@@ -77,6 +79,12 @@ class Findings:
         for skipped in other.skipped.values():
             self.skip(skipped)
 
+    def lineages(self) -> Iterator[object]:
+        """Those of the chunks in which facts stand."""
+        kinds = (self.transfers, self.conflicts, self.synchronizations, self.others, self.skipped)
+        for fact in chain.from_iterable(kind.values() for kind in kinds):
+            yield fact.site.chunk.lineage
+
     def into(self, files: dict[str, FileFacts]) -> None:
         """Puts every fact into the facts of its file."""
         for node, transfer in self.transfers.items():
@@ -119,6 +127,7 @@ def _merge(known: Transfer, fact: Transfer) -> None:
     known.presumed = known.presumed or fact.presumed
     known.conditional = known.conditional or fact.conditional
     known.created_here = known.created_here and fact.created_here
+    known.made_at = known.made_at if fact.made_at is not None else None
     known.discarded = known.discarded or fact.discarded
     if known.shape != fact.shape:
         known.shape = None

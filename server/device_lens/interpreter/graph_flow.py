@@ -23,6 +23,7 @@ class Fate(Flag):
 
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _DROP = frozenset("item detach tolist numpy numpy_ backward data_ptr size dim numel".split())
 _DROP_ATTRIBUTES = frozenset("data shape device dtype requires_grad grad ndim is_cuda".split())
 _NUMBERS = frozenset("float int bool len str repr print isinstance round range id format".split())
@@ -97,33 +98,18 @@ class _Flow:
             self.found |= Fate.ESCAPED
 
     def carries(self, node: ast.AST) -> bool:
-        """Whether the expression's value may hold the graph."""
-        if node in self.nodes:
-            return True
-        if isinstance(node, ast.Name):
-            return node.id in self.names
-        if isinstance(node, ast.Attribute):
-            return node.attr not in _DROP_ATTRIBUTES and self.carries(node.value)
-        if isinstance(node, ast.Call):
-            return self._call_carries(node)
-        if isinstance(node, ast.JoinedStr | ast.Compare | ast.Constant | ast.Lambda):
-            return False
-        if isinstance(node, ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp):
-            return self._comprehension(node)
-        if isinstance(node, ast.Subscript):
-            return self.carries(node.value)
-        return any(self.carries(child) for child in ast.iter_child_nodes(node))
-
-    def _call_carries(self, node: ast.Call) -> bool:
-        func = node.func
-        if isinstance(func, ast.Name) and func.id in _NUMBERS:
-            return False
-        if isinstance(func, ast.Attribute):
-            if func.attr in _DROP:
-                return False
-            if self.carries(func.value):
+        """Whether the expression's value may hold the graph. However deep an expression is nested,
+        it is gone through without recursion."""
+        pending = [node]
+        while pending:
+            each = pending.pop()
+            if each in self.nodes or (isinstance(each, ast.Name) and each.id in self.names):
                 return True
-        return any(self.carries(value) for value in _arguments(node))
+            if not isinstance(each, _COMPREHENSIONS):
+                pending += _holding(each)
+            elif self._comprehension(each):
+                return True
+        return False
 
     def _comprehension(self, node: Any) -> bool:
         inner = _Flow(set(self.names), self.nodes)
@@ -132,6 +118,22 @@ class _Flow:
                 inner._bind([generator.target])
         parts = [node.key, node.value] if isinstance(node, ast.DictComp) else [node.elt]
         return any(inner.carries(part) for part in parts)
+
+
+def _holding(node: ast.AST) -> Iterable[ast.AST]:
+    """The parts of an expression whose values its own value may hold."""
+    if isinstance(node, ast.Name | ast.JoinedStr | ast.Compare | ast.Constant | ast.Lambda):
+        return ()
+    if isinstance(node, ast.Attribute):
+        return () if node.attr in _DROP_ATTRIBUTES else (node.value,)
+    if isinstance(node, ast.Subscript):
+        return (node.value,)
+    if not isinstance(node, ast.Call):
+        return ast.iter_child_nodes(node)
+    func = node.func
+    if isinstance(func, ast.Attribute):
+        return () if func.attr in _DROP else (func.value, *_arguments(node))
+    return () if isinstance(func, ast.Name) and func.id in _NUMBERS else _arguments(node)
 
 
 def _arguments(node: ast.Call) -> list[ast.expr]:

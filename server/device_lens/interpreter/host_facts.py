@@ -162,7 +162,7 @@ def _tests_remainder(test: ast.expr) -> bool:
 def host_read(machine: Machine, what: str, value: Any, position: int | str) -> None:
     """A tensor handed to code that needs host memory."""
     tensor = tensor_of(value)
-    if tensor is None:
+    if tensor is None or not treated_as_tensor(value):
         return
     node, frame = machine.active_place()
     site = machine.argument_site(position) or machine.site(node, frame)

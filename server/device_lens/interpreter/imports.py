@@ -162,7 +162,8 @@ def load(machine: Machine, path: str, name: str) -> Any:
 
 
 def _granted(machine: Machine, namespace: Namespace) -> int:
-    return machine.options.steps_per_line * len(namespace.file.lines.lines)
+    lines: int = namespace.file.lines.count
+    return machine.options.steps_per_line * lines
 
 
 def run_module(machine: Machine, namespace: Namespace) -> None:

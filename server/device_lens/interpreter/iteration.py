@@ -104,7 +104,7 @@ def _element(value: Unknown) -> Unknown:
     element = parts.get("<element>")
     if not isinstance(element, Unknown):
         label = f"an element of {value.label}" if value.label else ""
-        element = parts["<element>"] = Unknown(label, value.device)
+        element = value.derive("<element>", Unknown(label, value.device))
     return element
 
 

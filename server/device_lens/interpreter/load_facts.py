@@ -178,7 +178,8 @@ def _named(seen: LibraryCall, position: int) -> str:
         return ""
     by_name = [each.value for each in call.keywords if each.arg == "f"]
     places = [*call.args[position : position + 1], *by_name]
-    return f"{SAVES} {ast.unparse(places[0])} in {id(function.node)}" if places else ""
+    owner = "" if function.owner is None else f"{function.owner.name}."
+    return f"{SAVES} {ast.unparse(places[0])} in {owner}{function.name}" if places else ""
 
 
 _DISTRIBUTED = (

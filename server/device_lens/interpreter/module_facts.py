@@ -41,7 +41,7 @@ def assigned(
     holds = _holds(value)
     if holds is not None:
         _plain(machine, module, name, holds, UNKNOWN_DEVICE, node, frame, source, None)
-        machine.watched.lists.append((node, module, value))
+        machine.watched.lists.append((node, module, name, value))
     if type(value) in (ModuleObject, Parameter):
         _late(machine, module, name, value, node, frame, source)
     return value
@@ -110,6 +110,8 @@ def _plain(
         reads.assigned_outside_init,
         device,
         requires_grad=bool(tensor and tensor.requires_grad),
+        zero_dim=bool(tensor and tensor.zero_dim),
+        kept_moved=reads.kept,
     )
     machine.watched.plain.setdefault(
         fact.site.node, (module.cls, None if reads.kept else reads.copied)
@@ -137,18 +139,22 @@ def _late_no_more(machine: Machine, module: ModuleObject) -> None:
 
 def escaped(machine: Machine, values: tuple[Any, ...]) -> None:
     """Modules given to code that is not seen may be moved there."""
+    watched, moves = machine.watched, machine.journal.moves
     for value in values:
         if isinstance(value, ModuleObject):
-            for _, part in walk(value):
-                machine.watched.escaped_classes.add(part.cls)
+            state = moves, len(value.modules)
+            if watched.escaped.get(value) != state:
+                watched.escaped[value] = state
+                watched.escaped_classes.update(part.cls for _, part in walk(value))
 
 
 def conclude(machine: Machine) -> None:
     """Completes what was said of plain attributes with what the program does to their modules.
     Only a script tells that a module never moves: who uses a library may move it."""
     watched = machine.watched
-    for node, module, value in watched.lists:
-        if _is_registered_too(module, value) or not _has_state(value):
+    for node, module, name, value in watched.lists:
+        replaced = name in module.modules or name in module.parameters
+        if replaced or _is_registered_too(module, value) or not _has_state(value):
             machine.findings.others.pop((PlainAttribute, node, None), None)
     for node, (cls, copied) in watched.plain.items():
         fact = machine.findings.others.get((PlainAttribute, node, None))

@@ -30,9 +30,12 @@ def replaced(old: Sequence[Any], new: Sequence[Any]) -> Pairs | None:
 
 def definitions(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> Pairs | None:
     """The functions and classes of two stretches of code, in pairs; None where anything differs
-    but the bodies of functions."""
+    but the bodies of functions, or where one that stayed is in another's place."""
     found: Pairs = []
-    return found if _paired(old, new, found) else None
+    if not _paired(old, new, found):
+        return None
+    apart = {before for before, _ in found}.isdisjoint(after for _, after in found)
+    return found if apart else None
 
 
 def spliced(old: Sequence[Any], new: Sequence[Any]) -> tuple[Any, Any] | None:

@@ -50,13 +50,15 @@ class NonLeafTransfer:
 
 @dataclass(slots=True)
 class ContainerTransfer:
-    """`.to()` on a list, tuple or dict: no such method."""
+    """`.to()` on a list, tuple or dict, or on another thing that has no such method."""
 
     site: Site
     subject: Site
     container: str
-    """`list`, `tuple` or `dict`."""
+    """`list`, `tuple` or `dict`, `iterator`, `loader`, `dataset`, `optimizer`."""
     method: str
+    tensors: bool = True
+    """Tensors are among its items."""
 
 
 @dataclass(slots=True)
@@ -158,6 +160,9 @@ class PlainAttribute:
     """It is assigned again outside `__init__`: a cache, no constant."""
     device: DeviceTree
     requires_grad: bool = False
+    zero_dim: bool = False
+    kept_moved: bool = False
+    """A method of the class assigns what it moved: `self.mean = self.mean.to(device)`."""
     copied_at: Site | None = None
     """A use that moves a copy on each call and keeps none (`self.mean.to(x.device)`), although
     the module itself moves."""

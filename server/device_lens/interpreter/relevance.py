@@ -17,6 +17,7 @@ from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import DeviceValue, DtypeValue, External, Tensor, TupleValue
 from device_lens.interpreter.protocol import Workspace
+from device_lens.syntax.resting import Resting
 from device_lens.syntax.statements import child_statements
 
 TENSOR_LIBRARIES = frozenset(
@@ -88,6 +89,10 @@ class Relevance:
             known = treats, frozenset(() if treats else _NAME.findall(text))
             self._words[node] = known
         return known
+
+    def forget(self, node: Any) -> None:
+        """Lets go of a definition whose text is another one now."""
+        self._words.pop(node, None)
 
     def _matters(self, chunk: Any, node: Any, vocabulary: frozenset[str]) -> bool:
         treats, words = self.words(chunk, node)
@@ -212,5 +217,5 @@ def _import_statements(file: Any) -> Iterator[tuple[str, int, tuple[str, ...]]]:
             elif isinstance(statement, ast.ImportFrom):
                 names = tuple(alias.name for alias in statement.names)
                 yield statement.module or "", statement.level, names
-            else:
+            elif type(statement) is not Resting:
                 pending.extend(child_statements(statement))

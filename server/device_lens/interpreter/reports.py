@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.heap import ModuleObject
+from device_lens.domain.values import BoundExternal
 from device_lens.interpreter import (
     async_facts,
     conflict_facts,
@@ -91,6 +93,10 @@ def called(
 ) -> None:
     """A call that the program writes has run."""
     watched = machine.watched
+    if type(function) is ModuleObject:
+        for given, argument in zip(args, node.args, strict=False):
+            if type(given) is BoundExternal:
+                transfer_facts.uncalled(machine, argument, given, frame)
     if watched.wrapped:
         ddp_facts.called(machine, node, function, value, frame)
     if watched.loads and getattr(node.func, "attr", "") == "load_state_dict":
@@ -236,8 +242,10 @@ def accumulated(
     graph_facts.summed(machine, node, right, frame)
 
 
-def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
+def assigned(machine: Machine, node: ast.Assign, value: Any, frame: Frame) -> None:
     """An assignment whose value is known."""
+    if type(value) is BoundExternal:
+        transfer_facts.rebound(machine, node, value, frame)
     if frame.loops:
         graph_facts.assigned(machine, node, frame)
 

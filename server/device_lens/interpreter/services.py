@@ -6,12 +6,12 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree
-from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import ModuleObject
-from device_lens.domain.join import join_all
+from device_lens.domain.join import join
 from device_lens.domain.trail import Site
 from device_lens.domain.values import NONE, TupleValue, Unknown
-from device_lens.interpreter import conditions, reports
+from device_lens.interpreter import conditions, gradient_text, reports
 from device_lens.interpreter.facts import Skipped
 
 if TYPE_CHECKING:
@@ -64,14 +64,19 @@ class ModelServices:
         return iteration.iterate(self, value)
 
     def merge_items(self: Any, value: Guarded, count: int) -> Any:
-        """A tree of sequences as one tuple of `count` joined items, where all have that many."""
-        sides = [self.iterate(leaf) for leaf in leaves(value) if leaf != NONE]
-        items = []
-        for index in range(count):
-            found = [s[0][index] if index < len(s[0]) else s[1] for s in sides]
-            known = [item for item in found if item is not None]
-            items.append(join_all(known) if known else Unknown())
-        return TupleValue(tuple(items))
+        """A tree of sequences as one tuple of `count` items, each what it is in every case."""
+        return TupleValue(tuple(self._item(value, index) or Unknown() for index in range(count)))
+
+    def _item(self: Any, value: Any, index: int) -> Any:
+        """An item of a tree of sequences (None: no case has it). None, which unpacks nowhere, is
+        no case."""
+        if type(value) is Guarded:
+            yes, no = self._item(value.yes, index), self._item(value.no, index)
+            return join(Guarded(value.atom, True, False), yes, no)
+        if value == NONE:
+            return None
+        items, rest = self.iterate(value)
+        return items[index] if index < len(items) else rest
 
     def active_place(self: Any) -> tuple[Any, Frame]:
         if self.active is not None:
@@ -124,6 +129,9 @@ class ModelServices:
     def inference_mode(self: Any) -> bool | None:
         grad = self.globals["grad"]
         return None if grad is None else not grad
+
+    def gradients_cleared(self: Any) -> bool:
+        return gradient_text.cleared_before(*self.active_place())
 
     def set_global(self: Any, name: str, value: Any) -> None:
         self.journal.write(self.globals, name, value)

@@ -128,6 +128,8 @@ def _of_sequence(items: tuple[Any, ...], rest: Any, index: Any, kind: str, node:
     if type(index) is SliceValue:
         return _slice(items, rest, index, kind, node)
     position = constant(index)
+    if isinstance(position, str):
+        return Unknown()  # it raises: what is indexed is something else
     if isinstance(position, int):
         if 0 <= position < len(items):
             return items[position]
@@ -146,7 +148,25 @@ def _slice(items: tuple[Any, ...], rest: Any, index: SliceValue, kind: str, node
         if kind == "tuple":
             return TupleValue(kept)
         return ListObject(kept, None, kind, node)
-    return ListObject((), any_of(items, rest), "list" if kind != "tuple" else kind, node)
+    kept, further = _part(items, rest, bounds)
+    return ListObject(kept, further, "list" if kind != "tuple" else kind, node)
+
+
+def _part(items: tuple[Any, ...], rest: Any, bounds: list[Any]) -> tuple[tuple[Any, ...], Any]:
+    """What a slice takes of items known one by one and any number of others after them: those
+    that it surely begins with, and what any further one is."""
+    start, stop, step = bounds
+    start = 0 if start is None else start
+    forward = isinstance(start, int) and 0 <= start <= len(items) and step in (None, 1)
+    if forward and stop is None:
+        return items[start:], rest
+    if forward and isinstance(stop, int):
+        if stop > len(items):
+            return items[start:], rest
+        if stop >= 0:
+            return items[start:stop], None
+        return items[start:stop], any_of(items[max(start, len(items) + stop) :], rest)
+    return (), any_of(items, rest)
 
 
 def _of_object(machine: Machine, receiver: Instance, index: Any, node: Any, frame: Frame) -> Any:
@@ -206,7 +226,7 @@ def _of_unknown(machine: Machine, receiver: Unknown, index: Any, node: Any, fram
     found = parts.get(place)
     if found is None:
         label = _label(receiver, key)
-        found = parts[place] = Unknown(label, receiver.device)
+        found = receiver.derive(place, Unknown(label, receiver.device))
     return found
 
 

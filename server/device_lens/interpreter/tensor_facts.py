@@ -48,7 +48,7 @@ def transferred(machine: Machine, seen: Any, fact: Transfer, value: Any, frame: 
         type(seen.receiver) is not Tensor or not _rebound(frame.statement, receiver)
     ):
         return
-    if not _may_matter(frame):
+    if not _may_matter(frame) or (form == "name" and not _read_in_file(frame)):
         return
     found = NonLeafTransfer(
         fact.site,
@@ -82,6 +82,15 @@ def _may_matter(frame: Frame) -> bool:
     )
 
 
+def _read_in_file(frame: Frame) -> bool:
+    """Whether a file reads gradients at all: a name of its top level that is rebound to its moved
+    self asks for one there or nowhere."""
+    if frame.function is not None:
+        return True
+    chunks = frame.namespace.file.chunks
+    return any(_reads_gradients(node) for c in chunks for part in c.body for node in ast.walk(part))
+
+
 def _reads_gradients(node: ast.AST) -> bool:
     return (isinstance(node, ast.Attribute) and node.attr in ("grad", "retain_grad")) or (
         isinstance(node, ast.Call) and "optim" in ast.unparse(node.func).lower()
@@ -108,6 +117,11 @@ def _mentions(node: ast.AST, name: str) -> bool:
 def leaf_again(machine: Machine, seen: LibraryCall) -> None:
     """`.detach_()` begins anew, `.requires_grad_()` and `.retain_grad()` keep the gradient."""
     machine.watched.moved_leaves.drop(seen.receiver)
+
+
+def parameter_made(machine: Machine, seen: LibraryCall) -> None:
+    """`nn.Parameter(moved)` begins anew on the memory of the moved tensor."""
+    machine.watched.moved_leaves.drop(seen.get(0, "data"))
 
 
 def cut(machine: Machine, seen: LibraryCall) -> None:
@@ -166,6 +180,7 @@ def conclude(machine: Machine) -> None:
 
 WATCHERS = {
     **dict.fromkeys(_LEAF_AGAIN, leaf_again),
+    "torch.nn.Parameter": parameter_made,
     "torch.Tensor.detach": cut,
     "torch.Tensor.data": cut,
     "torch.Tensor.grad": gradient_read,

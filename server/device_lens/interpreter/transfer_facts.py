@@ -8,18 +8,22 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, SymbolicDevice, same_everywhere
 from device_lens.domain.guard import Guarded, leaves
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
+from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.values import (
     BoundExternal,
-    Const,
     DtypeValue,
     Tensor,
-    TupleValue,
     Unknown,
 )
-from device_lens.interpreter import host_facts, pinned_facts, places, tensor_facts
+from device_lens.interpreter import (
+    container_facts,
+    creations,
+    host_facts,
+    pinned_facts,
+    places,
+    tensor_facts,
+)
 from device_lens.interpreter.facts import Kind, Transfer
-from device_lens.interpreter.rarer_facts import ContainerTransfer
 from device_lens.models.call import constant, device_of, tensor_of
 
 if TYPE_CHECKING:
@@ -55,6 +59,8 @@ def watch(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> Watc
     method = node.func.attr
     if method not in MOVES and method not in CONVERSIONS:
         return None
+    if method == "type" and not (node.args or node.keywords):
+        return None  # it tells the type
     if type(receiver) is ModuleObject:
         machine.findings.doubtful.add(node)
         if type(receiver.cls) is ClassValue and type(receiver.cls.lookup(method)) is Function:
@@ -67,46 +73,9 @@ def watch(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> Watc
     tensor = tensor_of(receiver)
     if tensor is None:
         machine.findings.doubtful.add(node)
-        _container(machine, node, receiver, method, frame)
+        container_facts.moved(machine, node, receiver, frame)
         return None
     return Watch(node, frame, receiver, tensor, tensor.device)
-
-
-def _container(machine: Machine, node: ast.Call, receiver: Any, method: str, frame: Frame) -> None:
-    """`.to()` on a list, tuple or dict."""
-    if method not in ("to", "cuda", "cpu"):
-        return
-    kind = None
-    if type(receiver) is TupleValue and not receiver.names:
-        kind = "tuple"
-    elif type(receiver) is ListObject and receiver.kind in ("list", "tuple"):
-        kind = receiver.kind
-    elif type(receiver) is DictObject and receiver.kind == "dict":
-        kind = "dict"
-    if kind is None or _only_annotated(machine, node.func, frame):
-        return
-    if not _holds_data(contents(receiver)):
-        return
-    assert isinstance(node.func, ast.Attribute)
-    subject = machine.site(node.func.value, frame)
-    machine.findings.add(ContainerTransfer(machine.site(node, frame), subject, kind, method))
-
-
-def _holds_data(items: list[Any]) -> bool:
-    """Whether tensors are among the items, or there are only numbers and texts."""
-    if any(tensor_of(item) is not None for item in items):
-        return True
-    return bool(items) and all(type(item) is Const for item in items)
-
-
-def _only_annotated(machine: Machine, function: ast.expr, frame: Frame) -> bool:
-    """Whether nothing but its annotation says that a parameter is a container: what the program
-    does with it tells better than that."""
-    if not machine.symbolic or frame.function is None or not isinstance(function, ast.Attribute):
-        return False
-    parameters = frame.function.node.args
-    names = {each.arg for each in (*parameters.args, *parameters.kwonlyargs) if each.annotation}
-    return isinstance(function.value, ast.Name) and function.value.id in names
 
 
 def finish(
@@ -149,7 +118,7 @@ def finish(
         redundant=_redundant(method, args, kwargs, seen, target, moves),
         presumed=_of_module_inputs(seen.device),
     )
-    _creation(fact, node.func.value, tensor)
+    creations.note(fact, node.func.value, tensor)
     machine.findings.keep(fact)
     if tensor is not None:
         tensor_facts.transferred(machine, seen, fact, value, frame)
@@ -212,15 +181,6 @@ def _of_module_inputs(device: Any) -> bool:
     return any(isinstance(leaf, SymbolicDevice) and leaf.of_module_input for leaf in leaves(device))
 
 
-def _creation(fact: Transfer, receiver: ast.expr, tensor: Tensor | None) -> None:
-    """Notes a receiver that is a factory call written right here."""
-    if tensor is None or tensor.trail is None or not isinstance(receiver, ast.Call):
-        return
-    if tensor.trail.kind == "created" and tensor.trail.site.node is receiver:
-        fact.created_here = True
-        fact.factory = ast.unparse(receiver.func)
-
-
 def discarded(machine: Machine, expression: ast.expr, frame: Frame) -> None:
     """Marks the transfers whose results an expression statement throws away."""
     for node in _thrown_away(expression):
@@ -240,6 +200,14 @@ def _thrown_away(expression: ast.expr) -> list[ast.expr]:
     if isinstance(expression, ast.Tuple):
         return list(expression.elts)
     return [expression]
+
+
+def rebound(machine: Machine, node: ast.Assign, value: Any, frame: Frame) -> None:
+    """`x = x.cuda`: under another name the method may be meant."""
+    if not isinstance(node.value, ast.Attribute) or node.value.attr not in MOVES:
+        return
+    if [ast.unparse(target) for target in node.targets] == [ast.unparse(node.value.value)]:
+        uncalled(machine, node.value, value, frame)
 
 
 def uncalled(machine: Machine, expression: Any, value: Any, frame: Frame) -> None:

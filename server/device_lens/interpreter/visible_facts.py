@@ -28,9 +28,11 @@ _FACTORIES = "tensor zeros ones empty full rand randn randint arange linspace ey
 class Mask(NamedTuple):
     """What the variable was set to, by which activation (None: the top level of a file)."""
 
-    visible: tuple[str, ...]
+    visible: tuple[str, ...] | None
+    """Python's None where it is not known which devices are left."""
     site: Site
     activation: Any
+    value: Any
 
 
 class Start(NamedTuple):
@@ -60,13 +62,16 @@ def assigned(machine: Machine, seen: LibraryCall) -> None:
     watched, site = machine.watched, machine.site(seen.node, seen.frame)
     text = constant(seen.args[1])
     visible = tuple(part.strip() for part in text.split(",")) if isinstance(text, str) else ()
+    before = watched.mask
+    if _holds(machine, before, seen) and before.value == seen.args[1]:
+        return
     if _holds(machine, watched.started, seen):
         machine.findings.add(
             VisibleDevices(site, "too-late", site, visible, initialised_at=watched.started.site)
         )
         return
     known = visible and all(part.isdigit() for part in visible)
-    watched.mask = Mask(visible, site, _activation(machine)) if known else None
+    watched.mask = Mask(visible if known else None, site, _activation(machine), seen.args[1])
 
 
 def used(machine: Machine, seen: LibraryCall) -> None:
@@ -80,7 +85,7 @@ def used(machine: Machine, seen: LibraryCall) -> None:
     mask = machine.watched.mask
     if device.index is None or device.index == ANY_INDEX or not _holds(machine, mask, seen):
         return
-    if device.index < len(mask.visible):
+    if mask.visible is None or device.index < len(mask.visible):
         return
     site = _named_at(machine, seen)
     machine.findings.add(
@@ -92,6 +97,8 @@ def grouped(machine: Machine, seen: LibraryCall) -> None:
     """`DataParallel(model, device_ids=[2, 3])`."""
     mask, ids = machine.watched.mask, seen.get(1, "device_ids")
     if ids is None or not isinstance(seen.node, ast.Call) or not _holds(machine, mask, seen):
+        return
+    if mask.visible is None:
         return
     items, _ = machine.iterate(ids)
     named = next((k.value for k in seen.node.keywords if k.arg == "device_ids"), seen.node)

@@ -16,6 +16,7 @@ from device_lens.project.reading import (
     stamp_of,
     state_of,
 )
+from device_lens.syntax import resting
 from device_lens.syntax.notebook import (
     NotebookProblem,
     NotebookSource,
@@ -105,7 +106,9 @@ class ParseCache:
     what an analysis tells places by, so that two parses of one text must not meet.
     """
 
-    def __init__(self, most_lines: int = 100_000) -> None:
+    def __init__(self, most_lines: int = 100_000, sparing: bool = False) -> None:
+        """With `sparing`, functions of files that nobody edits rest until they are looked at."""
+        self._sparing = sparing
         self._most_lines = most_lines
         self._lines = 0
         self._entries: OrderedDict[str, _Entry] = OrderedDict()
@@ -126,7 +129,11 @@ class ParseCache:
             content, state = _content(path, data), state_of(data)
         else:
             content = document.content
+        if previous is not None and document is not None and _is_from_disk(known):
+            resting.wake(previous)  # it is edited from now on
         result = _parsed(path, content, previous)
+        if self._sparing and document is None and previous is None:
+            _let_rest(result)
         self._keep(path, _Entry(origin, result, state))
         return result
 
@@ -138,10 +145,20 @@ class ParseCache:
 
     def forget(self, path: str) -> None:
         """Read a file anew when it is next asked for."""
-        self._let_go(path)
+        self.let_go(path)
         former = self._former.get(path)
         if former is not None:
             former.made_from = None
+
+    def holds(self, path: str) -> bool:
+        """Whether a file is kept."""
+        return path in self._entries
+
+    def let_go(self, path: str) -> None:
+        """Keeps a file for only as long as somebody else holds it."""
+        entry = self._take_out(path)
+        if entry is not None and isinstance(entry.result, SourceFile):
+            self._former[path] = _Former(entry.made_from, ref(entry.result), entry.state)
 
     def _take_out(self, path: str) -> _Entry | None:
         entry = self._entries.pop(path, None)
@@ -155,12 +172,7 @@ class ParseCache:
         self._entries[path] = entry
         self._lines += _size(entry)
         while self._lines > self._most_lines and len(self._entries) > 1:
-            self._let_go(next(iter(self._entries)))
-
-    def _let_go(self, path: str) -> None:
-        entry = self._take_out(path)
-        if entry is not None and isinstance(entry.result, SourceFile):
-            self._former[path] = _Former(entry.made_from, ref(entry.result), entry.state)
+            self.let_go(next(iter(self._entries)))
 
     def _held(self, path: str) -> _Entry | None:
         """An entry that was let go while somebody held its parse, taken back."""
@@ -180,12 +192,20 @@ def made_from(path: str, snapshot: Snapshot) -> Stamp | str | NotebookSource | N
     return stamp_of(path) if document is None else document.content
 
 
+def _is_from_disk(entry: _Entry | None) -> bool:
+    return entry is not None and isinstance(entry.made_from, Stamp)
+
+
+def _let_rest(result: SourceFile | FileProblem) -> None:
+    if isinstance(result, SourceFile):
+        resting.rest(result)
+
+
 def _size(entry: _Entry) -> int:
-    return (
-        len(entry.result.starts) + len(entry.result.lines.lines)
-        if isinstance(entry.result, SourceFile)
-        else 1
-    )
+    result = entry.result
+    if not isinstance(result, SourceFile):
+        return 1
+    return len(result.starts) + result.lines.count
 
 
 def _content(path: str, data: bytes | FileProblem) -> str | NotebookSource | FileProblem:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+from device_lens.syntax.resting import Resting
 from device_lens.syntax.source import Chunk, SourceFile
 from device_lens.syntax.statements import child_statements
 
@@ -43,5 +44,5 @@ def _imports(body: tuple[ast.stmt, ...]) -> Iterator[Import]:
         elif isinstance(statement, ast.ImportFrom):
             names = tuple(alias.name for alias in statement.names)
             yield Import(statement.module or "", statement.level, names)
-        else:
+        elif type(statement) is not Resting:
             stack += reversed(list(child_statements(statement)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from device_lens.domain.device import Agreement, DeviceTree, SymbolicDevice, agree
 from device_lens.domain.guard import leaves, primary
@@ -31,16 +32,21 @@ class _Spot:
         self.statement_range = statement.range
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Seen:
     """A name, or an attribute of one, with the device that it was seen to have at a place."""
 
     text: str
     base: str
     """The name that the text begins with."""
-    at: _Spot
+    place: Place
     kind: Kind
     device: DeviceTree
+
+    @cached_property
+    def at(self) -> _Spot:
+        """Worked out for those alone that an answer may rest on."""
+        return _Spot(self.place)
 
     @property
     def expression(self) -> str:
@@ -56,6 +62,7 @@ class AtHand:
     def __init__(self, facts: FileFacts) -> None:
         self._facts = facts
         self._seen: dict[str, list[_Seen]] | None = None
+        self._checked: set[str] = set()
 
     def find(
         self, device: DeviceTree, place: Place, kinds: tuple[Kind, ...] = tuple(Kind)
@@ -100,8 +107,21 @@ class AtHand:
                 if key not in known:
                     known[key] = matches(each.device, device)
                 if known[key]:
-                    yield text, seen
+                    yield text, self._checked_at(text)
                     break
+
+    def _checked_at(self, text: str) -> list[_Seen]:
+        """The sightings of a text, without those of variables of comprehensions."""
+        seen = self._by_text()[text]
+        if text not in self._checked:
+            self._checked.add(text)
+            seen[:] = [
+                each
+                for each in seen
+                if not isinstance(each.place.node, ast.Name)
+                or not of_comprehension(each.place, text)
+            ]
+        return seen
 
     def _by_text(self) -> dict[str, list[_Seen]]:
         if self._seen is None:
@@ -124,13 +144,13 @@ class AtHand:
     ) -> Iterator[_Seen]:
         place = Place(self._facts.source, chunk, node)  # type: ignore[arg-type]
         if isinstance(node, ast.arg):
-            yield _Seen(node.arg, node.arg, _Spot(place), kind, device)
-        elif isinstance(node, ast.Name) and not of_comprehension(place, node.id):
-            yield _Seen(node.id, node.id, _Spot(place), kind, device)
+            yield _Seen(node.arg, node.arg, place, kind, device)
+        elif isinstance(node, ast.Name):
+            yield _Seen(node.id, node.id, place, kind, device)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             base = node.value.id
             if base == "self" or kind is Kind.DEVICE:
-                yield _Seen(f"{base}.{node.attr}", base, _Spot(place), kind, device)
+                yield _Seen(f"{base}.{node.attr}", base, place, kind, device)
 
 
 def matches(candidate: DeviceTree, device: DeviceTree) -> bool:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from device_lens.fixes.edit import Fix
-from device_lens.fixes.move_operand import is_changed, move_operand, move_to_host
+from device_lens.fixes.move_operand import innermost, is_changed, move_operand, move_to_host
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand
 from device_lens.rules.context import Context
@@ -63,7 +63,10 @@ def move_fix(conflicts: list[Conflict], context: Context) -> Fix | None:
     if conflicts[0].wants_cpu:
         return move_to_host(strays)
     fixes: list[Fix] = []
+    moved = [place.node for place in innermost(strays)]
     for place, (_, other), conflict in zip(strays, pairs, conflicts, strict=True):
+        if not any(place.node is node for node in moved):
+            continue
         device = target_device(other, place, conflict, context)
         fix = move_operand([place], device) if device is not None else None
         if fix is None:

@@ -1,11 +1,12 @@
-"""`.to()` on a list, tuple or dict of tensors.
+"""`.to()` on a list, tuple or dict of tensors, or on another thing that has no such method.
 
 ## What it does
-Flags `.to()`, `.cuda()` and `.cpu()` on a Python container.
+Flags `.to()`, `.cuda()` and `.cpu()` on a Python container, on an iterator such as
+`model.parameters()`, on a data loader, a dataset or an optimizer.
 
 ## Why is this bad?
-Containers have no such method: the line raises `AttributeError: 'list' object has no attribute
-'to'`.
+None of them has such a method: the line raises `AttributeError: 'list' object has no attribute
+'to'`. A loader's batches move in the loop, an optimizer's state goes where the parameters are.
 
 ## Example
 ```python
@@ -27,7 +28,8 @@ Safe: the line cannot run as it is.
 
 from __future__ import annotations
 
-from device_lens.fixes.map_container import map_container
+from device_lens.fixes.edit import Fix
+from device_lens.fixes.map_container import map_container, move_owner
 from device_lens.interpreter.rarer_facts import ContainerTransfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
@@ -37,12 +39,34 @@ from device_lens.rules.wording import quoted
 RULE = Rule("container-transfer", Severity.ERROR, __doc__)
 
 
+_ARTICLES = {"iterator": "an iterator", "optimizer": "an optimizer", "loader": "a data loader"}
+_INSTEAD = {
+    "iterator": " The module moves its parameters in place.",
+    "loader": " Its batches move one by one, in the loop over it.",
+    "dataset": " Its items move one by one, where they are used.",
+    "optimizer": " Its state is made where the parameters are.",
+}
+_TENSORS_MOVE = " Its tensors move one by one."
+
+
 @RULE.reads(ContainerTransfer)
 def check(fact: ContainerTransfer, context: Context) -> Finding | None:
     name = context.text(fact.subject)
+    kind = _ARTICLES.get(fact.container, f"a {fact.container}")
+    instead = _INSTEAD.get(fact.container, _TENSORS_MOVE if fact.tensors else "")
+    if fact.container == "iterator" and not name.endswith("parameters()"):
+        instead = _TENSORS_MOVE
     message = (
-        f"{quoted(name)} is a {fact.container}, which has no {quoted(f'.{fact.method}()')}: the "
-        f"line raises AttributeError. Its tensors move one by one."
+        f"{quoted(name)} is {kind}, which has no {quoted(f'.{fact.method}()')}: the line raises "
+        f"AttributeError.{instead}"
     )
-    fixes = [map_container(context.place(fact.site), fact.container)]
-    return context.finding(RULE, fact.site, message, name, fixes=fixes)
+    return context.finding(RULE, fact.site, message, name, fixes=[_fix(fact, context)])
+
+
+def _fix(fact: ContainerTransfer, context: Context) -> Fix | None:
+    if not fact.tensors:
+        return None
+    place = context.place(fact.site)
+    if fact.container == "iterator":
+        return move_owner(place)
+    return map_container(place, fact.container)

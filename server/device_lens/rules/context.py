@@ -36,13 +36,9 @@ class Context:
     def at_hand(self) -> AtHand:
         return AtHand(self.facts)
 
-    @cached_property
-    def _expressions(self) -> dict[object, Expression]:
-        return {each.site.node: each for each in self.facts.expressions}
-
     def expression(self, site: Site) -> Expression | None:
         """What is known of an expression of this file."""
-        return self._expressions.get(site.node)
+        return self.facts.expression_at(site.node)
 
     def consequences(self, site: Site) -> list[Conflict]:
         """The conflicts that something at this place explains."""

@@ -1,7 +1,8 @@
 """A tensor made on the CPU and copied to the device in one expression.
 
 ## What it does
-Flags `torch.zeros(n).to(device)`, `torch.arange(n).cuda()` and the like.
+Flags `torch.zeros(n).to(device)`, `torch.arange(n).cuda()` and the like, also where the tensor is
+reshaped or computed with constants in between: `torch.ones(n, n).triu(1).to(device)`.
 
 ## Why is this bad?
 The tensor is filled on the host and copied. With `device=` it is filled where it is needed, without
@@ -75,7 +76,7 @@ def _where(fact: Transfer, context: Context) -> str:
 def _is_wasteful(fact: Transfer) -> bool:
     """Whether a tensor is made on the host and surely, or in some case, moved off it."""
     return (
-        fact.created_here
+        (fact.created_here or (fact.made_at is not None and not fact.invariant_in))
         and fact.moves
         and fact.called
         and fact.kind is Kind.TENSOR
@@ -89,4 +90,5 @@ def _fix(fact: Transfer, factory: str, context: Context) -> Fix | None:
     target = context.expression(fact.device_argument) if fact.device_argument else None
     if target is not None and target.kind is not Kind.DEVICE:
         return None
-    return create_on_device(context.place(fact.site), factory)
+    made = None if fact.made_at is None else context.place(fact.made_at)
+    return create_on_device(context.place(fact.site), factory, made)

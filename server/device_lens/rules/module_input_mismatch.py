@@ -80,8 +80,9 @@ def _fixes(
 ) -> Iterator[Fix | None]:
     if parameters.device is CPU:
         yield _move_module(parameters, tensor, context)
-    if _is_moved_by_call(tensor, conflict):
-        return
+    call = conflict.module_call
+    if _is_moved_by_call(tensor, conflict) or call is None or call.node is not conflict.site.node:
+        return  # what the module's own code names is not the input as its caller names it
     if tensor.is_unpacked:
         yield _move_created(parameters, tensor, module, context)
         return

@@ -23,13 +23,15 @@ self.convs = nn.ModuleList([nn.Conv2d(3, 3, 1) for _ in range(4)])
 
 ## Known limits
 Silent where the program is known never to move the module, where a method of the module moves the
-attribute itself, for a cache that is written outside `__init__`, and for a list of one given
-module, which is how programs hide it on purpose. A tensor is flagged where the module moves.
+attribute itself, for a cache that is written outside `__init__`, and for a list or dict of one
+given module, which is how programs hide it on purpose. A tensor is flagged where the module moves,
+for information only where it is not seen to meet one on another device (an index may be on the
+host).
 
 ## Fix safety
 Safe where the attribute is set once, after `super().__init__()`: the buffer stays out of the state
-dict, as the plain attribute did. Unsafe where each call moves a copy and nothing fails, since
-`.half()` converts buffers too. A buffer that is saved is offered as an unsafe fix.
+dict, as the plain attribute did. Unsafe where nothing is seen to fail, since `.half()` converts
+buffers too. A buffer that is saved is offered as an unsafe fix.
 """
 
 from __future__ import annotations
@@ -37,10 +39,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 
+from device_lens.domain.device import CPU
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.module_container import CONTAINERS, module_container
 from device_lens.fixes.register_buffer import register_buffer
-from device_lens.interpreter.facts import Conflict
+from device_lens.interpreter.facts import Certainty, Conflict
 from device_lens.interpreter.rarer_facts import PlainAttribute
 from device_lens.rules.causes import UNREGISTERED, Cause
 from device_lens.rules.conflict_words import move_fix, operation, outcome, places
@@ -66,6 +69,8 @@ def check(fact: PlainAttribute, context: Context) -> Finding | None:
     conflicts = context.consequences(fact.site)
     if not conflicts and not _worth_saying(fact, context):
         return None
+    if _moves_itself(fact, conflicts):
+        return None
     symbol = f"self.{fact.attribute}"
     return context.finding(
         RULE,
@@ -73,6 +78,7 @@ def check(fact: PlainAttribute, context: Context) -> Finding | None:
         f"{quoted(symbol)} is {_WHAT[fact.holds]}, which moves of the module "
         f"({quoted(fact.class_name)}) miss. {_consequence(fact, conflicts, context)}",
         symbol,
+        severity=Severity.INFORMATION if _seems_harmless(fact, conflicts) else None,
         related=places(conflicts, context),
         fixes=_fixes(fact, conflicts, context),
     )
@@ -85,6 +91,9 @@ def check_conflict(cause: Cause, context: Context) -> Finding | None:
     if cause.rule != RULE.name or cause.origin is None:
         return None
     conflict = cause.leading
+    told = (each for each in context.facts.others if isinstance(each, PlainAttribute))
+    if any(_moves_itself(each, cause.conflicts) for each in told if each.site == cause.site):
+        return None
     target = context.place(cause.site)
     if isinstance(target.node, ast.Attribute):
         made = context.place(cause.origin.site)
@@ -115,10 +124,23 @@ def _worth_saying(fact: PlainAttribute, context: Context) -> bool:
     if fact.copied_at is not None:
         return True
     if fact.holds == "tensor":
-        return fact.used_in_forward and not fact.persistent_write and fact.module_moves is True
+        stays = fact.device is CPU and not (fact.persistent_write or fact.zero_dim)
+        return fact.used_in_forward and stays and fact.module_moves is True
     value = context.place(fact.value).node
-    hidden = isinstance(value, ast.List) and [type(each) for each in value.elts] == [ast.Name]
+    given = value.values if isinstance(value, ast.Dict) else getattr(value, "elts", ())
+    hidden = [type(each) for each in given] == [ast.Name]
     return fact.used_in_forward and not hidden
+
+
+def _moves_itself(fact: PlainAttribute, conflicts: list[Conflict]) -> bool:
+    """Whether a method of the class moves it, and nothing is seen to run before that."""
+    return fact.kept_moved and not any(each.certainty is Certainty.SURE for each in conflicts)
+
+
+def _seems_harmless(fact: PlainAttribute, conflicts: list[Conflict]) -> bool:
+    """A tensor that is seen to meet nothing on another device: an index perhaps, which may be on
+    the host."""
+    return fact.holds == "tensor" and not conflicts and fact.copied_at is None
 
 
 def _consequence(fact: PlainAttribute, conflicts: list[Conflict], context: Context) -> str:
@@ -127,7 +149,7 @@ def _consequence(fact: PlainAttribute, conflicts: list[Conflict], context: Conte
     if fact.copied_at is not None:
         return f"It is copied again on each call ({context.line(fact.copied_at)})."
     if fact.holds == "tensor":
-        return "It stays on the CPU when the module moves, and its uses then raise."
+        return "It stays on the CPU when the module moves."
     return "They stay on the CPU when the module moves, and no optimizer or state dict sees them."
 
 
@@ -146,7 +168,7 @@ def _fixes(
     if fact.holds in CONTAINERS:
         made = module_container(place, fact.attribute, fact.holds)
         return [made] if made is not None else []
-    works_now = not conflicts and fact.copied_at is not None
+    works_now = not conflicts
     safety = Safety.UNSAFE if fact.requires_grad or works_now else Safety.SAFE
     fixes = register_buffer(place, fact.attribute, safety)
     if not fixes and conflicts:

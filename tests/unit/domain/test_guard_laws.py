@@ -192,3 +192,11 @@ def test_paths_that_exclude_each_other_share_no_world(first: Any, second: Any) -
     left, right = ALWAYS.assume(first), ALWAYS.assume(second)
     if left.excludes(right):
         assert not any(holds(left, world) and holds(right, world) for world in WORLDS)
+
+
+def test_atoms_that_programs_share_have_one_order_and_come_first() -> None:
+    own = Atom("", "path")
+    later, earlier = Atom("CUDA is there", shared=True), Atom("MPS is there", shared=True)
+    assert max(later.order, earlier.order) < own.order
+    assert later.order != earlier.order
+    assert Atom("CUDA is there", shared=True).order == later.order

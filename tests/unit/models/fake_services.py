@@ -65,6 +65,9 @@ class FakeServices:
     def inference_mode(self) -> bool | None:
         return not self.globals["grad"]
 
+    def gradients_cleared(self) -> bool:
+        return False
+
     def set_global(self, name: str, value: Any) -> None:
         self.globals[name] = value
 

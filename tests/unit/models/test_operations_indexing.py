@@ -59,9 +59,21 @@ def test_an_index_on_the_host_selects_anywhere(index: Any) -> None:
 def test_an_index_on_the_accelerator_selects_there_only() -> None:
     assert conflicts(GET, on(CUDA, 4, 3), ROWS_THERE) == []
     assert len(conflicts(GET, on(CPU, 4, 3), ROWS_THERE)) == 1
-    assert len(conflicts(SET, on(CPU, 4, 3), ROWS_THERE, 0.0)) == 1
     assert conflicts(GET, on(CPU, 4, 3), on(CUDA, dtype="int64")) == []
     assert conflicts(GET, on(CPU, 4, 3), Tensor(CUDA)) == []
+
+
+def test_an_assignment_copies_its_indices() -> None:
+    assert conflicts(SET, on(CPU, 4, 3), ROWS_THERE, 0.0) == []
+    assert conflicts(SET, on(CPU, 4, 3), on(CUDA, 4, dtype="bool"), 0.0) == []
+    assert conflicts(SET, on(CPU, 4, 3), ROWS_THERE, on(CPU, 2, 3)) == []
+    assert conflicts("torch.Tensor.index_put_", on(CPU, 4, 3), (ROWS_THERE,), on(CPU, 2, 3)) == []
+
+
+def test_a_number_has_no_first_item() -> None:
+    assert type(call(GET, on(CUDA), 0)) is Unknown
+    assert type(call(GET, on(CUDA), slice(None))) is Unknown
+    assert call(GET, on(CUDA), None).device is CUDA
 
 
 def test_a_slice_assignment_copies_from_anywhere() -> None:

@@ -1,0 +1,104 @@
+"""Facts about `.to()` on what has no such method: containers, iterators, loaders, optimizers."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.code import ClassValue
+from device_lens.domain.heap import DictObject, Instance, ListObject, contents
+from device_lens.domain.values import Const, External, TupleValue, Unknown
+from device_lens.interpreter import places
+from device_lens.interpreter.rarer_facts import ContainerTransfer
+from device_lens.models.call import tensor_of
+from device_lens.models.torch import data, optim
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+
+_METHODS = ("to", "cuda", "cpu")
+_UNKNOWN = Unknown()
+
+
+def moved(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> None:
+    """A call that would be a transfer, of what is neither a tensor nor a module."""
+    assert isinstance(node.func, ast.Attribute)
+    method = node.func.attr
+    if method not in _METHODS:
+        return
+    kind = _kind(receiver) or _library_kind(receiver, method)
+    if kind is None or _only_annotated(machine, node.func, frame):
+        return
+    if isinstance(receiver, Instance) and _may_be_told_apart(machine, node.func.value, frame):
+        return
+    tensors = any(tensor_of(item) is not None for item in contents(receiver))
+    if not (tensors or isinstance(receiver, Instance) or _holds_values(receiver)):
+        return
+    site, subject = machine.site(node, frame), machine.site(node.func.value, frame)
+    machine.findings.add(ContainerTransfer(site, subject, kind, method, tensors))
+
+
+def _kind(receiver: Any) -> str | None:
+    """What a container is called."""
+    if type(receiver) is TupleValue and not receiver.names:
+        return "tuple"
+    if type(receiver) is ListObject and receiver.kind in ("list", "tuple", "iterator"):
+        return receiver.kind
+    return "dict" if type(receiver) is DictObject and receiver.kind == "dict" else None
+
+
+def _library_kind(receiver: Any, method: str) -> str | None:
+    """What an object of a library is called that moves nothing, its own classes included."""
+    if not isinstance(receiver, Instance):
+        return None
+    cls = receiver.cls
+    if type(cls) is External:
+        return _CALLED.get(cls.name)
+    if type(cls) is not ClassValue or not cls.foreign:
+        return None
+    own = any(cls.lookup(name) is not None for name in (method, "__getattr__"))
+    if own or type(receiver.fields.get(method, _UNKNOWN)) is not Unknown:
+        return None  # reading what is missing leaves an unknown there
+    found = {_CALLED.get(name) for name in cls.foreign if name != "builtins.object"}
+    return found.pop() if len(found) == 1 else None
+
+
+def _holds_values(receiver: Any) -> bool:
+    """Whether there are only numbers and texts."""
+    items = contents(receiver)
+    return bool(items) and all(type(item) is Const for item in items)
+
+
+def _only_annotated(machine: Machine, function: ast.expr, frame: Frame) -> bool:
+    """Whether nothing but its annotation says that a parameter is a container: what the program
+    does with it tells better than that."""
+    if not machine.symbolic or not isinstance(function, ast.Attribute):
+        return False
+    given = _parameter(function.value, frame)
+    return given is not None and given.annotation is not None
+
+
+def _may_be_told_apart(machine: Machine, receiver: ast.expr, frame: Frame) -> bool:
+    """Whether a function got the object from a caller, under conditions that nobody can decide:
+    they may ask what it is."""
+    return _parameter(receiver, frame) is not None and places.undecided(machine)
+
+
+def _parameter(node: ast.expr, frame: Frame) -> ast.arg | None:
+    """The parameter that an expression names."""
+    if frame.function is None or not isinstance(node, ast.Name):
+        return None
+    parameters = frame.function.node.args
+    every = (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
+    return next((each for each in every if each.arg == node.id), None)
+
+
+def _called() -> dict[str, str]:
+    names = {data.LOADER: "loader", data.DATASET: "dataset", optim.BASE: "optimizer"}
+    names |= {f"{data.NAMESPACE}.{name}": "dataset" for name in (*data.DATASETS, "IterableDataset")}
+    return names | {f"torch.optim.{name}": "optimizer" for name in optim.CLASSES}
+
+
+_CALLED = _called()
+"""Classes of PyTorch that have no `to`, by what they are."""
