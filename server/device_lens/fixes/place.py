@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
+from device_lens.fixes.above import Above, above
 from device_lens.fixes.edit import Edit
 from device_lens.syntax.chunk import Chunk
 from device_lens.syntax.position import Position, Range
@@ -84,9 +84,9 @@ class Place:
         return self.above.get(self.node)
 
     @property
-    def above(self) -> dict[ast.AST, ast.AST]:
-        """For each node of the statement at top level the node around it."""
-        return _parents(self.source.newest(self.chunk))
+    def above(self) -> Above:
+        """The nodes around those of the statement at top level."""
+        return above(self.source.newest(self.chunk))
 
     @property
     def statement(self) -> Place:
@@ -136,26 +136,3 @@ def same_cell(source: SourceFile, first: int, second: int) -> bool:
     """Whether two lines are in one cell; always true outside notebooks."""
     cells = source.cell_map
     return cells is None or cells.cell_of_line(first) == cells.cell_of_line(second)
-
-
-_PARENTS: WeakKeyDictionary[Chunk, dict[ast.AST, ast.AST]] = WeakKeyDictionary()
-
-
-def _parents(chunk: Chunk) -> dict[ast.AST, ast.AST]:
-    """For each node of a chunk the node around it: that holds for as long as there is the chunk."""
-    known = _PARENTS.get(chunk)
-    if known is None:
-        known = _PARENTS[chunk] = _parents_in(chunk)
-    return known
-
-
-def _parents_in(chunk: Chunk) -> dict[ast.AST, ast.AST]:
-    found: dict[ast.AST, ast.AST] = {}
-    stack: list[ast.AST] = list(chunk.body)
-    while stack:
-        node = stack.pop()
-        for child in ast.iter_child_nodes(node):
-            if not isinstance(child, ast.expr_context | ast.operator | ast.cmpop):
-                found[child] = node
-                stack.append(child)
-    return found
