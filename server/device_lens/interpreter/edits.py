@@ -25,11 +25,12 @@ class Edits:
         self._chunks: dict[int, Chunk] = {}
         self._open: dict[int, tuple[Unit, Chunk, Codes]] = {}
         self.touched = False
-        """Whether any file has changed."""
+        """Whether any file says something else than before."""
 
     def put_off(self, chunk: Chunk, codes: Codes, units: Iterable[Unit]) -> set[int]:
         """Takes those out of some units that read edited code and may hold on. The answer is known
         once all files are: by their identities, they are kept until then."""
+        self.touched = True
         self._chunks[id(chunk)] = chunk
         lefts = {left for _, left, _ in codes}
         found: set[int] = set()
@@ -79,7 +80,7 @@ class Edits:
                 grown is not None
                 and unit.visits is not None
                 and unit.visits.stretch is before
-                and again(machine, unit, grown, chunk, splice.function)
+                and again(machine, unit, grown, chunk, splice)
             ):
                 found = grown
             else:

@@ -76,8 +76,8 @@ class Program:
         self.relevance.begin(workspace)
         self._edits = Edits()
         for key in [key for key, unit in self.units.items() if not unit.holds(workspace)]:
-            self._edits.touched = True
             if not self._is_spliced(key, workspace):
+                self._edits.touched = True
                 del self.units[key]
         for cls in [c for c, m in self.instances.items() if m and not m.unit.holds(workspace)]:
             self._forget_instance(cls)
@@ -87,6 +87,8 @@ class Program:
             if not load.unit.holds(workspace)
             or (workspace.stamp(path) != load.stamp and not self._patch(path, workspace))
         ]
+        if gone:
+            self._edits.touched = True
         if self.former.is_too_much():
             self._start_afresh(workspace)
         elif gone:
@@ -96,7 +98,6 @@ class Program:
     def _patch(self, path: str, workspace: Workspace) -> bool:
         """Gives a module the new bodies of its functions, if that is all that changed."""
         load = self.loads[path]
-        self._edits.touched = True
         new = workspace.source(path)
         if new is None or not load.shared:
             return False
@@ -122,6 +123,7 @@ class Program:
         if alone is not None and self._says_the_same(*alone, codes):
             self._rename(codes)
             return True
+        self._edits.touched = True
         kept = set() if alone is None else self._edits.put_off(alone[1], codes, self._all_units())
         self._forget_units({left for _, left, _ in codes}, kept=kept)
         return True

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.heap import moment
+from device_lens.domain.heap import MISSING, moment
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     Const,
@@ -20,7 +20,7 @@ from device_lens.domain.values import (
     forgetting,
     remind,
 )
-from device_lens.interpreter.budget import Budget, Exhausted
+from device_lens.interpreter.budget import Budget, Cancelled, Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.stretch import (
     Stretch,
@@ -29,30 +29,37 @@ from device_lens.interpreter.stretch import (
     copied,
     observed,
     part_of,
+    state_of,
 )
 from device_lens.interpreter.told import Context, context_of
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
     from device_lens.interpreter.unit import Unit
-    from device_lens.syntax.chunk import Chunk
+    from device_lens.syntax.chunk import Chunk, Splice
 
 
-def again(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, function: Any) -> bool:
-    """Runs an edited stretch of a unit again, in a function of a chunk; False where the whole
-    unit must run."""
+def again(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, splice: Splice) -> bool:
+    """Runs a stretch of a unit again, after an edit of it in a chunk; False where the whole unit
+    must run."""
     visits: Visits | None = unit.visits
+    function = splice.function
     around = stretch.names_around(chunk, function)
     if visits is None or not visits.usable or around is None or not stretch.is_plain:
         return False
     if not visits.each and stretch.block is not function.body:
         return False  # a loop around it may run, and tell of what its text changes
+    told = _Told(stretch.body, chunk.text)
+    unchanged = stretch.unchanged(splice)
     made: list[tuple[Visit, Visit]] = []
     for visit, context in zip(visits.each, visits.contexts, strict=True):
-        new = _replayed(machine, unit, visit, stretch, context, chunk.text)
+        new = _replayed(machine, unit, visit, stretch.body, unchanged)
         if new is None:
             return False
-        doubtful = around & _bound(visit, new)
+        names = _bound(visit, new)
+        if context.without(names) != told.by(new.frame).without(names):
+            return False
+        doubtful = around & names
         if doubtful:
             around = around - stretch.only_words(function, doubtful)
         if not _alike(machine, visits, visit, new, around, stretch):
@@ -76,48 +83,101 @@ def _bound(old: Visit, new: Visit) -> frozenset[str]:
     return frozenset().union(*(each.names for each in outcomes))
 
 
+class _Told:
+    """What the text of a stretch tells the code around it, by the frames in which it runs."""
+
+    def __init__(self, body: list[ast.stmt], text: str) -> None:
+        self._body = body
+        self._text = text
+        self._known: dict[tuple[object, ...], Context] = {}
+
+    def by(self, frame: Frame) -> Context:
+        loops = tuple((id(loop.node), loop.many) for loop in frame.loops)
+        key = (frame.function and id(frame.function.node), loops)
+        if key not in self._known:
+            self._known[key] = context_of(self._body, frame, self._text)
+        return self._known[key]
+
+
 def _replayed(
-    machine: Machine,
-    unit: Unit,
-    visit: Visit,
-    stretch: Stretch,
-    before: Context,
-    text: str,
+    machine: Machine, unit: Unit, visit: Visit, body: list[ast.stmt], unchanged: int
 ) -> Visit | None:
     """A new run of a stretch from the state of an earlier one; None where it does more than that
-    did, or tells the code around it something else."""
+    did. The statements before the edit are `unchanged`: the state behind them is kept, and they
+    do not run at the next edit of the same statement."""
+    start = visit.head or visit
+    count = len(start.body)
+    if count > unchanged or any(map(_is_other, start.body, body)):
+        visit.head, start, count = None, visit, 0
+    if unchanged > count:
+        head = _run_from(machine, unit, start, body[count:unchanged], is_head=True)
+        if head is None:
+            return None
+        visit.head = start = head
+    return _run_from(machine, unit, start, body[len(start.body) :])
+
+
+def _is_other(left: ast.stmt, right: ast.stmt) -> bool:
+    return left is not right
+
+
+def _run_from(
+    machine: Machine, unit: Unit, start: Visit, body: list[ast.stmt], is_head: bool = False
+) -> Visit | None:
+    """Runs statements from a kept state. Gives what they and those that lead to the kept state
+    did, for a head with the state behind them; None where that is more than an outcome can tell."""
     journal = machine.journal
     part = part_of(machine, unit)
-    part.path, part.active, part.current_call = visit.path, visit.active, visit.current_call
-    part.symbolic = visit.part.symbolic
-    part.budget = Budget(visit.steps, machine.program.unit(0).budget.cancelled)
+    part.path, part.active, part.current_call = start.path, start.active, start.current_call
+    part.symbolic = start.part.symbolic
+    # A function that is entered needs the whole unit; all else is short, and the next version
+    # needs it too.
+    part.budget = Budget(start.steps, lambda: bool(part.activated))
     copies: dict[int, Frame] = {}
-    part.stack = [copied(each, copies) for each in visit.stack]
-    part.shared = dict(visit.shared)
-    part.watched = visit.watched.inside(apart=True)
-    frame = copied(visit.frame, copies)
-    new = copy(visit)
-    new.part = part
+    part.stack = [copied(each, copies) for each in start.stack]
+    part.shared = dict(start.shared)
+    part.watched = start.watched.inside(apart=True)
+    frame = copied(start.frame, copies)
+    found = copy(start)
+    found.part = part
     known = dict(machine.globals)
     mark = journal.mark()
-    present = journal.swap(visit.state)
-    machine.globals.update(visit.globals)
+    present = journal.swap(start.state)
+    machine.globals.update(start.globals)
     try:
         with forgetting():
-            remind(visit.unknowns)
-            new.born = moment()
-            _, _, new.outcome = observed(machine, new, frame, stretch.body)
-    except Exhausted:
+            remind(start.unknowns)
+            if not start.body:
+                found.born = moment()
+            _, _, outcome = observed(machine, found, frame, body)
+            if outcome is not None and is_head:
+                found = _behind(machine, found, frame, mark)
+    except (Cancelled, Exhausted):
         return None
     finally:
         journal.undo(mark)
         journal.swap(present)
         machine.globals.update(known)
-    if new.outcome is None:
+    if outcome is None:
         return None
-    after = context_of(stretch.body, frame, text)
-    names = _bound(visit, new)
-    return new if before.without(names) == after.without(names) else None
+    found.body = (*start.body, *body)
+    found.outcome = outcome
+    if start.body and start.outcome is not None:
+        found.outcome = start.outcome.then(outcome)
+        part.use(start.part)
+        part.noted |= start.part.noted
+    return found
+
+
+def _behind(machine: Machine, visit: Visit, frame: Frame, mark: int) -> Visit:
+    """The state behind some statements that have run from a kept one since a mark."""
+    with machine.apart(visit.part):
+        found = state_of(machine, frame, visit.part, 0)
+    found.born = visit.born
+    found.state = dict(visit.state)
+    for place, (table, key, _) in machine.journal.value_at(mark).items():
+        found.state[place] = table, key, table.get(key, MISSING)
+    return found
 
 
 def _alike(

@@ -78,13 +78,26 @@ class Stretch:
 
     def grown(self, splice: Splice) -> Stretch | None:
         """The stretch after an edit of it, or right behind it; None for an edit elsewhere."""
-        if any(_has_block(node, splice.block) for each in self.body for node in ast.walk(each)):
+        if self._holding(splice.block) is not None:
             return self
         if splice.block is not self.block or splice.start < self.start:
             return None
         if splice.start + splice.removed > self.stop:
             return None
         return Stretch(self.block, self.start, self.stop + splice.added - splice.removed)
+
+    def unchanged(self, splice: Splice) -> int:
+        """How many statements of a grown stretch come before an edit of it."""
+        if splice.block is self.block:
+            return splice.start - self.start
+        return self._holding(splice.block) or 0
+
+    def _holding(self, block: list[ast.stmt]) -> int | None:
+        """The number of the statement that has a block in it."""
+        for number, statement in enumerate(self.body):
+            if any(_has_block(node, block) for node in ast.walk(statement)):
+                return number
+        return None
 
     def names_around(self, chunk: Chunk, function: ast.stmt) -> set[str] | None:
         """What the rest of the function mentions; None where it shares a line with the stretch."""
@@ -167,6 +180,11 @@ class Visit:
     state: Delta = field(default_factory=dict)
     """What must be written to the heap to have the state before the stretch, once the script is
     over."""
+    head: Visit | None = None
+    """The state behind the first statements of the stretch, with what these did, once it has run
+    again."""
+    body: tuple[ast.stmt, ...] = ()
+    """The statements of the stretch that lead to this state, where it is a head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,6 +198,16 @@ class Outcome:
     treated: set[int]
     steps: int
     starts: bool
+
+    def then(self, other: Outcome) -> Outcome:
+        """What both did, one after the other."""
+        return Outcome(
+            {**self.writes, **other.writes},
+            self.names | other.names,
+            self.treated | other.treated,
+            self.steps + other.steps,
+            self.starts or other.starts,
+        )
 
 
 @dataclass(slots=True)
@@ -254,7 +282,7 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     for name in ("memory", "activations", "spent", "shared", "stack", "defined", "classes"):
         setattr(part, name, getattr(unit, name))
     part.watched = unit.watched.inside()
-    visit = _state(machine, frame, part, len(log))
+    visit = state_of(machine, frame, part, len(log))
     visits.each.append(visit)
     visits.contexts.append(context_of(stretch.body, frame, frame.chunk.text))
     flow, machine.path, visit.outcome = observed(machine, visit, frame, stretch.body)
@@ -289,7 +317,8 @@ def part_of(machine: Machine, unit: Unit) -> Unit:
     return part
 
 
-def _state(machine: Machine, frame: Frame, part: Unit, logged: int) -> Visit:
+def state_of(machine: Machine, frame: Frame, part: Unit, logged: int) -> Visit:
+    """The state in which the machine is now, before a stretch that runs in a part."""
     copies: dict[int, Frame] = {}
     return Visit(
         machine.path,
