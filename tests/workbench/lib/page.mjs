@@ -210,15 +210,32 @@ export class EditorPage {
 
   /** Runs a command of the palette by its full title. */
   async command(title) {
-    await this.page.keyboard.press('F1');
-    const input = this.page.locator('.quick-input-widget input');
-    await input.waitFor();
-    await input.fill(`>${title}`);
-    await this.page
-      .locator('.quick-input-list .monaco-list-row', { hasText: title })
-      .first()
-      .waitFor();
+    await this.choose('F1', `>${title}`, title);
+  }
+
+  /**
+   * Opens the quick input by a key, types `text` and takes the row with `title`; again until that row is there, as a quick
+   * input that is still closing takes the next one with it. It is gone when this returns.
+   */
+  async choose(key, text, title) {
+    const widget = this.page.locator('.quick-input-widget');
+    const row = widget.locator('.monaco-list-row', { hasText: title }).first();
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      await this.page.keyboard.press(key);
+      try {
+        await widget.locator('input').fill(text, { timeout: PATIENCE_MS / 6 });
+        await row.waitFor({ timeout: PATIENCE_MS / 6 });
+        break;
+      } catch (error) {
+        if (Date.now() > deadline) {
+          throw error;
+        }
+        await this.page.keyboard.press('Escape');
+      }
+    }
     await this.page.keyboard.press('Enter');
+    await row.waitFor({ state: 'hidden' });
   }
 
   /** Reloads the window as it is: an address with a file in it would have that open, and nothing else. */
@@ -236,15 +253,7 @@ export class EditorPage {
 
   /** Opens a file of the workspace in the editor that is made for it. */
   async openByName(file) {
-    await this.page.keyboard.press('Control+p');
-    const input = this.page.locator('.quick-input-widget input');
-    await input.waitFor();
-    await input.fill(this.server.path(file));
-    await this.page
-      .locator('.quick-input-list .monaco-list-row', { hasText: file })
-      .first()
-      .waitFor();
-    await this.page.keyboard.press('Enter');
+    await this.choose('Control+p', this.server.path(file), file);
     await this.tab(file);
   }
 
