@@ -262,41 +262,49 @@ class Unknown:
 
     def note(self) -> None:
         """To be called before something is remembered of it (`forgetting`)."""
-        if id(self) not in _NOTED[-1]:
-            fields = None if self.fields is None else dict(self.fields)
-            truths = None if self.truths is None else dict(self.truths)
-            _NOTED[-1][id(self)] = (self, fields, truths, self.tensor_evidence)
+        noted, fields, truths = _NOTED[-1], self.fields, self.truths
+        if id(self) in noted:
+            return
+        copies = _copied(fields), _copied(truths)
+        if any(id(self) in each for each in _REMINDED):
+            noted[id(self)] = self, fields, truths, self.tensor_evidence
+            self.fields, self.truths = copies  # what it has is kept for others
+        else:
+            noted[id(self)] = (self, *copies, self.tensor_evidence)
+
+
+def _copied(table: dict[Any, Any] | None) -> dict[Any, Any] | None:
+    return None if table is None else dict(table)
 
 
 WHOLE = "<whole>"
 """Under this an unknown that may be a part of a module remembers the module."""
-Remembered = list[tuple[Unknown, Any, Any, bool]]
-"""Unknowns with what is remembered of each: its parts, the atoms of its tests, and whether it is
+Known = tuple[Unknown, Any, Any, bool]
+"""An unknown with what is remembered of it: its parts, the atoms of its tests, and whether it is
 treated as a tensor."""
-_NOTED: list[dict[int, tuple[Unknown, Any, Any, bool]]] = [{}]
+Remembered = list[Known]
+_NOTED: list[dict[int, Known]] = [{}]
 """Unknowns as they were before something was remembered of them, for each open stretch."""
+_REMINDED: list[dict[int, Known]] = [{}]
+"""Unknowns as they were before they were reminded, for each open stretch."""
 
 
 def remembered() -> Remembered:
     """What is remembered now of the unknowns of the open stretch."""
+    values = {**_REMINDED[-1], **_NOTED[-1]}.values()
     return [
-        (
-            value,
-            None if value.fields is None else dict(value.fields),
-            None if value.truths is None else dict(value.truths),
-            value.tensor_evidence,
-        )
-        for value, _, _, _ in _NOTED[-1].values()
+        (value, _copied(value.fields), _copied(value.truths), value.tensor_evidence)
+        for value, _, _, _ in values
     ]
 
 
 def remind(known: Remembered) -> None:
-    """Lets unknowns have what was remembered of them, until the open stretch ends."""
+    """Lets unknowns have what was remembered of them, until the open stretch ends. To be called
+    before anything else is remembered of one."""
+    reminded = _REMINDED[-1]
     for value, fields, truths, evidence in known:
-        value.note()
-        value.fields = None if fields is None else dict(fields)
-        value.truths = None if truths is None else dict(truths)
-        value.tensor_evidence = evidence
+        reminded[id(value)] = value, value.fields, value.truths, value.tensor_evidence
+        value.fields, value.truths, value.tensor_evidence = fields, truths, evidence
 
 
 def newly_treated(known: Remembered) -> set[int]:
@@ -315,9 +323,11 @@ def forgetting(lasting: bool = False) -> Iterator[None]:
     """A stretch of an analysis after which unknowns are what they were before it, so that no other
     stretch depends on it; with `lasting` what is remembered stays."""
     _NOTED.append({})
+    _REMINDED.append({})
     try:
         yield
     finally:
-        noted = _NOTED.pop()
-        for value, fields, truths, evidence in () if lasting else noted.values():
-            value.fields, value.truths, value.tensor_evidence = fields, truths, evidence
+        noted, reminded = _NOTED.pop(), _REMINDED.pop()
+        for changed in ({} if lasting else noted, reminded):
+            for value, fields, truths, evidence in changed.values():
+                value.fields, value.truths, value.tensor_evidence = fields, truths, evidence

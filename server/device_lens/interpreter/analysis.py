@@ -186,7 +186,8 @@ class _Run:
 
     def _concluded(self, whole: Unit, units: Iterable[Unit]) -> None:
         for unit in units:
-            whole.watched.take(unit.watched)
+            if not unit.is_silent(self.program.watched):
+                whole.watched.take(unit.watched)
         with self.program.machine.apart(whole):
             reports.concluded(self.program.machine)
 

@@ -24,6 +24,7 @@ from device_lens.domain.values import TupleValue, Unknown
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch import module as torch_module
+from device_lens.syntax.statements import child_statements
 
 MAX_OBJECTS = 64
 """Objects for which a body that changes them is run one by one."""
@@ -121,7 +122,7 @@ def moved_by(node: Any) -> frozenset[str] | None:
     known: frozenset[str] | None = node.__dict__.get(_MOVES, _NOT_READ)
     if known is _NOT_READ:
         names = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
-        inner = list(ast.walk(node))
+        inner = list(_statements(node))
         places = [place for each in inner for place in _places_moved(each)]
         in_place = places or any(_is_in_place(each, names) for each in inner)
         attributes = (place.attr for place in places if isinstance(place, ast.Attribute))
@@ -133,20 +134,28 @@ def moved_by(node: Any) -> frozenset[str] | None:
 _NOT_READ: Any = frozenset({"not read"})
 
 
-def _places_moved(node: ast.AST) -> list[ast.expr]:
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Every statement inside a node."""
+    for each in child_statements(node):
+        yield each
+        yield from _statements(each)
+
+
+def _places_moved(node: ast.stmt) -> list[ast.expr]:
     """The attributes and items that a statement assigns something moved to."""
     if not isinstance(node, ast.Assign):
         return []
-    moves = any(
+    places: list[ast.expr] = [
+        each for each in node.targets if isinstance(each, ast.Attribute | ast.Subscript)
+    ]
+    moves = places and any(
         isinstance(each, ast.Call) and getattr(each.func, "attr", "") in _MOVERS
         for each in ast.walk(node.value)
     )
-    return (
-        [t for t in node.targets if isinstance(t, ast.Attribute | ast.Subscript)] if moves else []
-    )
+    return places if moves else []
 
 
-def _is_in_place(node: ast.AST, names: set[str]) -> bool:
+def _is_in_place(node: ast.stmt, names: set[str]) -> bool:
     """Whether a statement is a call that moves its receiver, or hands an argument on."""
     if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
         return False

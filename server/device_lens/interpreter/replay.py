@@ -49,7 +49,7 @@ def again(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, splice: 
         return False
     if not visits.each and stretch.block is not function.body:
         return False  # a loop around it may run, and tell of what its text changes
-    told = _Told(stretch.body, chunk.text)
+    told = _Told(stretch.body)
     unchanged = stretch.unchanged(splice)
     made: list[tuple[Visit, Visit]] = []
     for visit, context in zip(visits.each, visits.contexts, strict=True):
@@ -86,16 +86,15 @@ def _bound(old: Visit, new: Visit) -> frozenset[str]:
 class _Told:
     """What the text of a stretch tells the code around it, by the frames in which it runs."""
 
-    def __init__(self, body: list[ast.stmt], text: str) -> None:
+    def __init__(self, body: list[ast.stmt]) -> None:
         self._body = body
-        self._text = text
         self._known: dict[tuple[object, ...], Context] = {}
 
     def by(self, frame: Frame) -> Context:
         loops = tuple((id(loop.node), loop.many) for loop in frame.loops)
         key = (frame.function and id(frame.function.node), loops)
         if key not in self._known:
-            self._known[key] = context_of(self._body, frame, self._text)
+            self._known[key] = context_of(self._body, frame)
         return self._known[key]
 
 

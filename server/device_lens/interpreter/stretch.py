@@ -284,7 +284,7 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     part.watched = unit.watched.inside()
     visit = state_of(machine, frame, part, len(log))
     visits.each.append(visit)
-    visits.contexts.append(context_of(stretch.body, frame, frame.chunk.text))
+    visits.contexts.append(context_of(stretch.body, frame))
     flow, machine.path, visit.outcome = observed(machine, visit, frame, stretch.body)
     unit.use(part)
     unit.entered |= part.entered

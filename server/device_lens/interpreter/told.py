@@ -16,11 +16,10 @@ _NAME = re.compile(r"[^\W\d]\w*")
 @dataclass(frozen=True, slots=True)
 class Context:
     """What the text of a stretch tells the code around it, by which that may find something else:
-    what is special about its function, what that puts elsewhere where it is not followed, what the
-    loops around it change, whether they move what they go through, which of their variables it
-    mentions, whether it has a loop or a backward pass, and whether it leaves gradients cleared."""
+    what its function puts elsewhere where it is not followed, what the loops around it change,
+    whether they move what they go through, which of their variables it mentions, whether it has a
+    loop or a backward pass, and whether it leaves gradients cleared."""
 
-    function: scan.FunctionInfo | None
     moved: frozenset[str] | None
     loops: tuple[scan.LoopInfo, ...] = ()
     changing: tuple[bool, ...] = ()
@@ -44,18 +43,17 @@ def _without(texts: Iterable[str], names: frozenset[str]) -> frozenset[str]:
     return frozenset(text for text in texts if names.isdisjoint(_NAME.findall(text)[:1]))
 
 
-def context_of(body: Sequence[ast.stmt], frame: Frame, text: str) -> Context:
-    """What a stretch tells the code around it in a frame; `text` is that of its chunk."""
+def context_of(body: Sequence[ast.stmt], frame: Frame) -> Context:
+    """What a plain stretch tells the code around it in a frame."""
     from device_lens.interpreter import effects
 
     function = frame.function
-    info = None if function is None else scan.function_info(function.node, text)
     moved = None if function is None else effects.moved_by(function.node)
     records = [loop for loop in frame.loops if isinstance(loop.node, ast.stmt)]
     nodes = [node for statement in body for node in ast.walk(statement)]
     cleared = gradient_text.clears(nodes)
     if not records:
-        return Context(info, moved, clears=cleared)
+        return Context(moved, clears=cleared)
     loops = [record.node for record in records]
     over = [loop for loop in loops if isinstance(loop, ast.For | ast.AsyncFor)]
     many = [record.node for record in records if record.many]
@@ -63,7 +61,6 @@ def context_of(body: Sequence[ast.stmt], frame: Frame, text: str) -> Context:
         name.id for loop in over for name in ast.walk(loop.target) if isinstance(name, ast.Name)
     }
     return Context(
-        info,
         moved,
         tuple(map(scan.loop_info, loops)),
         tuple(effects.changes_items(loop, loop.target, loop.body) for loop in many),

@@ -61,6 +61,7 @@ class Unit:
         self.defined: dict[Any, Any] = {}
         self.classes: dict[Any, Any] = {}
         """The functions and classes by the nodes that define them."""
+        self._silent: bool | None = None
         self._begin()
 
     def _begin(self) -> None:
@@ -76,6 +77,12 @@ class Unit:
     def close(self) -> None:
         """Lets go of what only a run needs."""
         self._begin()
+
+    def is_silent(self, below: Watched) -> bool:
+        """Whether the unit, once it is over, has nothing to tell that is not noted `below`."""
+        if self._silent is None:
+            self._silent = self.watched.is_silent(below)
+        return self._silent
 
     @property
     def limits(self) -> list[str]:
@@ -105,6 +112,8 @@ class Unit:
 
     def holds(self, workspace: Workspace) -> bool:
         """Whether what was read for this unit alone is still the same."""
+        if not self.files and not self.asked:
+            return True
         return all(workspace.stamp(path) == stamp for path, stamp in self.files.items()) and all(
             workspace.foreign_class(name) == known for name, known in self.asked.items()
         )

@@ -100,7 +100,8 @@ class Notes:
 
     def take(self, other: Notes) -> None:
         """Takes in what another one noted and hid."""
-        self._by_id.update(other._by_id)
+        if other._by_id and other._by_id is not self._below:
+            self._by_id.update(other._by_id)
 
     def forget(self, other: Notes) -> None:
         """Forgets what was taken from another one."""
@@ -209,6 +210,27 @@ class Watched:
                 self.lists,
                 self.moved_classes,
                 self.escaped_classes,
+            )
+        )
+
+    def is_silent(self, below: Watched) -> bool:
+        """Whether `take` would take nothing into notes that lie above `below`."""
+        return not any(
+            getattr(self, name)._by_id
+            for name in _BY_VALUE
+            if getattr(self, name) is not getattr(below, name)
+        ) and not any(
+            (
+                self.restored,
+                self.bypasses,
+                self.lists,
+                self.forwarded,
+                self.moved_classes,
+                self.escaped_classes,
+                self.kept_graphs,
+                self.made_in_context,
+                self.plain,
+                self.evidence,
             )
         )
 

@@ -12,12 +12,16 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from device_lens.syntax.outline import Entry, outline, statements
 from device_lens.syntax.quiet import parse_text
 
 _MOST_FUEL = 1_500_000
 _TRIAL_COST = 200
+_KNOWN_TRIALS = 4_000
+_LONG_TRIAL = 2_000
+"""Trials that are remembered, and the length in characters from which none is."""
 _DEFINITIONS = ("def", "class")
 _CLAUSES = ("else", "elif", "except", "finally", "case")
 _TARGETS = re.compile(
@@ -198,7 +202,15 @@ class _Mender:
             text = f"match 0:\n{text}"
         elif text[:1] in " \t\f":
             text = f"if 1:\n{text}"
-        return isinstance(parse_text(text), ast.Module)
+        return _is_known_sound(text) if len(text) < _LONG_TRIAL else _is_sound(text)
+
+
+def _is_sound(text: str) -> bool:
+    return isinstance(parse_text(text), ast.Module)
+
+
+_is_known_sound = lru_cache(_KNOWN_TRIALS)(_is_sound)
+"""Most statements around a broken one are those of the version before."""
 
 
 def _substitute(header: str) -> str:

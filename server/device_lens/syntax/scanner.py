@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 _BLANK = re.compile(r"[ \t\f\ufeff]*(?:#.*)?$", re.DOTALL)
 _TOKEN = re.compile(
@@ -41,6 +42,10 @@ _CODE = re.compile(
       |@\w|return\b|if[ ]__name__)""",
     re.VERBOSE,
 )
+_KNOWN_LINES = 10_000
+_LONG_LINE = 300
+"""Lines that are remembered, and the length in characters from which none is: most lines of a text
+are those of the version before."""
 _WORD = re.compile(r"[ \t\f\ufeff]*(?:async[ \t]+)?(@|\w*)")
 
 
@@ -150,6 +155,9 @@ class _State:
 
 def logical_line_at(lines: Sequence[str], start: int, limit: int) -> LogicalLine:
     """The logical line that begins at ``start``, ended before ``limit`` at the latest."""
+    alone = _alone(lines[start]) if len(lines[start]) < _LONG_LINE else None
+    if alone is not None:
+        return LogicalLine(start, start + 1, *alone, "", False)
     state = _State()
     _read(lines[start], state)
     number, suspect = start + 1, False
@@ -167,6 +175,14 @@ def logical_line_at(lines: Sequence[str], start: int, limit: int) -> LogicalLine
         indent = next(filter(None, map(indentation, lines[start : head + 1])), 0)
     word = first_word(lines[head])
     return LogicalLine(start, number, indent, word, state.code_end, state.open, suspect)
+
+
+@lru_cache(_KNOWN_LINES)
+def _alone(line: str) -> tuple[int, str, int] | None:
+    """The indent, first word and end of the code of a line that nothing open leads beyond."""
+    state = _State()
+    _read(line, state)
+    return (indentation(line), first_word(line), state.code_end) if state.clean else None
 
 
 def _head(lines: Sequence[str], start: int, stop: int) -> int:
