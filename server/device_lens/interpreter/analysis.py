@@ -84,9 +84,8 @@ class _Run:
             unit = program.unit(options.max_steps + options.steps_per_line * lines)
             unit.files[path] = self.workspace.stamp(path)
             unit.source = file
-            program.run(
-                unit, partial(_run_script, self.program.machine, Namespace(path, "__main__", file))
-            )
+            namespace = Namespace(path, "__main__", file)
+            program.run(unit, partial(_run_script, program.machine, namespace), key)
             program.leave(unit)
             program.units[key] = unit
         self.scripts.append(unit)

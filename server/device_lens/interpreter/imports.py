@@ -10,6 +10,7 @@ from device_lens.domain.code import Deferred, Namespace
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import MISSING, Table
 from device_lens.domain.values import External, Unknown
+from device_lens.interpreter import loading
 from device_lens.interpreter.assignment import assign_name
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
@@ -149,13 +150,13 @@ def load(machine: Machine, path: str, name: str) -> Any:
     program = machine.program
     file = machine.workspace.source(path) if path not in machine.modules else None
     if path in machine.modules:
-        program.imported(path)
+        loading.imported(program, path)
         namespace = machine.modules[path]
     elif file is None or len(program.loading) > MAX_IMPORT_DEPTH:
         return Unknown(name)
     else:
         namespace = Namespace(path, name, file)
-        with program.loaded(namespace, MODULE_STEPS + _granted(machine, namespace)):
+        with loading.loaded(program, namespace, MODULE_STEPS + _granted(machine, namespace)):
             run_module(machine, namespace)
     machine.budget.grant(path, _granted(machine, namespace))
     return namespace

@@ -8,18 +8,16 @@ new code; else the module is run again, and with it those that import it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
 from typing import Any
 
-from device_lens.domain.code import Namespace
 from device_lens.domain.heap import moment
 from device_lens.domain.values import forgetting
 from device_lens.interpreter import patching, standalone
 from device_lens.interpreter.budget import Budget, Options
 from device_lens.interpreter.edits import Codes, Edits
 from device_lens.interpreter.former import Former
-from device_lens.interpreter.loads import Activations, Load, effects_of, patches, undo
+from device_lens.interpreter.loads import Load, undo
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Recorder
@@ -28,9 +26,6 @@ from device_lens.interpreter.stretch import Stretch, Visits
 from device_lens.interpreter.unit import Unit
 from device_lens.interpreter.watched import Watched
 from device_lens.models.torch.parts import device_remembered
-
-_DEVICES = ("default_device", "default_set", "default_type", "current_cuda")
-"""The state of a program that decides where what is made goes."""
 
 
 class Program:
@@ -42,6 +37,8 @@ class Program:
         self.loading: list[str] = []
         self.stretch: Stretch | None = None
         """The statements that were edited last, in a function."""
+        self._overtaken: set[Hashable] = set()
+        """The scripts that an edit took."""
         self._start_afresh(workspace)
 
     def _start_afresh(self, workspace: Workspace) -> None:
@@ -185,6 +182,8 @@ class Program:
         """Forgets some units, and keeps those of functions under their new nodes."""
         for key in [key for key, unit in self.units.items() if id(unit) in gone]:
             del self.units[key]
+            if isinstance(key, tuple):
+                self._overtaken.add(key)
         for cls in [c for c, made in self.instances.items() if made and id(made.unit) in gone]:
             self._forget_instance(cls)
         for left in [left for left in nodes if left in self.units]:
@@ -216,17 +215,6 @@ class Program:
             for table in (self.defined, self.classes):
                 if node in table:
                     table[node].chunk = chunk
-
-    def _told(self, unit: Unit) -> frozenset[object]:
-        """The lineages of the chunks of which a module's top level has shown something."""
-        functions = (self.defined.get(node) for node in unit.activated | unit.consulted)
-        return frozenset(
-            {
-                *unit.noted,
-                *(each.chunk.lineage for each in functions if each is not None),
-                *(site.chunk.lineage for site in unit.recorder.sites.values()),
-            }
-        )
 
     def _forget_units(
         self, nodes: set[Any], modules: Collection[str] = (), kept: Collection[int] = ()
@@ -286,63 +274,14 @@ class Program:
 
     # Running.
 
-    def imported(self, path: str) -> None:
-        """Takes note of who asks for a module."""
+    def run(self, unit: Unit, action: Callable[[], None], key: Hashable = None) -> None:
+        """Runs a unit from the state that the modules leave, and puts that state back. A script, by
+        its key, that an edit took is run to its end whoever cancels: at the next letter only the
+        statements that are typed have to run, where half a run would be for nothing."""
         machine = self.machine
-        machine.unit.imports.add(path)
-        load = self.loads.get(path)
-        if load is not None and self.loading:
-            load.importers.add(self.loading[-1])
-            for name, value in (load.left or {}).items():
-                machine.journal.write(machine.globals, name, value)
-
-    @contextmanager
-    def loaded(self, namespace: Namespace, steps: int) -> Iterator[None]:
-        """Around the run of a module's top level, for which the whole program waits. What is not
-        run to its end is forgotten."""
-        machine, path = self.machine, namespace.path
-        journal = machine.journal
-        load = Load(namespace, self.unit(steps, lasting=True), machine.workspace.stamp(path))
-        self.loads[path] = load
-        self.imported(path)
-        machine.modules[path] = namespace
-        born, outside = moment(), journal.outside
-        found = {name: machine.globals[name] for name in _DEVICES}
-        ordinary = all(found[name] == self.start[name] for name in _DEVICES)
-        load.unit.activations = load.activations = Activations(self.activations)
-        load.unit.defined, load.unit.classes = self.defined, self.classes
-        written = journal.set_apart()
-        self.loading.append(path)
-        complete = False
-        try:
-            with machine.apart(load.unit), forgetting(lasting=True):
-                yield
-            complete = True
-        finally:
-            self.loading.pop()
-            load.effects = list(effects_of(journal.entries, namespace.scope.names, born))
-            journal.resume(written)
-            journal.outside = outside
-            load.unit.close()
-            load.told = self._told(load.unit)
-            load.placed = frozenset(load.unit.findings.lineages())
-            left = {name: machine.globals[name] for name in _DEVICES}
-            load.left = left if left != found else None
-            if not ordinary and load.unit.recorder.sites:
-                load.shared = False
-            if any(patches(*effect) for effect in load.effects):
-                load.shared = False
-            state = load.unit.watched.mask, load.unit.watched.started
-            if state != (self.watched.mask, self.watched.started):
-                self.watched.mask, self.watched.started = state
-                load.shared = False
-            self.watched.settle(load.unit.watched)
-            if not complete:
-                self.drop([path])
-
-    def run(self, unit: Unit, action: Callable[[], None]) -> None:
-        """Runs a unit from the state that the modules leave, and puts that state back."""
-        machine = self.machine
+        cancelled = self.cancelled
+        if key in self._overtaken and self.stretch is not None:
+            self.cancelled = lambda: False
         journal = machine.journal
         mark, start = journal.mark(), moment()
         journal.log = None if self.stretch is None else []
@@ -360,6 +299,8 @@ class Program:
                 visits.finish(journal.log or [])
             journal.log = None
             unit.close()
+            self.cancelled = cancelled
+            self._overtaken.discard(key)
 
     def look_at_edited(self, unit: Unit) -> None:
         """Has the runs of the statements that were edited last taken down in a unit."""

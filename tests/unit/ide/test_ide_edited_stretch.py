@@ -3,6 +3,7 @@ program cannot tell; what is said is what a first look says."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -203,3 +204,45 @@ def test_a_letter_that_is_cancelled_leaves_the_rest_usable(tmp_path: Path) -> No
             if number % 3 == 0:
                 editing.agree()
     editing.agree()
+
+
+@pytest.mark.parametrize("mark", ["# here", "# loop", "# end"])
+def test_statements_one_after_the_other_run_without_the_script(
+    tmp_path: Path, scripts: list[str], mark: str
+) -> None:
+    """Lines between them that say nothing do not part them, and one that is typed already may be
+    edited again, also inside of its block."""
+    editing = Editing(tmp_path, {"train": SCRIPT})
+    line = next(line for line in editing.texts["train"].split("\n") if line.strip() == mark)
+    indent = line[: len(line) - len(mark)]
+    typed(editing, mark, "new = torch.ones(4)", scripts)
+    whole = []
+    for text in ("", "# more", "other = new + 1", "", "if other: last = new.cpu()", "x"):
+        for end in range(len(text) + 1):
+            before = line if not end else f"{indent}{text[: end - 1]}\n{line}"
+            editing.edit("train", before, f"{indent}{text[:end]}\n{line}")
+            mine = editing.said("train")
+            whole += [text[:end]] * len(scripts)
+            assert mine == editing.said("train", editing.fresh())
+            scripts.clear()
+    assert whole == []
+    for old, new in (("last = new", "last = 2 * new"), ("torch.ones(4)\n", "torch.ones(5)\n")):
+        editing.edit("train", old, new)
+        assert editing.said("train") == editing.said("train", editing.fresh())
+
+
+def test_a_script_that_an_edit_took_runs_to_its_end(tmp_path: Path, scripts: list[str]) -> None:
+    """Each letter cancels the look at the letter before it, and half a run would be lost."""
+    editing = Editing(tmp_path, {"train": SCRIPT})
+    path = str(tmp_path / "train.py")
+    editing.said("train")
+    editing.edit("train", "    # here", "    n\n    # here")
+    scripts.clear()
+    with suppress(Cancelled):
+        editing.project.analyse(path, editing.snapshot(), lambda: True)
+    assert scripts == [path]
+    scripts.clear()
+    editing.edit("train", "    n\n", "    new\n")
+    mine = editing.said("train")
+    assert scripts == []
+    assert mine == editing.said("train", editing.fresh())

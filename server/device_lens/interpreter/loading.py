@@ -1,0 +1,87 @@
+"""Runs the top level of a module, while the program waits, and takes down what it did to others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from device_lens.domain.code import Namespace
+from device_lens.domain.heap import moment
+from device_lens.domain.values import forgetting
+from device_lens.interpreter.loads import Activations, Load, effects_of, patches
+from device_lens.interpreter.unit import Unit
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.program import Program
+
+_DEVICES = ("default_device", "default_set", "default_type", "current_cuda")
+"""The state of a program that decides where what is made goes."""
+
+
+def imported(program: Program, path: str) -> None:
+    """Takes note of who asks for a module."""
+    machine = program.machine
+    machine.unit.imports.add(path)
+    load = program.loads.get(path)
+    if load is not None and program.loading:
+        load.importers.add(program.loading[-1])
+        for name, value in (load.left or {}).items():
+            machine.journal.write(machine.globals, name, value)
+
+
+@contextmanager
+def loaded(program: Program, namespace: Namespace, steps: int) -> Iterator[None]:
+    """Around the run of a module's top level, for which the whole program waits. What is not
+    run to its end is forgotten."""
+    machine, path = program.machine, namespace.path
+    journal = machine.journal
+    load = Load(namespace, program.unit(steps, lasting=True), machine.workspace.stamp(path))
+    program.loads[path] = load
+    imported(program, path)
+    machine.modules[path] = namespace
+    born, outside = moment(), journal.outside
+    found = {name: machine.globals[name] for name in _DEVICES}
+    ordinary = all(found[name] == program.start[name] for name in _DEVICES)
+    load.unit.activations = load.activations = Activations(program.activations)
+    load.unit.defined, load.unit.classes = program.defined, program.classes
+    written = journal.set_apart()
+    program.loading.append(path)
+    complete = False
+    try:
+        with machine.apart(load.unit), forgetting(lasting=True):
+            yield
+        complete = True
+    finally:
+        program.loading.pop()
+        load.effects = list(effects_of(journal.entries, namespace.scope.names, born))
+        journal.resume(written)
+        journal.outside = outside
+        load.unit.close()
+        load.told = _told(program, load.unit)
+        load.placed = frozenset(load.unit.findings.lineages())
+        left = {name: machine.globals[name] for name in _DEVICES}
+        load.left = left if left != found else None
+        if not ordinary and load.unit.recorder.sites:
+            load.shared = False
+        if any(patches(*effect) for effect in load.effects):
+            load.shared = False
+        state = load.unit.watched.mask, load.unit.watched.started
+        if state != (program.watched.mask, program.watched.started):
+            program.watched.mask, program.watched.started = state
+            load.shared = False
+        program.watched.settle(load.unit.watched)
+        if not complete:
+            program.drop([path])
+
+
+def _told(program: Program, unit: Unit) -> frozenset[object]:
+    """The lineages of the chunks of which a module's top level has shown something."""
+    functions = (program.defined.get(node) for node in unit.activated | unit.consulted)
+    return frozenset(
+        {
+            *unit.noted,
+            *(each.chunk.lineage for each in functions if each is not None),
+            *(site.chunk.lineage for site in unit.recorder.sites.values()),
+        }
+    )
