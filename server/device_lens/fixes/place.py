@@ -136,3 +136,17 @@ def same_cell(source: SourceFile, first: int, second: int) -> bool:
     """Whether two lines are in one cell; always true outside notebooks."""
     cells = source.cell_map
     return cells is None or cells.cell_of_line(first) == cells.cell_of_line(second)
+
+
+def shown_below_cell(place: Place) -> bool:
+    """Whether a notebook shows the value: it is the last thing in its cell."""
+    source, statement = place.source, place.statement
+    if source.cell_map is None or place.above.get(statement.node) is not None:
+        return False
+    end = statement.range.end
+    rest = [source.lines.line(end.line)[end.column :]]
+    below = end.line + 1
+    while below < len(source.lines.starts) and same_cell(source, end.line, below):
+        rest.append(source.lines.line(below))
+        below += 1
+    return not any(line.partition("#")[0].strip() for line in rest)

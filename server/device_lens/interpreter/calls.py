@@ -329,6 +329,8 @@ def _call_unknown(
     node: Any,
     frame: Frame,
 ) -> Any:
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
+        return _set_attribute(machine, args, node, frame)  # of a test's `monkeypatch`
     label = function.label if type(function) is Unknown else ""
     machine.skip_at(node, frame, "the called value is not known")
     machine.escape((*args, *kwargs.values()), label)

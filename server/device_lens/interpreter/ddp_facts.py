@@ -46,7 +46,7 @@ def wrapped(machine: Machine, seen: LibraryCall) -> None:
 def called(machine: Machine, node: ast.Call, function: Any, value: Any, frame: Frame) -> None:
     """A call that the program writes, while there are wrapped modules."""
     if _is_wrapper(function):
-        machine.watched.forwarded.add(_body(frame))
+        machine.watched.forwarded.update(map(_body, machine.stack))
     else:
         _past_forward(machine, node, function, value, frame)
 
@@ -104,7 +104,8 @@ def _tensors(value: Any) -> tuple[Any, ...]:
 
 
 def conclude(machine: Machine) -> None:
-    """Tells of the calls that are trained on, where the wrapper is not called beside them."""
+    """Tells of the calls that are trained on, where the wrapper is not called beside them, nor in
+    what is called there: that is enough to have gradients gathered."""
     for bypass in machine.watched.bypasses:
         if bypass.body in machine.watched.forwarded:
             continue

@@ -87,7 +87,7 @@ def forget(machine: Machine, items: tuple[Any, ...]) -> None:
     is not known."""
     for item in _objects(items):
         if isinstance(item, ModuleObject):
-            torch_module.move(machine, item, UNKNOWN_DEVICE)
+            torch_module.lose(machine, item)
         elif type(item) is Parameter and "tensor" in item.fields:
             machine.journal.write(
                 item.fields, "tensor", item.tensor.with_(device=UNKNOWN_DEVICE, trail=None)

@@ -13,6 +13,7 @@ from device_lens.domain.trail import Site
 from device_lens.domain.values import DeviceValue, Unknown
 from device_lens.interpreter.rarer_facts import Load
 from device_lens.models.call import constant, is_none, tensor_of
+from device_lens.models.libraries.network import FETCHING
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -23,6 +24,7 @@ RANK = "rank"
 """Evidence that several processes run the file."""
 ASKS = "asks for an accelerator"
 SAVES = "saves"
+DOWNLOADS = "downloads"
 _DEPTH = 3
 _STATE_OF_NUMBERS = re.compile(r"scaler|sched|sampler|generator", re.IGNORECASE)
 """Names of objects whose state holds no tensors."""
@@ -38,6 +40,9 @@ class Loaded(NamedTuple):
     device: str | None
     entry: str
     """The file that runs: the script, or the library's own."""
+    anywhere: bool
+    """Nothing tells of a machine that cannot load it: there is an accelerator where the line runs,
+    or the file lies beside the program's own."""
 
 
 class Restored(NamedTuple):
@@ -61,11 +66,25 @@ def loaded(machine: Machine, seen: LibraryCall) -> None:
         return
     site, names = machine.site(seen.node, frame), frozenset(frame.scope.names)
     entry = machine.stack[0].namespace.path
-    machine.watched.loads.put(seen.value, Loaded(site, frame, names, _device_name(frame), entry))
+    anywhere = _accelerator_is_there(machine) or _beside_source(seen)
+    machine.watched.loads.put(
+        seen.value, Loaded(site, frame, names, _device_name(frame), entry, anywhere)
+    )
 
 
 def _for_one_rank(machine: Machine) -> bool:
     return any("rank" in atom.text.lower() for atom, _ in machine.path.literals)
+
+
+def _accelerator_is_there(machine: Machine) -> bool:
+    return any(atom.kind == "accelerator" and value for atom, value in machine.path.literals)
+
+
+def _beside_source(seen: LibraryCall) -> bool:
+    """Whether the function looks for files where its own source is: they came with the program."""
+    function = seen.frame.function
+    node: ast.AST = seen.node if function is None else function.node
+    return any(isinstance(each, ast.Name) and each.id == "__file__" for each in ast.walk(node))
 
 
 def _device_name(frame: Frame) -> str | None:
@@ -123,7 +142,9 @@ def _reason(machine: Machine, restored: Restored) -> str | None:
     watched, paths = machine.watched, (restored.load.site.path, restored.load.entry)
     if watched.shows(RANK, paths):
         return "rank"
-    if restored.known or watched.shows(SAVES, paths):
+    if restored.known or restored.load.anywhere or watched.shows(SAVES, paths):
+        return None
+    if watched.shows(DOWNLOADS, paths[:1]):
         return None
     return "portable" if watched.shows(ASKS, paths) else None
 
@@ -162,6 +183,13 @@ def asks(machine: Machine, seen: LibraryCall) -> None:
     machine.watched.note(ASKS, seen.frame.namespace.path)
 
 
+def downloads(machine: Machine, seen: LibraryCall) -> None:
+    """A file is fetched from the net, for all that call this. Who publishes weights saves them for
+    any machine."""
+    for frame in machine.stack:
+        machine.watched.note(DOWNLOADS, frame.namespace.path)
+
+
 def saves(machine: Machine, seen: LibraryCall) -> None:
     """`torch.save(x, path)`, which tells of all that call it. What every process saves under a name
     a function finds there, on its own device."""
@@ -196,4 +224,5 @@ WATCHERS = {
     "os.environ.get": environment,
     "os.environ.__getitem__": environment,
     **dict.fromkeys(_DISTRIBUTED, several_processes),
+    **dict.fromkeys(FETCHING, downloads),
 }

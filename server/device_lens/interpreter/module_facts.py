@@ -148,13 +148,31 @@ def escaped(machine: Machine, values: tuple[Any, ...]) -> None:
                 watched.escaped_classes.update(part.cls for _, part in walk(value))
 
 
+def settle(machine: Machine, start: int) -> None:
+    """Decides on the plain lists and dicts that were assigned since `start`, since what their
+    modules became is undone next."""
+    lists = machine.watched.lists
+    for index in range(start, len(lists)):
+        node, module, name, value = lists[index]
+        if module is not None:
+            lists[index] = (node, None, name, _is_harmless(module, name, value))
+
+
+def _is_harmless(module: ModuleObject | None, name: str, value: Any) -> bool:
+    """Whether what a plain list or dict holds is registered in the end, or has nothing to move.
+    Without a module, that is decided: `value` tells."""
+    if module is None:
+        return bool(value)
+    replaced = name in module.modules or name in module.parameters
+    return replaced or _is_registered_too(module, value) or not _has_state(value)
+
+
 def conclude(machine: Machine) -> None:
     """Completes what was said of plain attributes with what the program does to their modules.
     Only a script tells that a module never moves: who uses a library may move it."""
     watched = machine.watched
     for node, module, name, value in watched.lists:
-        replaced = name in module.modules or name in module.parameters
-        if replaced or _is_registered_too(module, value) or not _has_state(value):
+        if _is_harmless(module, name, value):
             machine.findings.others.pop((PlainAttribute, node, None), None)
     for node, (cls, copied) in watched.plain.items():
         fact = machine.findings.others.get((PlainAttribute, node, None))
@@ -179,35 +197,56 @@ def _copied_at(machine: Machine, fact: PlainAttribute, copied: ast.AST) -> Site 
 class Usage:
     """How a class's own methods treat one attribute."""
 
-    __slots__ = ("assigned_outside_init", "copied", "in_forward", "kept", "moved")
+    __slots__ = ("assigned_outside_init", "copied", "in_forward", "kept", "moved", "moved_later")
 
     def __init__(self) -> None:
         self.in_forward = False
         self.moved = False
         self.assigned_outside_init = False
         self.kept = False
+        self.moved_later = False
         self.copied: ast.AST | None = None
 
 
 def usage_of(cls: ClassValue, name: str) -> Usage:
     """Reads, moves and assignments of `self.name` in the methods of a class and its bases."""
     usage = Usage()
-    for base in cls.mro:
-        for method in base.node.body:
-            if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef):
-                _in_method(method, name, usage)
+    methods = [
+        method
+        for base in cls.mro
+        for method in base.node.body
+        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    for method in methods:
+        mentions = _mentions(method).get(name)
+        if mentions:
+            _in_method(method, mentions, usage, _makes(method, methods))
     return usage
 
 
-def _in_method(method: Any, name: str, usage: Usage) -> None:
-    for node in _mentions(method).get(name, ()):
+def _makes(method: Any, methods: list[Any]) -> bool:
+    """Whether a method runs while the module is made, and at no other time: `__init__`, and what
+    is the class's own business and called from nowhere else."""
+    if method.name == "__init__":
+        return True
+    callers = [each for each in methods if method.name in _mentions(each)]
+    return (
+        method.name.startswith("_")
+        and bool(callers)
+        and all(each.name == "__init__" for each in callers)
+    )
+
+
+def _in_method(method: Any, mentions: list[ast.AST], usage: Usage, makes: bool) -> None:
+    for node in mentions:
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             if method.name != "__init__":
                 usage.assigned_outside_init = True
-            if node.value is not None and _moves(node.value):
+            if node.value is not None and (method.name in _MOVING or _moves(node.value)):
                 usage.moved = usage.kept = True
+                usage.moved_later |= method.name not in ("__init__", "_apply")
         elif isinstance(node, ast.Attribute):
-            if isinstance(node.ctx, ast.Load) and method.name != "__init__":
+            if isinstance(node.ctx, ast.Load) and not makes:
                 usage.in_forward = True
         else:
             usage.moved = True
@@ -304,5 +343,6 @@ def _late(
 
 
 _MOVES = ("to", "cuda", "cpu", "xpu", "to_empty")
-_ANSWER_SELF = (*_MOVES, "_apply", "half", "float", "double", "bfloat16", "train", "eval")
+_MOVING = (*_MOVES, "_apply")
+_ANSWER_SELF = (*_MOVING, "half", "float", "double", "bfloat16", "train", "eval")
 WATCHERS = {f"torch.nn.Module.{name}": moved for name in _MOVES}

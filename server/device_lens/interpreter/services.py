@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree
+from device_lens.domain.device import Device, DeviceTree
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.join import join
@@ -147,7 +147,7 @@ class ModelServices:
             if type(value) is ModuleObject:
                 from device_lens.models.torch import module as torch_module
 
-                torch_module.move(self, value, UNKNOWN_DEVICE, None, None)
+                torch_module.lose(self, value)
 
 
 def argument_node(node: Any, position: int | str) -> Any:

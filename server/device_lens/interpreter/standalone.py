@@ -6,16 +6,17 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.code import ClassValue, Function, Scope
-from device_lens.domain.device import SymbolicDevice
+from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, moment
 from device_lens.domain.path import ALWAYS
-from device_lens.domain.values import Const, Unknown, forgetting
-from device_lens.interpreter import functions, reports
+from device_lens.domain.values import Const, Tensor, Unknown, forgetting
+from device_lens.interpreter import functions, module_facts, reports
 from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.copying import deep_copy
+from device_lens.models.torch.parts import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -44,7 +45,7 @@ def run_function(machine: Machine, function: Function) -> None:
         instance_of(machine, owner)
         return
     mark = machine.journal.mark()
-    before = machine.path
+    before, lists = machine.path, len(machine.watched.lists)
     symbolic, machine.symbolic = machine.symbolic, True
     machine.unit.symbolic_depth = depth_of(machine, function)
     machine.path = ALWAYS
@@ -61,6 +62,7 @@ def run_function(machine: Machine, function: Function) -> None:
     finally:
         del machine.stack[depth:]
         machine.path = before
+        module_facts.settle(machine, lists)
         machine.journal.undo(mark)
         machine.symbolic = symbolic
 
@@ -244,4 +246,17 @@ def _put_elsewhere(machine: Machine, cls: ClassValue, instance: ModuleObject) ->
     machine.stack.append(_at_class(cls))
     torch_module.move(machine, instance, home, None, None)
     machine.journal.write(instance.own, "device", home)
+    for _, part in walk(instance):
+        _forget_moved_later(machine, part)
     return home
+
+
+def _forget_moved_later(machine: Machine, module: ModuleObject) -> None:
+    """Plain tensors that a method of the class moves are wherever that left them, if it ran."""
+    if type(module.cls) is not ClassValue:
+        return
+    for name, value in list(module.fields.items()):
+        if type(value) is Tensor and value.device is not UNKNOWN_DEVICE:
+            machine.unit.consulted.update(base.node for base in module.cls.mro)
+            if module_facts.usage_of(module.cls, name).moved_later:
+                machine.journal.write(module.fields, name, value.with_(device=UNKNOWN_DEVICE))

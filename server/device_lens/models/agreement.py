@@ -104,22 +104,20 @@ class _Pair:
             return right
         if self.scalars and self._scalar_on_host(right, self.right[0]):
             return left
-        if verdict is Agreement.DIFFERENT:
-            return self._different(left, right, literals)
+        if left is not UNKNOWN_DEVICE and self._scalar_perhaps(right, self.right[0]):
+            return left
+        if right is not UNKNOWN_DEVICE and self._scalar_perhaps(left, self.left[0]):
+            self.right_rules = True
+            return right
         self._note(left, right, literals)
-        return self._undecided(left, right)
+        return _APART if verdict is Agreement.DIFFERENT else self._undecided(left, right)
 
     def _scalar_on_host(self, device: Any, tensor: Tensor) -> bool:
         return device is CPU and tensor.zero_dim is True
 
-    def _different(self, left: Any, right: Any, literals: Any) -> Any:
-        if self.scalars and left is CPU and self.left[0].zero_dim is None:
-            self.right_rules = True
-            return right
-        if self.scalars and right is CPU and self.right[0].zero_dim is None:
-            return left
-        self._note(left, right, literals)
-        return _APART
+    def _scalar_perhaps(self, device: Any, tensor: Tensor) -> bool:
+        """Whether a host tensor has perhaps no dimensions: one without meets any device."""
+        return self.scalars and device is CPU and tensor.zero_dim is None
 
     def _note(self, left: Any, right: Any, literals: Any) -> None:
         if left is UNKNOWN_DEVICE or right is UNKNOWN_DEVICE:

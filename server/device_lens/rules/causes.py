@@ -18,7 +18,12 @@ from device_lens.domain.trail import Site
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, FileFacts, Origin
 from device_lens.interpreter.rarer_facts import CudaContext, LatePart, LoopVariableTransfer
-from device_lens.rules.factory_scope import cached_factory, is_cause, is_module_constant
+from device_lens.rules.factory_scope import (
+    cached_factory,
+    is_cause,
+    is_module_constant,
+    serves_data,
+)
 from device_lens.rules.plain_containers import container_of, makes_part
 
 CREATED = "created-on-default-device"
@@ -72,6 +77,8 @@ def causes_of(all_facts: Mapping[str, FileFacts]) -> list[Cause]:
     late = _late_parts(near)
     causes: dict[tuple[str, Any], Cause] = {}
     for conflict in conflicts:
+        if _is_of_data(conflict, all_facts):
+            continue
         rule, site, origin = _made_for_module(conflict, all_facts, late) or _cause(
             conflict, all_facts, spoken_for
         )
@@ -157,6 +164,21 @@ def _telling_origin(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> O
         if is_module_constant(made, used, conflict.stray.text):
             return Origin("plain-attribute", origin.site, origin.name)
     return origin
+
+
+def _is_of_data(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> bool:
+    """Whether a dataset, transform or collate function made the stray, which may meet nothing but
+    what is on the host too."""
+    origin = conflict.stray.origin
+    if conflict.certainty is Certainty.SURE or origin.kind != "factory":
+        return False
+    if origin.site.path not in all_facts:
+        return False
+    made = _place(origin.site, all_facts)
+    maker = made.function
+    if not isinstance(maker, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    return serves_data(made, maker)
 
 
 def _explains(conflict: Conflict, origin: Origin, all_facts: Mapping[str, FileFacts]) -> bool:

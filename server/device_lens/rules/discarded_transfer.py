@@ -23,7 +23,8 @@ loss = criterion(model(images), labels)
 
 ## Known limits
 Silent on objects whose own `to` moves them in place, on modules, where it is not known that the
-value is a tensor, and on what is made in the same expression: `torch.zeros(1).cuda()` starts CUDA.
+value is a tensor, on what is made in the same expression (`torch.zeros(1).cuda()` starts CUDA), and
+on the last line of a notebook's cell, which shows its value: a conversion or a move to the CPU.
 
 ## Fix safety
 Safe: the assignment is what the line plainly means. None is offered where an assignment would make
@@ -32,8 +33,10 @@ a global name local.
 
 from __future__ import annotations
 
-from device_lens.domain.device import UNKNOWN_DEVICE, Device, same_everywhere
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, same_everywhere
+from device_lens.domain.guard import leaves
 from device_lens.fixes.assign_result import assign_result
+from device_lens.fixes.place import shown_below_cell
 from device_lens.interpreter.facts import Kind, Transfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
@@ -46,6 +49,8 @@ RULE = Rule("discarded-transfer", Severity.WARNING, __doc__)
 @RULE.reads(Transfer)
 def check(fact: Transfer, context: Context) -> Finding | None:
     if not fact.discarded or fact.in_place or fact.redundant or fact.kind is not Kind.TENSOR:
+        return None
+    if _is_to_look_at(fact, context):
         return None
     name = context.text(fact.subject)
     return context.finding(
@@ -65,6 +70,13 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         ],
         fixes=[assign_result(context.place(fact.site), fact.called)],
     )
+
+
+def _is_to_look_at(fact: Transfer, context: Context) -> bool:
+    """Whether a notebook shows the result, which was not brought to an accelerator for that."""
+    if fact.moves and any(target is not CPU for target in leaves(fact.target)):
+        return False
+    return shown_below_cell(context.place(fact.site)) and not context.consequences(fact.site)
 
 
 def _message(fact: Transfer, name: str, context: Context) -> str:

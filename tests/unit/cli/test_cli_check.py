@@ -99,6 +99,26 @@ def test_lines_of_a_notebook_count_in_its_cells(run: CommandLine) -> None:
 
 
 @pytest.mark.parametrize(
+    ("lines", "found"),
+    [
+        (["x.half()  # to look at\n", "\n"], 0),
+        (["x.half();\n"], 1),
+        (["x.half()\n", "print(x)"], 1),
+        (["x.cuda()"], 1),
+        (["for y in [x]:\n", "    y.half()"], 1),
+    ],
+)
+def test_a_notebook_shows_the_last_line_of_a_cell(
+    run: CommandLine, lines: list[str], found: int
+) -> None:
+    book = json.loads(NOTEBOOK)
+    book["cells"][2]["source"] = lines
+    run.write({"book.ipynb": json.dumps(book)})
+    done = run("check", "--select", "discarded-transfer", "--output-format", "json")
+    assert len(done.json["diagnostics"]) == found
+
+
+@pytest.mark.parametrize(
     ("options", "status"),
     [
         ([], 1),

@@ -8,6 +8,7 @@ from device_lens.models.libraries import (
     gymnasium,
     images,
     lightning,
+    network,
     numpy,
     opaque,
     pandas,
@@ -15,6 +16,7 @@ from device_lens.models.libraries import (
     sklearn,
     timm,
     torch_geometric,
+    torchinfo,
     torchvision,
     transformers,
 )
@@ -34,6 +36,8 @@ _TABLES = (
     accelerate,
     einops,
     torch_geometric,
+    network,
+    torchinfo,
 )
 
 

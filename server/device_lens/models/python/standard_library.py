@@ -107,6 +107,8 @@ def register_all() -> None:
     PACKAGES["math"] = _package(_arithmetic)  # type: ignore[assignment]
     for name in words("pi e tau inf nan"):
         ATTRIBUTES[f"math.{name}"] = returns(Const(getattr(math, name)))
+    for name in words("pi e inf nan"):
+        ATTRIBUTES[f"torch.{name}"] = returns(Const(getattr(math, name)))
     for name in _SEQUENCES:
         FUNCTIONS[name] = _pairs
     for name in _CLOCKS:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, ListObject
-from device_lens.domain.values import NONE, External, Tensor, TupleValue
+from device_lens.domain.values import NONE, External, Tensor, TupleValue, Unknown
 from device_lens.models import gradient, wording
 from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import Call, Model, Value, tensor_of
+from device_lens.models.numbers import is_number
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.words import words
 
@@ -72,14 +74,18 @@ def _constructor(name: str, parameters: list[str]) -> Model:
         if made is None:
             return NONE
         held: list[Placed] = []
+        unseen = False
         for position, parameter in enumerate(parameters):
             value = call.get(position, parameter)
+            unseen |= any(type(leaf) is Unknown and not is_number(leaf) for leaf in leaves(value))
             tensor = tensor_of(value)
             if tensor is not None:
                 held.append((tensor, value, call.place(position, parameter)))
                 call.write(made.fields, parameter, value)
         call.write(made.fields, HELD, tuple(operand[:2] for operand in held))
         device = common_device(call.services, qualified, held, False) if held else None
+        if device is None and unseen:
+            device = UNKNOWN_DEVICE
         call.write(made.fields, "<device>", device)
         return _answer(call, made)
 

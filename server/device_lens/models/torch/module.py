@@ -187,22 +187,44 @@ def move(
 ) -> None:
     """Moves every parameter, buffer and submodule in place, as `Module.to` does; plain attributes
     stay. `device` or `dtype` None: unchanged. A dtype reaches floating-point parts only."""
+    owners = _move_registered(services, module, device, dtype, trail)
+    for owner in owners:
+        _run_own_apply(services, owner, device, dtype)
+
+
+def lose(services: Services, module: ModuleObject) -> None:
+    """Code that is not followed may have moved the module: it is somewhere unknown."""
+    for owner in _move_registered(services, module, UNKNOWN_DEVICE, None, None):
+        if _own_apply(owner) is None:
+            continue
+        for name, value in list(owner.fields.items()):
+            if type(value) is Tensor:
+                services.journal.write(owner.fields, name, value.with_(device=UNKNOWN_DEVICE))
+
+
+def _move_registered(
+    services: Services,
+    module: ModuleObject,
+    device: DeviceTree | None,
+    dtype: str | None,
+    trail: Trail | None,
+) -> list[ModuleObject]:
+    """Moves what the registries hold; answers the module and those within it."""
     mover = Mover(services, device, dtype, trail)
     if device is not None:
         _scatter(services, module.own.get("parent"), device)
     owners = [owner for _, owner in walk(module)]
     for owner in owners:
         mover.move_parts(owner)
-    for owner in owners:
-        _run_own_apply(services, owner, device, dtype)
+    return owners
 
 
 def _run_own_apply(
     services: Services, module: ModuleObject, device: DeviceTree | None, dtype: str | None
 ) -> None:
     """Runs the `_apply` of a class that has its own: it moves what registries do not hold."""
-    own = module.cls.lookup("_apply") if type(module.cls) is ClassValue else None
-    if type(own) is not Function:
+    own = _own_apply(module)
+    if own is None:
         return
     target: dict[str, Value] = {}
     if device is not None:
@@ -211,6 +233,11 @@ def _run_own_apply(
         target["dtype"] = DtypeValue(dtype)
     convert = Partial(External(CONVERT), (), target)
     services.invoke(BoundMethod(module, own), (convert,), {})
+
+
+def _own_apply(module: ModuleObject) -> Function | None:
+    own = module.cls.lookup("_apply") if type(module.cls) is ClassValue else None
+    return own if type(own) is Function else None
 
 
 class Mover:
