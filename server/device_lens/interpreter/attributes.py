@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
+from device_lens.domain.code import BoundMethod, ClassValue, Deferred, Function, Namespace
 from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import (
@@ -235,8 +235,18 @@ def _of_namespace(machine: Machine, receiver: Namespace, name: str, node: Any, f
     value = receiver.scope.names.get(name, MISSING)
     if value is not MISSING:
         return imports.settled(machine, value, receiver.scope.names, name)
+    if name == "__dict__":
+        return _names_of(receiver, node)
     submodule = imports.submodule(machine, receiver, name)
     return submodule if submodule is not None else Unknown(name)
+
+
+def _names_of(namespace: Namespace, node: Any) -> DictObject:
+    """What a module defines, by name; imports that wait for their first use are left out."""
+    names = namespace.scope.names.items()
+    waiting = (Deferred, Guarded)
+    entries = {name: value for name, value in names if type(value) not in waiting}
+    return DictObject(entries, Unknown("__dict__"), node)
 
 
 def _of_external(machine: Machine, receiver: External, name: str, node: Any, frame: Frame) -> Any:

@@ -95,7 +95,7 @@ def _run(
 
     record = LoopRecord(generator, frame.chunk, len(items) if rest is None else None, False)
     changes = len(items) > MAX_UNROLLED and effects.changes_items(
-        generator, generator.target, elements
+        generator, generator.target, elements, items
     )
     unrolled = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
     unrolled = unrolled or effects.one_by_one(items)

@@ -21,6 +21,7 @@ from device_lens.domain.heap import (
     contents,
 )
 from device_lens.domain.values import TupleValue, Unknown
+from device_lens.interpreter import reports
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch import module as torch_module
@@ -30,40 +31,71 @@ MAX_OBJECTS = 64
 """Objects for which a body that changes them is run one by one."""
 _CHANGES = "_changes_items"
 _MOVES = "_moves_arguments"
+_HANDS_ON = "_hands_arguments_on"
 """The entries of a node under which answers are kept, for as long as the node lives."""
-_MOVERS = frozenset("to cuda cpu xpu mtia to_empty apply setattr register_buffer".split())
+_CHANGERS = frozenset("apply setattr register_buffer".split())
+_MOVERS = _CHANGERS | frozenset("to cuda cpu xpu mtia to_empty".split())
 _OBJECTS = (ModuleObject, Parameter, Instance, DictObject)
 _ONLY_READ = frozenset(
     "print len isinstance id type str repr getattr hasattr list tuple sum".split()
 )
 
 
-def changes_items(node: Any, target: ast.expr, body: Sequence[ast.AST]) -> bool:
+def changes_items(
+    node: Any, target: ast.expr, body: Sequence[ast.AST], items: tuple[Any, ...]
+) -> bool:
     """Whether the body of a loop (or the element of a comprehension) may put what it goes through
-    elsewhere: it moves something, assigns to an attribute or an item, or hands the target on."""
-    known: bool | None = node.__dict__.get(_CHANGES)
+    elsewhere: it moves something, assigns to an attribute or an item, or hands the target on. A
+    tensor is not moved in place."""
+    changes, moves = changes_of(node, target, body)
+    return changes or (moves and any(type(each) is not Parameter for each in _objects(items)))
+
+
+def changes_of(node: Any, target: ast.expr, body: Sequence[ast.AST]) -> tuple[bool, bool]:
+    """Whether a body may change what its loop goes through, and whether it calls what moves modules
+    in place."""
+    known: tuple[bool, bool] | None = node.__dict__.get(_CHANGES)
     if known is None:
         names = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
-        inner = (each for part in body for each in ast.walk(part))
-        known = any(_changes(each, names) for each in inner)
-        node.__dict__[_CHANGES] = known
+        inner = [each for part in body for each in ast.walk(part)]
+        changes = any(_changes(each, names) for each in inner)
+        known = node.__dict__[_CHANGES] = changes, any(map(_moves_receiver, inner))
     return known
 
 
 def _changes(node: ast.AST, names: set[str]) -> bool:
     if isinstance(node, ast.Assign):
-        return any(isinstance(each, ast.Attribute | ast.Subscript) for each in node.targets)
+        return any(_may_reach(each, names) for each in node.targets)
     if not isinstance(node, ast.Call):
         return False
     handed_on = any(isinstance(each, ast.Name) and each.id in names for each in node.args)
     if isinstance(node.func, ast.Attribute):
-        return node.func.attr in _MOVERS or _is_own_method(node.func, names)
+        return node.func.attr in _CHANGERS or _is_own_method(node.func, names)
     return handed_on and getattr(node.func, "id", "") not in _ONLY_READ
 
 
+def _may_reach(target: ast.expr, names: set[str]) -> bool:
+    """Whether an assignment may change one of some objects: not to an item of a container that is
+    a name of its own."""
+    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+        return target.value.id in names
+    return isinstance(target, ast.Attribute | ast.Subscript)
+
+
+def _moves_receiver(node: ast.AST) -> bool:
+    """Whether a call moves its receiver in place if that is a module."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in _MOVERS
+    )
+
+
 def _is_own_method(function: ast.Attribute, names: set[str]) -> bool:
-    """Whether the target's method is none of a tensor's or module's: the program's own."""
+    """Whether the target's method is none that tensors, modules or strings have: the program's."""
     if not isinstance(function.value, ast.Name) or function.value.id not in names:
+        return False
+    if hasattr(str, function.attr):
         return False
     classes = ("torch.Tensor", "torch.nn.Module")
     return all(registry.function(f"{cls}.{function.attr}") is None for cls in classes)
@@ -97,9 +129,12 @@ def forget(machine: Machine, items: tuple[Any, ...]) -> None:
 def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> None:
     """A call is not followed: it is given its arguments as code that is not seen, and what its
     text may move is somewhere unknown."""
-    machine.escape(values, function.name)
     machine.unit.consulted.add(function.node)
     attributes = moved_by(function.node)
+    if attributes is None and not _hands_on(function.node):
+        reports.escaped(machine, values)  # whatever its name says: its text moves nothing
+        return
+    machine.escape(values, function.name)
     if attributes is None:
         return
     for value in values:
@@ -129,6 +164,22 @@ def moved_by(node: Any) -> frozenset[str] | None:
         known = frozenset(attributes) if in_place else None
         node.__dict__[_MOVES] = known
     return known
+
+
+def _hands_on(node: Any) -> bool:
+    """Whether a function gives an argument of its own to a call that may do more than read it."""
+    known: bool | None = node.__dict__.get(_HANDS_ON)
+    if known is None:
+        names = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
+        calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+        known = node.__dict__[_HANDS_ON] = any(_is_given_on(call, names) for call in calls)
+    return known
+
+
+def _is_given_on(call: ast.Call, names: set[str]) -> bool:
+    values = (*call.args, *(keyword.value for keyword in call.keywords))
+    given = any(isinstance(each, ast.Name) and each.id in names for each in values)
+    return given and getattr(call.func, "id", "") not in _ONLY_READ
 
 
 _NOT_READ: Any = frozenset({"not read"})

@@ -14,7 +14,7 @@ from device_lens.interpreter import effects, reports, scan
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine, fold
-from device_lens.interpreter.memory import rough_key
+from device_lens.interpreter.memory import NOT_ALIKE, rough_key
 
 
 def invoke(
@@ -38,12 +38,15 @@ def invoke(
             return known[0]
     counted = counted_as(function, args)
     number = machine.activations[counted] = machine.activations[counted] + 1
-    rough = rough_key(machine, function, args, kwargs) if machine.standalone else None
+    rough = rough_key(machine, function, args, kwargs)
     if number > machine.most_activations() or machine.spent[counted] > machine.options.max_spent:
         machine.budget.note("functions called very often were not followed each time")
+        machine.recorder.incomplete = True
+        answer = machine.memory.rough.get(rough, NOT_ALIKE)
+        if answer is not NOT_ALIKE:
+            return answer  # whoever is called alike changed nothing either
         effects.left_out(machine, function, (*args, *kwargs.values()))
-        answer = machine.memory.rough.get(rough)
-        return Unknown(f"{function.name}(…)") if answer is None else answer
+        return Unknown(f"{function.name}(…)")
     journal, path = machine.journal, machine.path
     outside, mark = journal.outside, journal.mark()
     first = len(machine.watched.steps) if machine.watched.open_calls else None
@@ -51,12 +54,11 @@ def invoke(
     value = _enter(machine, function, args, kwargs, node, caller, complete)
     machine.spent[counted] += max(left - machine.budget.steps, 0)
     if journal.outside == outside:
-        if machine.path is path:
-            if key is not None:
-                steps = reports.steps_of_call(machine, first)
-                machine.memory.keep(key, value, (args, kwargs), steps)
-            if rough is not None:
-                machine.memory.keep_rough(rough, value)
+        if machine.path is path and key is not None:
+            steps = reports.steps_of_call(machine, first)
+            machine.memory.keep(key, value, (args, kwargs), steps)
+        if rough is not None:
+            machine.memory.keep_rough(rough, value)
     elif journal.mark() == mark:
         journal.outside = outside  # all that it wrote is in objects that it made
     return value
@@ -119,6 +121,7 @@ def run(machine: Machine, function: Function, frame: Frame) -> Any:
             alive = not machine.execute(function.node.body, frame)
         except Exhausted:
             machine.budget.note(f"`{function.name}` was not run to its end: too many steps")
+            machine.recorder.incomplete = True
             return Unknown(f"{function.name}(…)")
         return _result(machine, frame, alive, path)
     finally:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join
@@ -204,8 +204,25 @@ def _surely_lacks(value: Any, name: str) -> bool:
             opaque = bool(value.own.get("opaque"))
             return not opaque and not any(name in table for table in registered)
         return True
+    if type(value) is ModuleObject:
+        return name in ("weight", "bias") and _is_without_parameters(value)
     python = _python_class(value)
     return bool(value == NONE) or (python is not None and not hasattr(python, name))
+
+
+def _has_registered(module: ModuleObject, name: str) -> bool:
+    tables = (module.modules, module.parameters, module.buffers, module.implicit, module.fields)
+    return any(name in table for table in tables)
+
+
+def _is_without_parameters(module: ModuleObject) -> bool:
+    """Whether a layer of PyTorch's is of a kind that has no weights: losses and normalisations may
+    have them as None."""
+    name = module.cls.name
+    tables = (module.parameters, module.buffers, module.implicit)
+    if not name.startswith("torch.nn.") or module.own.get("opaque") or any(tables):
+        return False
+    return not name.endswith("Loss") and "Norm" not in name
 
 
 def _python_class(value: Any) -> type | None:
@@ -235,6 +252,8 @@ def _hasattr(
         value, name = args[0], args[1].value
         if _surely_lacks(value, name):
             return Const(False)
+        if type(value) is ModuleObject and _has_registered(value, name):
+            return Const(True)
         if isinstance(value, Instance) and type(value.cls) is ClassValue:
             return Const(True) if not value.cls.foreign or name in value.fields else Unknown()
         if type(value) is TupleValue and value.names:
@@ -300,6 +319,8 @@ def _vars(
 ) -> Any:
     if args and isinstance(args[0], Instance):
         return DictObject(args[0].fields, None, node)
+    if args and type(args[0]) is Namespace:
+        return attributes.read(machine, args[0], "__dict__", node, frame)
     return DictObject({}, Unknown(), node)
 
 

@@ -40,7 +40,7 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
         return lambda: assign(machine, node.target, fresh(value), frame, node.iter)
 
     record.many = len(items) > MAX_UNROLLED
-    changes = record.many and effects.changes_items(node, node.target, node.body)
+    changes = record.many and effects.changes_items(node, node.target, node.body, items)
     few = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
     if rest is None and (few or (changes and effects.one_by_one(items))):
         flow = _unrolled(machine, record, node.body, frame, [bind(item) for item in items])

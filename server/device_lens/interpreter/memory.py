@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.guard import Guarded
+from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import (
     DictObject,
     Instance,
@@ -18,6 +18,7 @@ from device_lens.domain.heap import (
     Parameter,
 )
 from device_lens.domain.values import (
+    NONE,
     Const,
     DeviceValue,
     DtypeValue,
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
 
 MAX_PARTS = 64
 """Parts of a module that are compared; calls with larger ones are not remembered."""
+ROUGH_DEPTH = 3
+"""Containers within containers whose items are compared for an answer that is given to alikes."""
+NOT_ALIKE = object()
+"""In place of an answer: calls with arguments that look alike were answered differently."""
 
 
 class Memory:
@@ -71,44 +76,103 @@ class Memory:
         self.answers[key] = (value, holding, steps)
 
     def keep_rough(self, key: Any, value: Any) -> None:
-        """Keeps what an answer says of devices, for arguments that are only alike."""
+        """Keeps what an answer says of devices, for arguments that are only alike. Those that were
+        answered in two ways are answered no more."""
         answer = without_sizes(value)
-        if answer is not None:
+        if answer is None:
+            return
+        known = self.rough.get(key)
+        if known is None:
             self.rough[key] = answer
+        elif known is not NOT_ALIKE and not _says_the_same(known, answer):
+            self.rough[key] = NOT_ALIKE
+
+
+def _says_the_same(known: Any, answer: Any) -> bool:
+    """Whether two answers without sizes put the same things on the same devices."""
+    if type(known) is not type(answer):
+        return False
+    if type(known) is Guarded:
+        sides = ((known.yes, answer.yes), (known.no, answer.no))
+        return known.atom is answer.atom and all(_says_the_same(*side) for side in sides)
+    if type(known) is Tensor:
+        return bool(known.device == answer.device)
+    if type(known) is TupleValue:
+        return len(known.items) == len(answer.items) and all(
+            map(_says_the_same, known.items, answer.items)
+        )
+    return bool(known == answer)
 
 
 def rough_key(
     machine: Machine, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> Any:
-    """What decides where the answer is: the kinds of the arguments and their devices."""
-    marks = [function.node, *map(partial(_rough, machine), (*args, *kwargs.values())), *kwargs]
-    return tuple(marks)
+    """What decides where the answer is: the kinds of the arguments and their devices. Where a
+    program says what they are, also what containers hold and how modules were set."""
+    state = machine.globals
+    depth = 0 if machine.standalone else ROUGH_DEPTH
+    marks = [_rough(machine, value, depth) for value in (*args, *kwargs.values())]
+    key = (function.node, state["default_device"], state["current_cuda"], *marks, *kwargs)
+    try:
+        hash(key)
+    except TypeError:
+        return None
+    return key
 
 
-def _rough(machine: Machine, value: Any) -> Any:
+def _rough(machine: Machine, value: Any, depth: int) -> Any:
     kind = type(value)
     if kind is Tensor or kind is Unknown:
         return kind, value.device
     if kind is Parameter:
         return kind, value.tensor.device
     if kind is ModuleObject:
-        return value.cls, machine.recorder.module_device(value)
+        where = machine.recorder.module_device(value)
+        return (value.cls, where, *_settings(value)) if depth else (value.cls, where)
     if kind is Const:
         constant = type(value.value)
         return value if constant in (bool, str, type(None)) else constant
     if kind is TupleValue:
-        return tuple(_rough(machine, item) for item in value.items)
-    return kind if kind in (Guarded, DictObject, ListObject) else value
+        return tuple(_rough(machine, item, depth) for item in value.items)
+    if kind not in (Guarded, DictObject, ListObject):
+        return value
+    return _rough_parts(machine, value, depth) if depth else kind
+
+
+def _rough_parts(machine: Machine, value: Any, depth: int) -> Any:
+    """What the leaves of a tree, or the items of a container, are like."""
+    rough = partial(_rough, machine, depth=depth - 1)
+    if type(value) is Guarded:
+        return combine(rough, value)
+    items = value.items if type(value) is ListObject else value.entries.values()
+    marks = dict.fromkeys(map(rough, items))
+    return type(value), value.kind, *marks, rough(value.rest)
+
+
+def _settings(value: ModuleObject) -> tuple[Any, ...]:
+    """The attributes of a module that decide what its methods do, and where those that it does not
+    register are."""
+    found: list[Any] = []
+    for name, each in value.fields.items():
+        if type(each) is Tensor:
+            found.append((name, each.device))
+        elif type(each) is Const and type(each.value) in (bool, str):
+            found.append((name, each))
+    return tuple(found)
 
 
 def without_sizes(value: Any) -> Any:
-    """A tensor, or a tuple of tensors, whose shape and dtype are left open; None for all else."""
+    """A tensor whose shape and dtype are left open, Python's None, or a tuple of these; None for
+    all else."""
     if type(value) is Tensor:
         return value.with_(shape=None, dtype=None, zero_dim=None)
     if type(value) is TupleValue:
         items = tuple(map(without_sizes, value.items))
         return None if None in items else TupleValue(items, value.names)
-    return None
+    if type(value) is Guarded:
+        tree = combine(without_sizes, value)
+        return None if any(leaf is None for leaf in leaves(tree)) else tree
+    return value if value == NONE else None
 
 
 def fingerprint(value: Any, depth: int = 2) -> Any:

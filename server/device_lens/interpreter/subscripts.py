@@ -65,6 +65,9 @@ def item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -
         return _of_constant(receiver.value, index)
     if kind is Unknown:
         return _of_unknown(machine, receiver, index, node, frame)
+    if kind is External and receiver.name.endswith(".__dict__") and type(index) is Const:
+        module = External(receiver.name.removesuffix(".__dict__"))
+        return attributes.read(machine, module, str(index.value), node, frame)
     if kind is ClassValue or (kind is External and names_code(receiver)):
         return receiver
     return Unknown()

@@ -22,7 +22,7 @@ class Context:
 
     moved: frozenset[str] | None
     loops: tuple[scan.LoopInfo, ...] = ()
-    changing: tuple[bool, ...] = ()
+    changing: tuple[tuple[bool, bool], ...] = ()
     mentioned: frozenset[str] = frozenset()
     nested: bool = False
     backward: bool = False
@@ -63,7 +63,7 @@ def context_of(body: Sequence[ast.stmt], frame: Frame) -> Context:
     return Context(
         moved,
         tuple(map(scan.loop_info, loops)),
-        tuple(effects.changes_items(loop, loop.target, loop.body) for loop in many),
+        tuple(effects.changes_of(loop, loop.target, loop.body) for loop in many),
         frozenset(n.id for n in nodes if isinstance(n, ast.Name) and n.id in targets),
         any(isinstance(node, ast.For | ast.While) for node in nodes),
         any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in nodes),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from device_lens.domain.code import ClassValue
 from device_lens.domain.guard import Atom, Guarded
-from device_lens.domain.heap import Instance
+from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import NONE, Const, Unknown
 from device_lens.models.call import Call, Value
 from device_lens.models.registry import FUNCTIONS
@@ -42,9 +42,18 @@ def _from_function(call: Call) -> Value:
     return call.services.invoke(call.args[0], (), {}) if call.args else NONE
 
 
+def _from_main(call: Call) -> Value:
+    """`absl.app.run(main)`: calls it with what the flags left of the command line."""
+    if not call.args:
+        return NONE
+    rest = ListObject((), Unknown("an argument"), "list", call.site.node)
+    return call.services.invoke(call.args[0], (rest,), {})
+
+
 def register() -> None:
     """Fills the registry."""
     for name in OF_CLASSES:
         FUNCTIONS[name] = _from_class
     for name in OF_FUNCTIONS:
         FUNCTIONS[name] = _from_function
+    FUNCTIONS["absl.app.run"] = _from_main

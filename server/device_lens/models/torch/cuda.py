@@ -46,7 +46,9 @@ def ordinal_device(value: Value) -> DeviceTree | None:
 
 
 def _set_device(call: Call) -> Value:
-    device = ordinal_device(call.get(0, "device"))
+    """With a number that is not known, `cuda` means the current device, whichever that is."""
+    number = call.get(0, "device")
+    device = CURRENT_CUDA if type(number) is Unknown else ordinal_device(number)
     if device is not None:
         call.services.set_global("current_cuda", device)
     return NONE
