@@ -17,6 +17,7 @@ from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.program import Program
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Sizes, expression_at, expressions
+from device_lens.interpreter.self_tests import hidden_nodes
 from device_lens.interpreter.tables import fill_tables
 from device_lens.interpreter.unit import Unit
 from device_lens.models.torch.parts import bytes_and_count
@@ -61,7 +62,7 @@ class _Run:
     def __init__(self, program: Program, workspace: Workspace) -> None:
         self.program = program
         self.workspace = workspace
-        self.scripts: list[Unit] = []
+        self.scripts: list[tuple[str, Unit]] = []
         self.functions: list[Unit] = []
         self.reached: dict[str, Load] = {}
 
@@ -88,7 +89,7 @@ class _Run:
             program.run(unit, partial(_run_script, program.machine, namespace), key)
             program.leave(unit)
             program.units[key] = unit
-        self.scripts.append(unit)
+        self.scripts.append((path, unit))
 
     def library(self, targets: Sequence[str]) -> None:
         """Runs what no script has reached: top levels, then functions with symbols. What makes
@@ -97,11 +98,13 @@ class _Run:
         for path in targets:
             program.stand()
             imports.load(program.machine, path, _module_name(path))
-        wanted = [*targets, *(path for unit in self.scripts for path in unit.imports)]
+        wanted = [*targets, *(path for _, unit in self.scripts for path in unit.imports)]
         self.reached = program.reached(wanted)
         activated: set[Any] = set()
-        for unit in (*self.scripts, *(load.unit for load in self.reached.values())):
+        for _, unit in self.scripts:
             activated |= unit.activated
+        for load in self.reached.values():
+            activated |= load.unit.activated
         settled = frozenset(activated)
         for creating in (True, False):
             for path in targets:
@@ -146,8 +149,9 @@ class _Run:
     def facts(self, targets: Sequence[str]) -> dict[str, FileFacts]:
         """Every fact of the targets, and of the other files that were reached what rules need to
         tell of them."""
+        program = self.program
         units: dict[int, Unit] = {}
-        for unit in (*self.scripts, *self.functions):
+        for unit in (*(unit for _, unit in self.scripts), *self.functions):
             units.update(unit.flat())
         loads = [load.unit for load in self.reached.values()]
         units = {**{id(unit): unit for unit in loads}, **units}
@@ -163,10 +167,11 @@ class _Run:
         limits = list(dict.fromkeys(limit for unit in units.values() for limit in unit.limits))
         sizes = _remembered(bytes_and_count) if len(targets) <= MAX_SIZED else None
         recorders = [unit.recorder for unit in units.values()]
+        hidden = hidden_nodes(self.scripts, program.reached, program.defined.get)
         for path, facts in found.items():
             facts.limits += limits
             if path in targets:
-                facts.read_expressions = partial(expressions, recorders, path, sizes)
+                facts.read_expressions = partial(expressions, recorders, path, sizes, hidden)
                 facts.expression_at = partial(expression_at, recorders, path, sizes)
         return found
 
@@ -176,7 +181,7 @@ class _Run:
         whole = program.unit(0)
         for unit in units.values():
             whole.findings.take(unit.findings)
-        for script in self.scripts:
+        for _, script in self.scripts:
             self._concluded(whole, (*loads, *script.flat().values()))
         whole.standalone = True
         functions = {key: each for unit in self.functions for key, each in unit.flat().items()}

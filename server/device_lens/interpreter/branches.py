@@ -82,7 +82,12 @@ def _handler(
                 machine.journal.write(table, key, join_blind(old, now))
         if handler.name:
             machine.journal.write(frame.scope.names, handler.name, Unknown("the exception"))
-        return machine.execute(handler.body, frame)
+        recorder = machine.recorder
+        before_it, recorder.handling = recorder.handling, True
+        try:
+            return machine.execute(handler.body, frame)
+        finally:
+            recorder.handling = before_it
 
     if flow:
         return failed()

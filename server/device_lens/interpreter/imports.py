@@ -178,5 +178,6 @@ def run_module(machine: Machine, namespace: Namespace) -> None:
                 break
     except Exhausted:
         machine.budget.note(f"`{namespace.name}` was not run to its end: too many steps")
+        machine.recorder.incomplete = True
     finally:
         machine.stack.pop()

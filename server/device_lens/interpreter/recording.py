@@ -9,19 +9,16 @@ from typing import Any
 from device_lens.domain.device import (
     UNKNOWN_DEVICE,
     DeviceTree,
-    SymbolicDevice,
     same_everywhere,
 )
 from device_lens.domain.guard import MAX_DEPTH, Guarded, choose, combine, depth, leaves
-from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
+from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import (
-    DeviceValue,
-    External,
     Tensor,
-    TupleValue,
     Unknown,
 )
+from device_lens.interpreter.described import DESCRIBE, without
 from device_lens.interpreter.facts import Expression, Kind
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.scan import bare_name
@@ -34,11 +31,15 @@ MAX_SEEN = 12
 
 class Seen:
     """One observation: the kind and device of a value under a path condition. Of a module `trail`
-    is what was known of its way when it was observed: others may move it later."""
+    is what was known of its way when it was observed: others may move it later. `failed` tells that
+    it was made after something had failed."""
 
-    __slots__ = ("condition", "device", "kind", "trail", "value")
+    __slots__ = ("condition", "device", "failed", "kind", "trail", "value")
 
-    def __init__(self, kind: Kind, device: Any, value: Any, condition: Any) -> None:
+    def __init__(
+        self, kind: Kind, device: Any, value: Any, condition: Any, failed: bool = False
+    ) -> None:
+        self.failed = failed
         self.kind = kind
         self.device = device
         self.value = value
@@ -53,6 +54,11 @@ class Recorder:
 
     def __init__(self, module_device: Callable[[ModuleObject], Any]) -> None:
         self.settled: frozenset[Any] = frozenset()
+        self.handling = False
+        """Whether what runs is a handler of an exception, or called by one."""
+        self.incomplete = False
+        """Whether calls were not followed for want of steps: what was not seen under a condition
+        may happen under it."""
         self.seen: dict[Any, list[Seen]] = {}
         self.sites: dict[Any, Site] = {}
         self.module_device = module_device
@@ -70,7 +76,7 @@ class Recorder:
         return self._by_path.get(path, [])
 
     def see(self, node: Any, value: Any, frame: Frame, condition: Any) -> None:
-        describe = _DESCRIBE.get(type(value))
+        describe = DESCRIBE.get(type(value))
         if describe is None:
             return
         if self.settled and frame.function is not None and frame.function.node in self.settled:
@@ -78,21 +84,23 @@ class Recorder:
         known = self.seen.get(node)
         if known is not None and type(value) is Tensor:
             last = known[-1]
-            if last.value is value and last.condition is condition:
+            same = last.value is value and last.condition is condition
+            if same and last.failed is self.handling:
                 return
         found = describe(self, value)
         if found is None:
             return
         what, device = found
         if known is None:
-            self.seen[node] = [Seen(what, device, value, condition)]
+            self.seen[node] = [Seen(what, device, value, condition, self.handling)]
             shown = bare_name(node) if type(node) is ast.arg else node
             self.sites[node] = Site(frame.namespace.path, frame.chunk, shown)
             return
-        _add(known, Seen(what, device, value, condition))
+        _add(known, Seen(what, device, value, condition, self.handling))
 
     def take(self, other: Recorder) -> None:
         """Takes in what another one has seen since."""
+        self.incomplete = self.incomplete or other.incomplete
         for node, entries in other.seen.items():
             known = self.seen.get(node)
             if known is None:
@@ -106,17 +114,25 @@ class Recorder:
         """The fact of a node that no other recorder has seen."""
         found = self._made.get(node)
         if found is None:
-            found = self._made[node] = _expression(self.sites[node], self.seen[node], sizes)
+            found = _expression(self.sites[node], self.seen[node], sizes, self.incomplete)
+            self._made[node] = found
         return found
 
 
-def expressions(recorders: Iterable[Recorder], path: str, sizes: Sizes | None) -> list[Expression]:
+def expressions(
+    recorders: Iterable[Recorder],
+    path: str,
+    sizes: Sizes | None,
+    hidden: Callable[[Recorder], frozenset[Any]],
+) -> list[Expression]:
     """The facts of a file, out of what several units observed. `sizes` tells how large a module is
-    (None: not asked, since it walks over every part)."""
+    (None: not asked, since it walks over every part), `hidden` what does not count."""
     by_node: dict[Any, list[Recorder]] = {}
     for recorder in recorders:
+        apart = hidden(recorder)
         for node in recorder.nodes(path):
-            by_node.setdefault(node, []).append(recorder)
+            if node not in apart:
+                by_node.setdefault(node, []).append(recorder)
     return [
         each[0].expression(node, sizes) if len(each) == 1 else _shared(node, each, sizes)
         for node, each in by_node.items()
@@ -141,131 +157,27 @@ def _shared(node: Any, recorders: list[Recorder], sizes: Sizes | None) -> Expres
     for recorder in recorders:
         for seen in recorder.seen[node]:
             _add(merged, seen)
-    found = _expression(recorders[0].sites[node], merged, sizes)
+    incomplete = any(recorder.incomplete for recorder in recorders)
+    found = _expression(recorders[0].sites[node], merged, sizes, incomplete)
     recorders[0]._merged[node] = recorders, found
     return found
 
 
 def _add(known: list[Seen], new: Seen) -> None:
     """Adds an observation that says something else than those before."""
-    for entry in known:
+    for position, entry in enumerate(known):
         if (
             entry.kind is new.kind
             and (entry.device is new.device or entry.device == new.device)
             and (entry.condition is new.condition or entry.condition == new.condition)
         ):
+            if entry.failed and not new.failed:
+                known[position] = new
             return
     if len(known) < MAX_SEEN:
         known.append(new)
     else:
         known[-1] = Seen(new.kind, UNKNOWN_DEVICE, new.value, True)
-
-
-def _tensor(_: Recorder, value: Tensor) -> tuple[Kind, Any]:
-    return Kind.TENSOR, value.device
-
-
-def _parameter(_: Recorder, value: Parameter) -> tuple[Kind, Any]:
-    return Kind.TENSOR, value.tensor.device
-
-
-def _module(recorder: Recorder, value: ModuleObject) -> tuple[Kind, Any]:
-    return Kind.MODULE, recorder.module_device(value)
-
-
-def _device(_: Recorder, value: DeviceValue) -> tuple[Kind, Any]:
-    return Kind.DEVICE, value.device
-
-
-def _unknown(_: Recorder, value: Unknown) -> tuple[Kind, Any] | None:
-    if value.device is UNKNOWN_DEVICE:
-        return None
-    if isinstance(value.device, SymbolicDevice) and not value.tensor_evidence:
-        return None
-    return Kind.TENSOR, value.device
-
-
-def _tuple(recorder: Recorder, value: TupleValue) -> tuple[Kind, Any] | None:
-    return _items(recorder, value.items)
-
-
-def _list(recorder: Recorder, value: ListObject) -> tuple[Kind, Any] | None:
-    rest = () if value.rest is None else (value.rest,)
-    return _items(recorder, (*value.items[:8], *rest))
-
-
-def _dict(recorder: Recorder, value: DictObject) -> tuple[Kind, Any] | None:
-    rest = () if value.rest is None else (value.rest,)
-    return _items(recorder, (*list(value.entries.values())[:8], *rest))
-
-
-def _items(recorder: Recorder, items: tuple[Any, ...]) -> tuple[Kind, Any] | None:
-    device: Any = None
-    for item in items:
-        if type(item) in (ListObject, DictObject, TupleValue, Instance):
-            return Kind.CONTAINER, UNKNOWN_DEVICE
-        describe = _DESCRIBE.get(type(item))
-        found = describe(recorder, item) if describe else None
-        if found is None or found[0] not in (Kind.TENSOR, Kind.MODULE):
-            continue
-        if device is not None and not same_everywhere(device, found[1] or UNKNOWN_DEVICE):
-            return Kind.CONTAINER, UNKNOWN_DEVICE
-        device = found[1] or UNKNOWN_DEVICE
-    return None if device is None else (Kind.CONTAINER, device)
-
-
-def _instance(_: Recorder, value: Instance) -> tuple[Kind, Any] | None:
-    if type(value.cls) is not External:
-        return None
-    name = value.cls.name
-    if name.startswith("torch.optim."):
-        return Kind.OPTIMIZER, UNKNOWN_DEVICE
-    if name == "torch.utils.data.DataLoader":
-        return Kind.DATALOADER, UNKNOWN_DEVICE
-    return None
-
-
-def _may_show(value: Any) -> bool:
-    """Whether a leaf may be on a device."""
-    if type(value) is Guarded:
-        return _may_show(value.yes) or _may_show(value.no)
-    if type(value) is Unknown:
-        return value.device is not UNKNOWN_DEVICE
-    return type(value) in _DESCRIBE
-
-
-def _guarded(recorder: Recorder, value: Guarded) -> tuple[Kind, Any] | None:
-    if not _may_show(value):
-        return None
-    kind: Kind | None = None
-
-    def device(leaf: Any) -> Any:
-        nonlocal kind
-        describe = _DESCRIBE.get(type(leaf))
-        found = describe(recorder, leaf) if describe else None
-        if found is None:
-            return UNKNOWN_DEVICE if type(leaf) is Unknown else None
-        kind = found[0] if kind in (None, found[0]) else Kind.CONTAINER
-        return found[1]
-
-    tree = combine(device, value)
-    if kind is None:
-        return None
-    return kind, _without(tree, None)
-
-
-_DESCRIBE: dict[type, Callable[[Recorder, Any], tuple[Kind, Any] | None]] = {
-    Tensor: _tensor,
-    Parameter: _parameter,
-    ModuleObject: _module,
-    DeviceValue: _device,
-    Unknown: _unknown,
-    TupleValue: _tuple,
-    ListObject: _list,
-    DictObject: _dict,
-    Instance: _instance,
-    Guarded: _guarded,
-}
 
 
 class _Bottom:
@@ -275,7 +187,9 @@ class _Bottom:
 _BOTTOM = _Bottom()
 
 
-def _expression(site: Site, entries: list[Seen], sizes: Sizes | None) -> Expression:
+def _expression(
+    site: Site, entries: list[Seen], sizes: Sizes | None, incomplete: bool
+) -> Expression:
     kinds = {entry.kind for entry in entries}
     kind = entries[0].kind if len(kinds) == 1 else Kind.CONTAINER
     tensor = _one_tensor(entries)
@@ -283,7 +197,7 @@ def _expression(site: Site, entries: list[Seen], sizes: Sizes | None) -> Express
     found = Expression(
         site,
         kind,
-        _over_all(entries),
+        _over_all(entries, incomplete),
         shape=tensor.shape if tensor is not None else None,
         dtype=tensor.dtype if tensor is not None else None,
         trail=trail,
@@ -308,10 +222,13 @@ def _moved_receiver(node: Any) -> str | None:
 _GIVE_THEMSELVES = frozenset("to cuda cpu xpu half float double bfloat16 train eval".split())
 
 
-def _over_all(entries: list[Seen]) -> DeviceTree:
+def _over_all(entries: list[Seen], incomplete: bool) -> DeviceTree:
     """One tree for all observations: each counts where its condition holds, and where several
-    do they must agree. A module that has no parts (yet) is nowhere and disagrees with none."""
+    do they must agree. A module that has no parts (yet) is nowhere and disagrees with none. Where
+    nothing was seen the expression is not evaluated, unless the observations are incomplete. What
+    is so only after a failure counts where there is nothing else."""
     tree: Any = _BOTTOM
+    entries = [entry for entry in entries if not entry.failed] or entries
     placed = [entry for entry in entries if entry.device is not None]
     for entry in placed or entries:
         device = entry.device if entry.device is not None else UNKNOWN_DEVICE
@@ -322,7 +239,7 @@ def _over_all(entries: list[Seen]) -> DeviceTree:
         if depth(tree) > MAX_DEPTH + 4:
             return UNKNOWN_DEVICE
     result: DeviceTree = combine(lambda leaf: UNKNOWN_DEVICE if leaf is _BOTTOM else leaf, tree)
-    return _without(tree, _BOTTOM) if type(tree) is Guarded else result
+    return result if incomplete or type(tree) is not Guarded else without(tree, _BOTTOM)
 
 
 def _over_named(tree: Any) -> Any:
@@ -333,19 +250,6 @@ def _over_named(tree: Any) -> Any:
     if not tree.atom.named:
         return combine(_both, yes, no)
     return choose(Guarded(tree.atom, True, False), yes, no)
-
-
-def _without(tree: Any, nothing: Any) -> Any:
-    """The tree with the sides left out that say `nothing` of where a tensor is: it is no tensor
-    there (None, a number), or the expression is never evaluated."""
-    if type(tree) is not Guarded:
-        return tree
-    yes, no = _without(tree.yes, nothing), _without(tree.no, nothing)
-    if yes is nothing:
-        return no
-    if no is nothing:
-        return yes
-    return yes if yes == no else Guarded(tree.atom, yes, no)
 
 
 def _both(left: Any, right: Any) -> Any:

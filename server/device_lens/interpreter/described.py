@@ -1,0 +1,135 @@
+"""What an observed value is: its kind, and the device that is shown for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice, same_everywhere
+from device_lens.domain.guard import Guarded, combine
+from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
+from device_lens.domain.values import DeviceValue, External, Tensor, TupleValue, Unknown
+from device_lens.interpreter.facts import Kind
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.recording import Recorder
+
+
+def _tensor(_: Recorder, value: Tensor) -> tuple[Kind, Any]:
+    return Kind.TENSOR, value.device
+
+
+def _parameter(_: Recorder, value: Parameter) -> tuple[Kind, Any]:
+    return Kind.TENSOR, value.tensor.device
+
+
+def _module(recorder: Recorder, value: ModuleObject) -> tuple[Kind, Any]:
+    return Kind.MODULE, recorder.module_device(value)
+
+
+def _device(_: Recorder, value: DeviceValue) -> tuple[Kind, Any]:
+    return Kind.DEVICE, value.device
+
+
+def _unknown(_: Recorder, value: Unknown) -> tuple[Kind, Any] | None:
+    if value.device is UNKNOWN_DEVICE:
+        return None
+    if isinstance(value.device, SymbolicDevice) and not value.tensor_evidence:
+        return None
+    return Kind.TENSOR, value.device
+
+
+def _tuple(recorder: Recorder, value: TupleValue) -> tuple[Kind, Any] | None:
+    return _items(recorder, value.items)
+
+
+def _list(recorder: Recorder, value: ListObject) -> tuple[Kind, Any] | None:
+    rest = () if value.rest is None else (value.rest,)
+    return _items(recorder, (*value.items[:8], *rest))
+
+
+def _dict(recorder: Recorder, value: DictObject) -> tuple[Kind, Any] | None:
+    rest = () if value.rest is None else (value.rest,)
+    return _items(recorder, (*list(value.entries.values())[:8], *rest))
+
+
+def _items(recorder: Recorder, items: tuple[Any, ...]) -> tuple[Kind, Any] | None:
+    device: Any = None
+    for item in items:
+        if type(item) in (ListObject, DictObject, TupleValue, Instance):
+            return Kind.CONTAINER, UNKNOWN_DEVICE
+        describe = DESCRIBE.get(type(item))
+        found = describe(recorder, item) if describe else None
+        if found is None or found[0] not in (Kind.TENSOR, Kind.MODULE):
+            continue
+        if device is not None and not same_everywhere(device, found[1] or UNKNOWN_DEVICE):
+            return Kind.CONTAINER, UNKNOWN_DEVICE
+        device = found[1] or UNKNOWN_DEVICE
+    return None if device is None else (Kind.CONTAINER, device)
+
+
+def _instance(_: Recorder, value: Instance) -> tuple[Kind, Any] | None:
+    if type(value.cls) is not External:
+        return None
+    name = value.cls.name
+    if name.startswith("torch.optim."):
+        return Kind.OPTIMIZER, UNKNOWN_DEVICE
+    if name == "torch.utils.data.DataLoader":
+        return Kind.DATALOADER, UNKNOWN_DEVICE
+    return None
+
+
+def _may_show(value: Any) -> bool:
+    """Whether a leaf may be on a device."""
+    if type(value) is Guarded:
+        return _may_show(value.yes) or _may_show(value.no)
+    if type(value) is Unknown:
+        return value.device is not UNKNOWN_DEVICE
+    return type(value) in DESCRIBE
+
+
+def _guarded(recorder: Recorder, value: Guarded) -> tuple[Kind, Any] | None:
+    if not _may_show(value):
+        return None
+    kind: Kind | None = None
+
+    def device(leaf: Any) -> Any:
+        nonlocal kind
+        describe = DESCRIBE.get(type(leaf))
+        found = describe(recorder, leaf) if describe else None
+        if found is None:
+            return UNKNOWN_DEVICE if type(leaf) is Unknown else None
+        kind = found[0] if kind in (None, found[0]) else Kind.CONTAINER
+        return found[1]
+
+    tree = combine(device, value)
+    if kind is None:
+        return None
+    return kind, without(tree, None)
+
+
+DESCRIBE: dict[type, Callable[[Recorder, Any], tuple[Kind, Any] | None]] = {
+    Tensor: _tensor,
+    Parameter: _parameter,
+    ModuleObject: _module,
+    DeviceValue: _device,
+    Unknown: _unknown,
+    TupleValue: _tuple,
+    ListObject: _list,
+    DictObject: _dict,
+    Instance: _instance,
+    Guarded: _guarded,
+}
+
+
+def without(tree: Any, nothing: Any) -> Any:
+    """The tree with the sides left out that say `nothing` of where a tensor is: it is no tensor
+    there (None, a number), or the expression is never evaluated."""
+    if type(tree) is not Guarded:
+        return tree
+    yes, no = without(tree.yes, nothing), without(tree.no, nothing)
+    if yes is nothing:
+        return no
+    if no is nothing:
+        return yes
+    return yes if yes == no else Guarded(tree.atom, yes, no)

@@ -1,0 +1,70 @@
+"""Scripts that only try out what they define: a file that others import, with a few lines under its
+main guard.
+
+What they make stays where it was made, mostly on the host. Whoever looks at the file wants to know
+where the programs that import it have its tensors, so these speak for what both of them run.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import cache
+from typing import Any
+
+from device_lens.domain.code import Function
+from device_lens.interpreter.facts import Kind
+from device_lens.interpreter.recording import Recorder
+from device_lens.interpreter.unit import Unit
+
+Reached = Callable[[Iterable[str]], Collection[str]]
+"""The files that some import, directly or not, with themselves."""
+Defined = Callable[[Any], Any]
+"""The function that a node defines."""
+Hidden = Callable[[Recorder], frozenset[Any]]
+"""The nodes of which what a recorder saw does not count."""
+
+
+def hidden_nodes(scripts: Sequence[tuple[str, Unit]], reached: Reached, defined: Defined) -> Hidden:
+    """What scripts that only try something out say of functions that a program runs too, and of the
+    methods of modules: a program may call these in ways that are not followed."""
+    testing = _testing(scripts, reached)
+    running = [unit for _, unit in scripts if unit not in testing]
+
+    @cache
+    def of(recorder: Recorder) -> frozenset[Any]:
+        unit = next((each for each in testing if each.recorder is recorder), None)
+        if unit is None:
+            return frozenset()
+        shared: set[Any] = set().union(*(each.activated for each in running))
+        return frozenset(
+            inner
+            for node in unit.entered
+            if node in shared or _is_of_module(unit.defined.get(node) or defined(node))
+            for inner in ast.walk(node)
+        )
+
+    return of
+
+
+def _testing(scripts: Sequence[tuple[str, Unit]], reached: Reached) -> list[Unit]:
+    """Scripts that others import and that train nothing."""
+    if len(scripts) < 2:
+        return []
+    wanted = [(path, frozenset(reached(unit.imports))) for path, unit in scripts]
+    return [
+        unit
+        for path, unit in scripts
+        if any(other != path and path in files for other, files in wanted) and not _trains(unit)
+    ]
+
+
+def _trains(unit: Unit) -> bool:
+    return any(
+        entry.kind is Kind.OPTIMIZER for seen in unit.recorder.seen.values() for entry in seen
+    )
+
+
+def _is_of_module(function: Any) -> bool:
+    owner = function.owner if type(function) is Function else None
+    return owner is not None and bool(owner.is_module)
