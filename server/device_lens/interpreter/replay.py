@@ -191,7 +191,7 @@ def _alike(
     before, after = old.outcome, new.outcome
     if before is None or after is None or before.treated != after.treated:
         return False
-    if before.starts != after.starts:
+    if before.starts != after.starts and (visits.asks_start or new.part.watched.asks_start):
         return False
     if old.part.watched.evidence != new.part.watched.evidence:
         return False

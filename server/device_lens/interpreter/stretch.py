@@ -221,6 +221,8 @@ class Visits:
     contexts: list[Context] = field(default_factory=list)
     steps: int = 0
     """Steps that were left at the end of the unit."""
+    asks_start: bool = False
+    """Whether anything in the unit looked at where CUDA was started."""
 
     def close(self, unit: Unit) -> None:
         """Takes down what the whole unit has spent, at its end."""
@@ -234,6 +236,7 @@ class Visits:
         if not self.usable:
             self.each = []
         self.steps = unit.budget.steps
+        self.asks_start = watched.asks_start
         for visit in self.each:
             visit.spent = [
                 unit.spent[counted_as(frame.function, (frame.self_value,))]

@@ -65,6 +65,7 @@ def assigned(machine: Machine, seen: LibraryCall) -> None:
     before = watched.mask
     if _holds(machine, before, seen) and before.value == seen.args[1]:
         return
+    watched.asks_start = True
     if _holds(machine, watched.started, seen):
         machine.findings.add(
             VisibleDevices(site, "too-late", site, visible, initialised_at=watched.started.site)

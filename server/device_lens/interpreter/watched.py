@@ -164,6 +164,8 @@ class Watched:
         """Factory calls inside such blocks, with the block's context and their places."""
         self.mask: Any = None if below is None else below.mask
         self.started: Any = None if below is None else below.started
+        self.asks_start = False
+        """Whether anything looked at where CUDA was started."""
         self.plain: dict[Any, Any] = {}
         """Classes of modules by the assignment of their plain attributes."""
         self.open_calls: list[Any] = []
@@ -187,6 +189,7 @@ class Watched:
         for name in _BY_VALUE:
             setattr(found, name, getattr(self, name).above())
         found.mask, found.started = self.mask, self.started
+        found.asks_start = self.asks_start
         found.evidence = {kind: set(paths) for kind, paths in self.evidence.items()}
         found.contexts, found.open_calls, found.steps = self.contexts, self.open_calls, self.steps
         if apart:
@@ -239,6 +242,7 @@ class Watched:
         for name in _BY_VALUE:
             getattr(self, name).take(getattr(other, name))
         self.evidence = {kind: set(paths) for kind, paths in other.evidence.items()}
+        self.asks_start = self.asks_start or other.asks_start
 
     def take(self, other: Watched) -> None:
         """Takes in what another unit leaves to be concluded."""

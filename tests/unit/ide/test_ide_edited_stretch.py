@@ -246,3 +246,32 @@ def test_a_script_that_an_edit_took_runs_to_its_end(tmp_path: Path, scripts: lis
     mine = editing.said("train")
     assert scripts == []
     assert mine == editing.said("train", editing.fresh())
+
+
+HOST = """\
+import os
+import torch
+
+
+def main():
+    kept = torch.ones(3)
+    # here
+    return kept
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize("asks", [False, True])
+def test_a_statement_that_starts_cuda_matters_to_what_hides_devices(
+    tmp_path: Path, scripts: list[str], asks: bool
+) -> None:
+    later = "    main()\n    os.environ['CUDA_VISIBLE_DEVICES'] = '0'\n"
+    text = HOST.replace("    main()\n", later) if asks else HOST
+    editing = Editing(tmp_path, {"train": text})
+    whole = typed(editing, "# here", "new = torch.ones(4).cuda()", scripts)
+    assert (whole > 0) is asks
+    _, found = editing.said("train")
+    assert ("visible-devices" in [rule for rule, *_ in found]) is asks
