@@ -21,14 +21,14 @@ pytestmark = pytest.mark.asyncio
 
 @pytest_asyncio.fixture
 async def session(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Session]:
-    analyse = Analyst.analyse
+    analyse = Analyst.first_look
 
     def failing(self: Analyst, request: Any, token: Any) -> Any:
         if "broken" in request.view.path:
             raise ZeroDivisionError("our defect")
         return analyse(self, request, token)
 
-    monkeypatch.setattr(Analyst, "analyse", failing)
+    monkeypatch.setattr(Analyst, "first_look", failing)
     found = Session()
     found.start()
     found.configure({})

@@ -25,7 +25,7 @@ from device_lens.project.reading import FileProblem, FileText, read_text
 from device_lens.project.reads import Outlines, Reads
 from device_lens.project.root import find_root
 from device_lens.project.settings import Layer, SettingsWarning, read_layer
-from device_lens.project.workspace import ProjectWorkspace
+from device_lens.project.workspace import FileAlone, ProjectWorkspace
 from device_lens.syntax.notebook import NotebookSource, read_notebook
 from device_lens.syntax.source import SourceFile
 
@@ -167,6 +167,38 @@ class Project:
         left_out = f"only the nearest {len(nearest)} of {len(scripts):,} scripts that use it count"
         return replace(analysis, left_out=(left_out,))
 
+    def analyse_in_time(
+        self, path: str, snapshot: Snapshot, cancelled: Cancelled, late: Cancelled
+    ) -> Analysis | None:
+        """As `analyse`; None as soon as it is `late`, what has been run by then is kept."""
+        from device_lens.interpreter import budget
+
+        try:
+            return self.analyse(path, snapshot, lambda: cancelled() or late())
+        except budget.Cancelled:
+            if cancelled():
+                raise
+            return None
+
+    def glance(self, path: str, snapshot: Snapshot | None = None) -> Analysis:
+        """What one file tells by itself: less than `analyse` finds out, in a small part of the time
+        where the file imports much of the project. Hints and information are left out: what is
+        imported may settle these otherwise. Nothing of it is kept.
+
+        Raises `Unreadable`.
+        """
+        from device_lens.interpreter.analysis import analyse
+        from device_lens.interpreter.program import Program
+        from device_lens.rules.finding import Severity
+
+        workspace = FileAlone(self._cache, self._resolver, snapshot, self.foreign)
+        self._read(path, workspace)
+        program = Program(self._options(path), workspace)
+        found = self._analysis(path, analyse(program, workspace, [path]), workspace)
+        grave = Severity.WARNING
+        kept = tuple(each for each in found.findings if each.severity.at_least(grave))
+        return replace(found, findings=kept)
+
     def groups(self, targets: Sequence[str]) -> list[Group]:
         """The indexed files among `targets` that a tensor can reach, in groups to be analysed
         together."""
@@ -290,12 +322,16 @@ class Project:
         cancelled: Cancelled,
     ) -> dict[str, FileFacts]:
         from device_lens.interpreter.analysis import analyse
-        from device_lens.interpreter.budget import Options
 
-        accelerator = self.configuration(targets[0] if targets else self.root)
-        options = Options(assume_accelerator=accelerator.configuration.assume_accelerator)
+        options = self._options(targets[0] if targets else self.root)
         program = self._program(options, workspace)
         return analyse(program, workspace, targets, entries, cancelled)
+
+    def _options(self, path: str) -> Options:
+        from device_lens.interpreter.budget import Options
+
+        configuration = self.configuration(path).configuration
+        return Options(assume_accelerator=configuration.assume_accelerator)
 
     def _program(self, options: Options, workspace: ProjectWorkspace) -> Program:
         """The modules as they were run before, as long as imports mean the same files. Where it is

@@ -46,7 +46,7 @@ class Program:
         self.loads: dict[str, Load] = {}
         self.units: dict[Any, Unit] = {}
         self.instances: dict[Any, standalone.Made | None] = {}
-        self.relevance = Relevance(workspace)
+        self.relevance = Relevance(workspace, lambda: self.cancelled())
         self.former = Former()
         self.machine = Machine(self, self.options, workspace)
         self.machine.adopt(self.unit(self.options.max_steps))

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from device_lens.domain.code import ClassValue, Deferred, Function, Namespace
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import DeviceValue, DtypeValue, External, Tensor, TupleValue
+from device_lens.interpreter.budget import Cancelled
 from device_lens.interpreter.protocol import Workspace
 from device_lens.syntax.resting import Resting
 from device_lens.syntax.statements import child_statements
@@ -38,10 +39,12 @@ _MATTERING = (Tensor, Parameter, ModuleObject, DeviceValue, DtypeValue)
 
 
 class Relevance:
-    """Answers for one analysis; what is asked again is remembered."""
+    """Answers for one analysis; what is asked again is remembered. Each file may be parsed for an
+    answer: so they raise `Cancelled` when `cancelled` says so."""
 
-    def __init__(self, workspace: Workspace) -> None:
+    def __init__(self, workspace: Workspace, cancelled: Callable[[], bool]) -> None:
         self._workspace = workspace
+        self._cancelled = cancelled
         self._uses: dict[str, bool] = {}
         self._above: dict[str, bool] = {}
         self._imported: dict[str, tuple[str, ...]] = {}
@@ -151,6 +154,8 @@ class Relevance:
         pending = list(paths)
         seen = set(pending)
         while pending:
+            if self._cancelled():
+                raise Cancelled
             path = pending.pop()
             yield path
             for other in self._imports(path):

@@ -23,7 +23,7 @@ from device_lens.lsp.settings import Settings
 
 if TYPE_CHECKING:
     from device_lens.cost.calibration import Calibration
-    from device_lens.ide.project import Content, Project
+    from device_lens.ide.project import Analysis, Content, Project
     from device_lens.project.files import Snapshot
     from device_lens.project.foreign import ForeignClasses
 
@@ -32,6 +32,9 @@ MOST_CALLERS = 3
 """Scripts that run before a file in each of its analyses: more would be felt while typing."""
 
 
+GLANCE_AFTER = 0.2
+"""Seconds of processor time after which a file that was not analysed before is first looked at by
+itself."""
 HEAVY = 1.0
 """Seconds of an analysis that leaves memory worth giving back."""
 
@@ -67,6 +70,23 @@ def is_inside(path: str, folder: str) -> bool:
     return path == parent or path.startswith((parent + "/", parent + "\\"))
 
 
+def _result(request: Request, analysis: Analysis, seconds: float) -> Result:
+    return Result(
+        view=request.view,
+        settings=settings_for(request.view.path, request.settings),
+        source=analysis.facts.source,
+        facts=analysis.facts,
+        all_facts=analysis.all_facts,
+        findings=analysis.findings,
+        configuration=analysis.configuration,
+        costs=analysis.costs,
+        sources=analysis.sources,
+        seconds=seconds,
+        limits=analysis.limits,
+        left_out=analysis.left_out,
+    )
+
+
 class Analyst:
     """Keeps one project for each root."""
 
@@ -75,6 +95,8 @@ class Analyst:
         self._calibration: Calibration | None = None
         self._memory: Mapping[str, int] = {}
         self._foreign: ForeignClasses | None = None
+        self._analysed: set[str] = set()
+        self._slow: set[str] = set()
 
     def warm_up(self, token: Token) -> None:
         """Loads the analysis, so that the first file does not wait for it, and keeps
@@ -89,27 +111,41 @@ class Analyst:
 
     def analyse(self, request: Request, token: Token) -> Result:
         """The result for a view. Raises `Cancelled` of the interpreter when the token is set."""
+        found = self._looked(request, token, lambda: False)
+        assert found is not None  # it is never late
+        return found
+
+    def _looked(self, request: Request, token: Token, late: Callable[[], bool]) -> Result | None:
+        """The result for a view; None when it is late."""
         began = time.perf_counter()
         path = request.view.path
         project = self._project(path, request)
-        analysis = project.analyse(path, request.snapshot, token)
+        analysis = project.analyse_in_time(path, request.snapshot, token, late)
         seconds = time.perf_counter() - began
         if seconds > HEAVY:
             give_back()
-        return Result(
-            view=request.view,
-            settings=settings_for(path, request.settings),
-            source=analysis.facts.source,
-            facts=analysis.facts,
-            all_facts=analysis.all_facts,
-            findings=analysis.findings,
-            configuration=analysis.configuration,
-            costs=analysis.costs,
-            sources=analysis.sources,
-            seconds=seconds,
-            limits=analysis.limits,
-            left_out=analysis.left_out,
-        )
+        if analysis is None:
+            return None
+        self._analysed.add(path)
+        self._slow.discard(path)
+        return _result(request, analysis, seconds)
+
+    def first_look(self, request: Request, token: Token) -> Result:
+        """As `analyse`; where that takes long, and there was none of the file before, what it tells
+        by itself."""
+        path = request.view.path
+        if path in self._analysed:
+            return self.analyse(request, token)
+        if path not in self._slow:
+            until = time.thread_time() + GLANCE_AFTER
+            found = self._looked(request, token, lambda: time.thread_time() > until)
+            if found is not None:
+                return found
+            self._slow.add(path)
+        began = time.perf_counter()
+        analysis = self._project(path, request).glance(path, request.snapshot)
+        glance = _result(request, analysis, time.perf_counter() - began)
+        return replace(glance, is_glance=True)
 
     def fix_all(self, request: Request, token: Token) -> Mapping[str, Content]:
         """The content of the view's file after all its safe fixes."""
@@ -166,6 +202,7 @@ class Analyst:
     def forget_projects(self, token: Token) -> None:
         """Drops everything in memory."""
         self._projects.clear()
+        self._analysed.clear()
 
     def use_interpreter(self, interpreter: str | None, token: Token) -> None:
         """Lets estimates rest on what was measured on this machine with that interpreter."""

@@ -36,3 +36,5 @@ class Result:
     limits: tuple[str, ...] = field(default=())
     left_out: tuple[str, ...] = field(default=())
     """What is not looked at so that nobody has to wait, in sentences."""
+    is_glance: bool = False
+    """Whether this is what the file tells by itself, until what it imports has been run."""

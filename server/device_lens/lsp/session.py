@@ -272,7 +272,8 @@ class Session:
             raise AnalysisFailed from error
 
     def _submit(self, view: View, urgency: int) -> tuple[View, asyncio.Future[Result]]:
-        work: Callable[[Token], Result] = partial(self._analyst.analyse, self.request(view))
+        look = self._analyst.first_look if urgency == URGENT else self._analyst.analyse
+        work: Callable[[Token], Result] = partial(look, self.request(view))
         future = self.scheduler.submit(view.path, work, urgency)
         pending = self._pending[view.path] = (view, future)
         future.add_done_callback(partial(self._take, view))
@@ -297,6 +298,8 @@ class Session:
         before = self._results.get(view.path)
         self.tell_news()
         result = self._results[view.path] = future.result()
+        if result.is_glance:
+            self._submit(view, BACKGROUND)
         for listener in self.listeners:
             listener(result, before)
 

@@ -68,3 +68,11 @@ class ProjectWorkspace:
     def foreign_class(self, qualified_name: str) -> ForeignClass | None:
         """What is known of a class outside; never waits."""
         return None if self._foreign is None else self._foreign.lookup(qualified_name)
+
+
+class FileAlone(ProjectWorkspace):
+    """A file as if there were no other in the project: nothing that it imports is run for it."""
+
+    def resolve(self, module: str, level: int, importer: str) -> str | None:
+        """None: all that is imported lies outside."""
+        return None

@@ -13,6 +13,7 @@ from device_lens.ide.callers import find_callers
 from device_lens.ide.fix_all import Apply
 from device_lens.ide.fixing import fix_files
 from device_lens.ide.project import Project, Unreadable
+from device_lens.interpreter.budget import Cancelled
 from device_lens.interpreter.graph_flow import Fate, fate
 from device_lens.project.files import FileStore, ParseCache, Snapshot
 from device_lens.syntax.notebook import NotebookSource
@@ -215,3 +216,25 @@ def test_however_deep_a_sum_is_it_is_followed() -> None:
     deep = ast.parse(" + ".join(["x"] * 500) + " + y").body
     assert fate([ast.Return(deep[0].value)], {"y"}, frozenset()) == Fate.RETURNED  # type: ignore[attr-defined]
     assert fate([ast.Return(deep[0].value)], {"z"}, frozenset()) == Fate.NOTHING  # type: ignore[attr-defined]
+
+
+def test_a_glance_looks_at_one_file_alone(tmp_path: Path) -> None:
+    found = project(tmp_path, net=NET, train=TRAIN)
+    path = str(tmp_path / "train.py")
+    (tmp_path / "train.py").write_text(TRAIN + "kept = torch.ones(3).cuda()\n", encoding="utf-8")
+    glance = found.glance(path)
+    assert list(glance.all_facts) == [path]
+    devices = {str(each.device) for each in glance.facts.expressions}
+    assert {"cpu", "cuda"} <= devices
+    assert str(tmp_path / "net.py") in found.analyse(path).all_facts
+
+
+def test_an_analysis_that_is_late_keeps_what_has_run(tmp_path: Path) -> None:
+    found = project(tmp_path, net=NET, train=TRAIN)
+    path, snapshot = str(tmp_path / "train.py"), Snapshot()
+    assert found.analyse_in_time(path, snapshot, lambda: False, lambda: True) is None
+    whole = found.analyse_in_time(path, snapshot, lambda: False, lambda: False)
+    assert whole is not None
+    assert str(tmp_path / "net.py") in whole.all_facts
+    with pytest.raises(Cancelled):
+        found.analyse_in_time(path, Snapshot(), lambda: True, lambda: False)

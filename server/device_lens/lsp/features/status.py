@@ -70,7 +70,10 @@ class Status:
         self._failures.pop(result.view.path, None)
         self._limits[result.view.path] = result.limits
         self._left_out[result.view.path] = result.left_out
-        self.settled()
+        if result.is_glance:
+            self.working()
+        else:
+            self.settled()
 
     def _on_search(self, view: View, left_out: str) -> None:
         self._unsearched[view.path] = left_out
