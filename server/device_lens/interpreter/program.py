@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from device_lens.domain.heap import moment
@@ -275,18 +276,19 @@ class Program:
     # Running.
 
     def run(self, unit: Unit, action: Callable[[], None], key: Hashable = None) -> None:
-        """Runs a unit from the state that the modules leave, and puts that state back. A script, by
-        its key, that an edit took is run to its end whoever cancels: at the next letter only the
-        statements that are typed have to run, where half a run would be for nothing."""
+        """Runs a unit from the state that the modules leave, and puts that state back. A script
+        that an edit took is known by its `key`."""
         machine = self.machine
         cancelled = self.cancelled
-        if key in self._overtaken and self.stretch is not None:
-            self.cancelled = lambda: False
         journal = machine.journal
         mark, start = journal.mark(), moment()
         journal.log = None if self.stretch is None else []
         self._looked_at: list[Visits] = []
         self.look_at_edited(unit)
+        if key in self._overtaken and unit.visits is not None:
+            self.cancelled = partial(
+                _give_way, unit.visits, unit.visits.stretch.is_plain, cancelled
+            )
         try:
             with machine.apart(unit), forgetting():
                 action()
@@ -339,3 +341,9 @@ class Program:
                 found.add(path)
                 pending += self.loads[path].unit.imports
         return {path: load for path, load in self.loads.items() if path in found}
+
+
+def _give_way(visits: Visits, is_plain: bool, cancelled: Callable[[], bool]) -> bool:
+    """Whether a run that takes down the visits of typed statements stops where it is cancelled. If
+    only these statements will have to run at the next letter, half a run would be for nothing."""
+    return not (is_plain and visits.usable) and cancelled()
