@@ -42,6 +42,11 @@ class Client:
     first_settings: object = None
     """The section of settings that came with `initialize`, for a client that cannot be asked."""
 
+    @property
+    def hears_news(self) -> bool:
+        """Whether further diagnostics of a text reach it: pushed, or after it is told to pull."""
+        return not self.pulls_diagnostics or self.refreshes_diagnostics
+
 
 def read_client(params: types.InitializeParams) -> Client:
     """The client behind an `initialize` request."""

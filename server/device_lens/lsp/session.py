@@ -272,7 +272,8 @@ class Session:
             raise AnalysisFailed from error
 
     def _submit(self, view: View, urgency: int) -> tuple[View, asyncio.Future[Result]]:
-        look = self._analyst.first_look if urgency == URGENT else self._analyst.analyse
+        may_glance = urgency == URGENT and self.client.hears_news
+        look = self._analyst.first_look if may_glance else self._analyst.analyse
         work: Callable[[Token], Result] = partial(look, self.request(view))
         future = self.scheduler.submit(view.path, work, urgency)
         pending = self._pending[view.path] = (view, future)
