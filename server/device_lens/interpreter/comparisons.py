@@ -68,13 +68,20 @@ def compare(machine: Machine, node: Any, op: ast.cmpop, left: Any, right: Any, f
         return combine(Const, negation(condition) if kind is ast.NotIn else condition)
     name, fold = _COMPARE[kind]
     if is_tensor(left) or is_tensor(right):
-        if right == NONE or left == NONE:
+        if right == NONE or left == NONE or _is_no_operand(left) or _is_no_operand(right):
             return Const(kind is ast.NotEq)
         return calls.call_operator(machine, node, f"__{name}__", left, right, frame)
     if HostArray in (type(left), type(right)):
         return HostArray("bool")
     condition = combine(lambda a, b: _compare_leaves(kind, fold, a, b), left, right)
     return combine(Const, condition)
+
+
+def _is_no_operand(value: Any) -> bool:
+    """Whether a tensor is never equal to a value: it compares itself with tensors and numbers."""
+    if type(value) is Const:
+        return isinstance(value.value, str)
+    return type(value) in (ListObject, TupleValue, DictObject)
 
 
 def _compare_leaves(kind: type, fold: Any, left: Any, right: Any) -> Any:

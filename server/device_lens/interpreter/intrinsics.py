@@ -100,15 +100,16 @@ def is_instance(machine: Machine, value: Any, cls: Any) -> bool | None:
     return _of_library_class(machine, value, cls.name)
 
 
+_CALLABLE = ("typing.Callable", "collections.abc.Callable")
 _BUILTIN: dict[type, tuple[str, ...]] = {
     Tensor: ("torch.Tensor",),
     Parameter: ("torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter"),
     DeviceValue: ("torch.device",),
     DtypeValue: ("torch.dtype",),
     HostArray: ("numpy.ndarray",),
-    Function: ("types.FunctionType", "typing.Callable", "collections.abc.Callable"),
-    BoundMethod: ("types.MethodType", "typing.Callable", "collections.abc.Callable"),
-    Partial: ("functools.partial", "typing.Callable"),
+    Function: ("types.FunctionType", *_CALLABLE),
+    BoundMethod: ("types.MethodType", *_CALLABLE),
+    Partial: ("functools.partial", *_CALLABLE),
 }
 _NUMBERS = frozenset(
     "builtins.int builtins.float builtins.bool builtins.complex numbers.Number numbers.Integral "
@@ -135,6 +136,10 @@ def _of_library_class(machine: Machine, value: Any, name: str) -> bool | None:
         name = "torch.Tensor"
     if kind in _BUILTIN:
         return name in _BUILTIN[kind]
+    if kind is ClassValue:
+        return name in ("builtins.type", *_CALLABLE)
+    if kind is External and name in ("builtins.type", *_CALLABLE):
+        return True if value.name.rpartition(".")[2][:1].isupper() else None
     if kind is TupleValue:
         return name in ("builtins.tuple", *_SEQUENCES, "typing.Iterable")
     if kind is ListObject:

@@ -129,6 +129,11 @@ def promote(tensors: list[Tensor], scalars: list[Value]) -> str | None:
     return result
 
 
+def promoted(left: str, right: str) -> str | None:
+    """The dtype of `left` and `right` together, among tensors with dimensions."""
+    return _pair(left, right) if left in _RANK and right in _RANK else None
+
+
 def _among_tensors(tensors: list[Tensor]) -> str | None:
     if len({tensor.dtype for tensor in tensors}) == 1:
         return tensors[0].dtype

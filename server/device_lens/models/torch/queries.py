@@ -117,6 +117,14 @@ def _result_type(call: Call) -> Value:
     return DtypeValue(dtypes.promote(tensors, scalars))
 
 
+def _promoted(call: Call) -> Value:
+    """`torch.promote_types(a, b)`."""
+    left, right = map(dtypes.named, (call.get(0, "type1"), call.get(1, "type2")))
+    if left is None or right is None:
+        return DtypeValue(None)
+    return DtypeValue(dtypes.promoted(left, right))
+
+
 def _host(call: Call) -> Value:
     return call.unknown()
 
@@ -140,7 +148,7 @@ _METHODS: dict[str, _Query] = {
 }
 _HOST = """
     is_tensor is_storage is_conj is_neg is_inference is_distributed is_same_size is_signed can_cast
-    promote_types broadcast_shapes typename get_default_dtype get_default_device
+    broadcast_shapes typename get_default_dtype get_default_device
     is_grad_enabled is_inference_mode_enabled initial_seed seed manual_seed get_num_threads
     set_num_threads set_printoptions sym_int sym_float sym_max sym_min sym_not sym_ite _sym_sqrt
 """
@@ -155,5 +163,6 @@ def register_all() -> None:
     FUNCTIONS["torch.Tensor.detach"] = FUNCTIONS["torch.detach"] = _detached
     FUNCTIONS["torch.Tensor.detach_"] = FUNCTIONS["torch.detach_"] = _detach_in_place
     FUNCTIONS["torch.result_type"] = _result_type
+    FUNCTIONS["torch.promote_types"] = _promoted
     for name in _HOST.split():
         FUNCTIONS.setdefault(f"torch.{name}", _host)
