@@ -20,6 +20,7 @@ from device_lens.interpreter.conditions import symbol_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
+from device_lens.models.numbers import number
 
 _TENSORS = frozenset(
     {
@@ -35,6 +36,7 @@ _TENSORS = frozenset(
 _WRAPPERS = frozenset({"Optional", "Annotated", "Final", "Union"})
 _SEQUENCES = frozenset({"list", "List", "Sequence", "Iterable", "Iterator"})
 _JAXTYPING = frozenset({"Float", "Int", "Bool", "Shaped", "Num", "UInt", "Complex"})
+_NUMBERS = frozenset({"int", "float", "complex"})
 _HOST = frozenset({"int", "float", "str", "bool", "bytes", "complex"})
 
 
@@ -47,6 +49,23 @@ def refine(machine: Machine, value: Unknown, annotation: ast.expr | None, frame:
         return value
     found = _described(machine, value, node, frame)
     return value if found is None else found
+
+
+def of_host(annotation: ast.expr | None) -> Any:
+    """A value of a type that holds nothing but numbers, as `tuple[int, int]`; None for others."""
+    node = None if annotation is None else _parsed(annotation)
+    if isinstance(node, ast.Name):
+        return number(node.id) if node.id in _NUMBERS else None
+    if not isinstance(node, ast.Subscript):
+        return None
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    name, repeated = _last_name(node.value), any(map(_is_ellipsis, parts))
+    items = [of_host(part) for part in parts if not _is_ellipsis(part)]
+    if not items or any(item is None for item in items):
+        return None
+    if name in ("tuple", "Tuple"):
+        return ListObject((), items[0], "tuple", node) if repeated else TupleValue(tuple(items))
+    return ListObject((), items[0], "list", node) if name in _SEQUENCES else None
 
 
 def _parsed(annotation: ast.expr) -> ast.expr | None:

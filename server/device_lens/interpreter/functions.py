@@ -11,6 +11,7 @@ from device_lens.domain.join import join_blind
 from device_lens.domain.path import Path
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.interpreter import effects, reports, scan
+from device_lens.interpreter.annotations import of_host
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine, fold
@@ -189,7 +190,7 @@ def bind(
             value = defaults[index - first_default]
         else:
             value = Unknown(parameter.arg)
-        names[parameter.arg] = value
+        names[parameter.arg] = _as_declared(value, parameter)
     if parameters.vararg is not None:
         more = tuple(args[len(positional) :])
         names[parameters.vararg.arg] = (
@@ -199,13 +200,22 @@ def bind(
         value = left.pop(parameter.arg, MISSING)
         if value is MISSING:
             value = default if default is not MISSING and complete else Unknown(parameter.arg)
-        names[parameter.arg] = value
+        names[parameter.arg] = _as_declared(value, parameter)
     if parameters.kwarg is not None:
         rest = None if complete else Unknown()
         names[parameters.kwarg.arg] = DictObject(dict(left), rest, parameters)
     record_parameters(machine, function, frame)
     if positional and function.owner is not None:
         frame.self_value = names[positional[0].arg]
+
+
+def _as_declared(value: Any, parameter: ast.arg) -> Any:
+    """What a parameter is: a value that was but taken for a tensor is the numbers that are
+    declared."""
+    if type(value) is not Unknown or not value.tensor_evidence:
+        return value
+    declared = of_host(parameter.annotation)
+    return value if declared is None else declared
 
 
 def record_parameters(machine: Machine, function: Function, frame: Frame) -> None:

@@ -43,6 +43,9 @@ class Result:
     no_grad: bool = False
 
 
+_BROADCASTS = (SHAPES["broadcast"], SHAPES["broadcast2"])
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """A row. `form` is `tensor`, `tuple`, `list`, `host`, `none` or `written`."""
@@ -175,6 +178,8 @@ def written(operation: Operation, bound: Bound, operands: Operands) -> Value:
     if needs is not value.requires_grad:
         value = value.with_(requires_grad=needs, leaf=leaf)
     for result in operation.results[:1]:
+        if result.shape in _BROADCASTS:
+            continue  # what is written into is as large as the result
         shape, zero_dim = result.shape(bound, operands.tensors)
         value = value.with_(shape=shape, zero_dim=zero_dim)
     return value

@@ -22,6 +22,7 @@ from device_lens.models.words import words
 _WHOLE = "(@input) -> none.keep"
 _OVER = "(@input, dim, keepdim) -> (values=along.keep, indices=along.int64)"
 _PAIR = "(@input, @other) -> broadcast.promote scalars"
+_SCALED = "(@input, alpha, @other) -> broadcast.promote scalars"
 _INDICES = "(@input) -> list[line.int64] waits"
 _NONZERO = "(@input, *, as_tuple) -> some.int64 waits"
 _CHOICE = "(@condition, @input, @other) -> broadcast.promote scalars"
@@ -50,6 +51,17 @@ def extremum(call: Call) -> Value:
     if "dim" in call.kwargs or "axis" in call.kwargs:
         return apply(parse(_OVER), call)
     return call.unknown()
+
+
+def scaled(model: Model, written: bool) -> Model:
+    """`x.add(a, y)`, the old form of `x.add(y, alpha=a)`: `a` is read as a number."""
+    old = parse(_SCALED).in_place() if written else parse(_SCALED)
+
+    def run(call: Call) -> Value:
+        is_old = len(call.args) == 2 and tensor_of(call.args[1]) is not None
+        return apply(old, call) if is_old else model(call)
+
+    return run
 
 
 def middle(call: Call) -> Value:

@@ -6,6 +6,7 @@ from device_lens.models.operation import TableModel
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.table import register
 from device_lens.models.torch import elementwise
+from device_lens.models.torch.overloads import scaled
 
 SHARED = """
     abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr adjoint all allclose amax
@@ -144,6 +145,9 @@ def register_all() -> None:
         _register_writing(name)
     for name in WRITING.split():
         _register_writing(name)
+    for name in ("add", "sub"):
+        for method in (f"torch.Tensor.{name}", f"torch.Tensor.{name}_"):
+            FUNCTIONS[method] = scaled(FUNCTIONS[method], method.endswith("_"))
 
 
 def _register_writing(name: str) -> None:
