@@ -35,6 +35,9 @@ _HANDS_ON = "_hands_arguments_on"
 """The entries of a node under which answers are kept, for as long as the node lives."""
 _CHANGERS = frozenset("apply setattr register_buffer".split())
 _MOVERS = _CHANGERS | frozenset("to cuda cpu xpu mtia to_empty".split())
+_SETTINGS = frozenset("requires_grad training momentum eps p inplace name lr".split())
+"""Attributes that have nothing to do with where a module or parameter is."""
+_STRAIGHT = "_runs_straight"
 _OBJECTS = (ModuleObject, Parameter, Instance, DictObject)
 _ONLY_READ = frozenset(
     "print len isinstance id type str repr getattr hasattr list tuple sum".split()
@@ -65,6 +68,8 @@ def changes_of(node: Any, target: ast.expr, body: Sequence[ast.AST]) -> tuple[bo
 
 def _changes(node: ast.AST, names: set[str]) -> bool:
     if isinstance(node, ast.Assign):
+        if isinstance(node.value, ast.Constant):
+            return False
         return any(_may_reach(each, names) for each in node.targets)
     if not isinstance(node, ast.Call):
         return False
@@ -75,11 +80,13 @@ def _changes(node: ast.AST, names: set[str]) -> bool:
 
 
 def _may_reach(target: ast.expr, names: set[str]) -> bool:
-    """Whether an assignment may change one of some objects: not to an item of a container that is
-    a name of its own."""
+    """Whether an assignment may put one of some objects elsewhere: not one to an item of a
+    container that is a name of its own, nor one to a setting."""
+    if isinstance(target, ast.Attribute):
+        return target.attr not in _SETTINGS
     if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
         return target.value.id in names
-    return isinstance(target, ast.Attribute | ast.Subscript)
+    return isinstance(target, ast.Subscript)
 
 
 def _moves_receiver(node: ast.AST) -> bool:
@@ -112,6 +119,34 @@ def _objects(items: tuple[Any, ...]) -> Iterator[Any]:
             yield item
         elif type(item) is TupleValue:
             yield from _objects(item.items)
+
+
+def places_of_first(
+    machine: Machine, node: Any, body: Sequence[ast.stmt], items: tuple[Any, ...]
+) -> list[Any] | None:
+    """Where the objects of the first item are; None where its pass does not tell what is done to
+    each, since something in the body hangs on a condition."""
+    straight: bool | None = node.__dict__.get(_STRAIGHT)
+    if straight is None:
+        inner = (each for statement in body for each in ast.walk(statement))
+        straight = node.__dict__[_STRAIGHT] = not any(isinstance(e, _CONDITIONAL) for e in inner)
+    return [_place(machine, each) for each in _objects(items[:1])] if straight else None
+
+
+def stayed(machine: Machine, places: list[Any] | None) -> bool:
+    """Whether objects are where they were."""
+    return places is not None and places == [_place(machine, item) for item, _ in places]
+
+
+_CONDITIONAL = (ast.If, ast.IfExp, ast.While, ast.Try, ast.Match, ast.BoolOp, ast.For)
+
+
+def _place(machine: Machine, item: Any) -> Any:
+    if isinstance(item, ModuleObject):
+        return item, machine.recorder.module_device(item)
+    if type(item) is Parameter:
+        return item, item.tensor.device
+    return item, None
 
 
 def forget(machine: Machine, items: tuple[Any, ...]) -> None:

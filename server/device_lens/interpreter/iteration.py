@@ -25,6 +25,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.interpreter import enumerations
+from device_lens.interpreter.memory import rough
 from device_lens.models import registry
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ Items = tuple[tuple[Any, ...], Any]
 MAX_STRING = 16
 MAX_KEYS = 16
 """Keys of a dict that a loop or comprehension takes one by one."""
+MAX_KINDS = 12
+"""Kinds of modules that a loop goes through one by one."""
 
 
 def iterate(machine: Machine, value: Any) -> Items:
@@ -179,6 +182,23 @@ def are_keys(items: tuple[Any, ...]) -> bool:
     of them is kept apart."""
     firsts = [i.items[0] if type(i) is TupleValue and i.items else i for i in items]
     return all(type(first) is Const and isinstance(first.value, str) for first in firsts)
+
+
+def kinds_of(machine: Machine, items: tuple[Any, ...]) -> list[Any] | None:
+    """One module for each kind among some, of the same class and settings and in the same place; a
+    module may come with its name. None for anything else, and where there is but one kind."""
+    found: dict[Any, Any] = {}
+    for item in items:
+        named = type(item) is TupleValue and len(item.items) == 2
+        module = item.items[1] if named else item
+        if type(module) is not ModuleObject:
+            return None
+        kind = rough(machine, module, 1)
+        if kind not in found:
+            found[kind] = TupleValue((Unknown("name"), module)) if named else module
+            if len(found) > MAX_KINDS:
+                return None
+    return list(found.values()) if len(found) > 1 else None
 
 
 def any_of(items: tuple[Any, ...], rest: Any) -> Any:

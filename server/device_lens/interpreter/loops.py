@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from device_lens.domain.heap import MISSING, Instance, ListObject
@@ -14,7 +14,7 @@ from device_lens.interpreter import effects, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.frames import Frame, LoopRecord
-from device_lens.interpreter.iteration import MAX_KEYS, any_of, are_keys, iterate
+from device_lens.interpreter.iteration import MAX_KEYS, any_of, are_keys, iterate, kinds_of
 from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
 from device_lens.models.python.iterators import ITERATORS
 from device_lens.models.torch.copying import fresh
@@ -46,14 +46,30 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
         flow = _unrolled(machine, record, node.body, frame, [bind(item) for item in items])
     else:
         first = bind(items[0]) if items else bind(rest)
-        more = bind(any_of(items[1:], rest))
+        more = [bind(each) for each in _further(machine, node, items[1:], rest)]
         surely_runs = _runs(iterable, items)
+        places = effects.places_of_first(machine, node, node.body, items) if changes else None
         flow = _repeat(machine, record, node.body, frame, first, more, surely_runs, not items)
-        if changes:
+        if changes and not effects.stayed(machine, places):
             effects.forget(machine, items)
     if flow:
         return DEAD
     return machine.execute(node.orelse, frame) if not record.breaks else NEXT
+
+
+def _further(machine: Machine, node: Any, items: tuple[Any, ...], rest: Any) -> list[Any]:
+    """What the items after the first are: modules by their kinds, one for each, if a body goes on
+    to its end with each of them; else one value for all."""
+    straight: bool | None = node.__dict__.get(_TO_ITS_END)
+    if straight is None:
+        inner = (each for statement in node.body for each in ast.walk(statement))
+        straight = node.__dict__[_TO_ITS_END] = not any(isinstance(e, _WAYS_OUT) for e in inner)
+    kinds = kinds_of(machine, items) if straight and rest is None else None
+    return [any_of(items, rest)] if kinds is None else kinds
+
+
+_TO_ITS_END = "_runs_to_its_end"
+_WAYS_OUT = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield)
 
 
 def _use_up(machine: Machine, node: ast.For | ast.AsyncFor, iterable: Any) -> None:
@@ -80,7 +96,7 @@ def _while(machine: Machine, node: ast.While, frame: Frame) -> int:
     def test() -> None:
         machine.evaluate(node.test, frame)
 
-    return _repeat(machine, record, node.body, frame, lambda: None, test, True, True)
+    return _repeat(machine, record, node.body, frame, lambda: None, [test], True, True)
 
 
 def _unrolled(
@@ -104,21 +120,22 @@ def _repeat(
     body: list[ast.stmt],
     frame: Frame,
     first: Callable[[], None],
-    more: Callable[[], None],
+    more: Sequence[Callable[[], None]],
     surely_runs: bool,
     steady: bool,
 ) -> int:
     """Passes over the body, each from the state that the one before left, until one changes
-    nothing: every state that a real run has at the loop's head is one of these. `steady` tells
+    nothing: every state that a real run has at the loop's head is one of these. A pass after the
+    first goes through `more`, which are the kinds of what is bound. `steady` tells
     that all passes get alike values, so that even the first may be the last: that of a loop which
     runs again in a loop around it."""
     start = machine.journal.mark()
     path = machine.path
     alive = True
-    bind = first
+    binders: Sequence[Callable[[], None]] = (first,)
     for number in range(MAX_PASSES):
         before = machine.journal.mark()
-        if _pass(machine, record, body, frame, bind, path):
+        if any(_pass(machine, record, body, frame, bind, path) for bind in binders):
             alive = False
             break
         if not number:
@@ -130,7 +147,7 @@ def _repeat(
             break
         if number == MAX_PASSES - 2:
             _give_up(machine, before)
-        bind = more
+        binders = more
     if not surely_runs and alive:
         _maybe_never(machine, start)
     return _after(machine, record, alive)

@@ -111,7 +111,7 @@ def rough_key(
     program says what they are, also what containers hold and how modules were set."""
     state = machine.globals
     depth = 0 if machine.standalone else ROUGH_DEPTH
-    marks = [_rough(machine, value, depth) for value in (*args, *kwargs.values())]
+    marks = [rough(machine, value, depth) for value in (*args, *kwargs.values())]
     key = (function.node, state["default_device"], state["current_cuda"], *marks, *kwargs)
     try:
         hash(key)
@@ -120,7 +120,7 @@ def rough_key(
     return key
 
 
-def _rough(machine: Machine, value: Any, depth: int) -> Any:
+def rough(machine: Machine, value: Any, depth: int) -> Any:
     kind = type(value)
     if kind is Tensor or kind is Unknown:
         return kind, value.device
@@ -133,7 +133,7 @@ def _rough(machine: Machine, value: Any, depth: int) -> Any:
         constant = type(value.value)
         return value if constant in (bool, str, type(None)) else constant
     if kind is TupleValue:
-        return tuple(_rough(machine, item, depth) for item in value.items)
+        return tuple(rough(machine, item, depth) for item in value.items)
     if kind not in (Guarded, DictObject, ListObject):
         return value
     return _rough_parts(machine, value, depth) if depth else kind
@@ -141,12 +141,12 @@ def _rough(machine: Machine, value: Any, depth: int) -> Any:
 
 def _rough_parts(machine: Machine, value: Any, depth: int) -> Any:
     """What the leaves of a tree, or the items of a container, are like."""
-    rough = partial(_rough, machine, depth=depth - 1)
+    again = partial(rough, machine, depth=depth - 1)
     if type(value) is Guarded:
-        return combine(rough, value)
+        return combine(again, value)
     items = value.items if type(value) is ListObject else value.entries.values()
-    marks = dict.fromkeys(map(rough, items))
-    return type(value), value.kind, *marks, rough(value.rest)
+    marks = dict.fromkeys(map(again, items))
+    return type(value), value.kind, *marks, again(value.rest)
 
 
 def _settings(value: ModuleObject) -> tuple[Any, ...]:
