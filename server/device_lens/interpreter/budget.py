@@ -29,7 +29,7 @@ class Options:
     """Calls within calls."""
     max_same_function: int = 4
     """Activations of one function on the stack: recursion beyond that is unknown."""
-    max_activations: int = 64
+    max_activations: int = 192
     """Activations of one function in one run, those with remembered answers left out."""
     max_spent: int = 1_500
     """Statements run in one unit for one function, with all that it calls, before it is followed no

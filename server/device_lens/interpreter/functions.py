@@ -42,7 +42,7 @@ def invoke(
     rough = rough_key(machine, function, args, kwargs)
     if number > machine.most_activations() or machine.spent[counted] > machine.options.max_spent:
         machine.budget.note("functions called very often were not followed each time")
-        machine.recorder.incomplete = True
+        machine.recorder.leave_out(machine.path.named)
         answer = machine.memory.rough.get(rough, NOT_ALIKE)
         if answer is not NOT_ALIKE:
             return answer  # whoever is called alike changed nothing either
@@ -122,7 +122,7 @@ def run(machine: Machine, function: Function, frame: Frame) -> Any:
             alive = not machine.execute(function.node.body, frame)
         except Exhausted:
             machine.budget.note(f"`{function.name}` was not run to its end: too many steps")
-            machine.recorder.incomplete = True
+            machine.recorder.leave_out(machine.path.named)
             return Unknown(f"{function.name}(…)")
         return _result(machine, frame, alive, path)
     finally:

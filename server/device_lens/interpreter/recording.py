@@ -11,14 +11,22 @@ from device_lens.domain.device import (
     DeviceTree,
     same_everywhere,
 )
-from device_lens.domain.guard import MAX_DEPTH, Guarded, choose, combine, depth, leaves
+from device_lens.domain.guard import (
+    MAX_DEPTH,
+    Guarded,
+    choose,
+    combine,
+    depth,
+    disjunction,
+    leaves,
+)
 from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import (
     Tensor,
     Unknown,
 )
-from device_lens.interpreter.described import DESCRIBE, without
+from device_lens.interpreter.described import DESCRIBE
 from device_lens.interpreter.facts import Expression, Kind
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.scan import bare_name
@@ -56,9 +64,9 @@ class Recorder:
         self.settled: frozenset[Any] = frozenset()
         self.handling = False
         """Whether what runs is a handler of an exception, or called by one."""
-        self.incomplete = False
-        """Whether calls were not followed for want of steps: what was not seen under a condition
-        may happen under it."""
+        self.left_out: Any = False
+        """The condition under which calls were not followed for want of steps: what was not seen
+        under it may happen all the same."""
         self.seen: dict[Any, list[Seen]] = {}
         self.sites: dict[Any, Site] = {}
         self.module_device = module_device
@@ -100,7 +108,7 @@ class Recorder:
 
     def take(self, other: Recorder) -> None:
         """Takes in what another one has seen since."""
-        self.incomplete = self.incomplete or other.incomplete
+        self.leave_out(other.left_out)
         for node, entries in other.seen.items():
             known = self.seen.get(node)
             if known is None:
@@ -110,11 +118,16 @@ class Recorder:
                 for entry in entries:
                     _add(known, entry)
 
+    def leave_out(self, condition: Any) -> None:
+        """A call was not followed under a condition."""
+        left_out = disjunction(self.left_out, condition)
+        self.left_out = left_out if depth(left_out) <= MAX_DEPTH else True
+
     def expression(self, node: Any, sizes: Sizes | None) -> Expression:
         """The fact of a node that no other recorder has seen."""
         found = self._made.get(node)
         if found is None:
-            found = _expression(self.sites[node], self.seen[node], sizes, self.incomplete)
+            found = _expression(self.sites[node], self.seen[node], sizes, self.left_out)
             self._made[node] = found
         return found
 
@@ -157,8 +170,10 @@ def _shared(node: Any, recorders: list[Recorder], sizes: Sizes | None) -> Expres
     for recorder in recorders:
         for seen in recorder.seen[node]:
             _add(merged, seen)
-    incomplete = any(recorder.incomplete for recorder in recorders)
-    found = _expression(recorders[0].sites[node], merged, sizes, incomplete)
+    left_out: Any = False
+    for recorder in recorders:
+        left_out = disjunction(left_out, recorder.left_out)
+    found = _expression(recorders[0].sites[node], merged, sizes, left_out)
     recorders[0]._merged[node] = recorders, found
     return found
 
@@ -187,9 +202,7 @@ class _Bottom:
 _BOTTOM = _Bottom()
 
 
-def _expression(
-    site: Site, entries: list[Seen], sizes: Sizes | None, incomplete: bool
-) -> Expression:
+def _expression(site: Site, entries: list[Seen], sizes: Sizes | None, left_out: Any) -> Expression:
     kinds = {entry.kind for entry in entries}
     kind = entries[0].kind if len(kinds) == 1 else Kind.CONTAINER
     tensor = _one_tensor(entries)
@@ -197,7 +210,7 @@ def _expression(
     found = Expression(
         site,
         kind,
-        _over_all(entries, incomplete),
+        _over_all(entries, left_out),
         shape=tensor.shape if tensor is not None else None,
         dtype=tensor.dtype if tensor is not None else None,
         trail=trail,
@@ -222,11 +235,11 @@ def _moved_receiver(node: Any) -> str | None:
 _GIVE_THEMSELVES = frozenset("to cuda cpu xpu half float double bfloat16 train eval".split())
 
 
-def _over_all(entries: list[Seen], incomplete: bool) -> DeviceTree:
+def _over_all(entries: list[Seen], left_out: Any) -> DeviceTree:
     """One tree for all observations: each counts where its condition holds, and where several
     do they must agree. A module that has no parts (yet) is nowhere and disagrees with none. Where
-    nothing was seen the expression is not evaluated, unless the observations are incomplete. What
-    is so only after a failure counts where there is nothing else."""
+    nothing was seen the expression is not evaluated, unless calls were left out there. What is so
+    only after a failure counts where there is nothing else."""
     tree: Any = _BOTTOM
     entries = [entry for entry in entries if not entry.failed] or entries
     placed = [entry for entry in entries if entry.device is not None]
@@ -238,8 +251,38 @@ def _over_all(entries: list[Seen], incomplete: bool) -> DeviceTree:
             tree = _over_named(tree)
         if depth(tree) > MAX_DEPTH + 4:
             return UNKNOWN_DEVICE
-    result: DeviceTree = combine(lambda leaf: UNKNOWN_DEVICE if leaf is _BOTTOM else leaf, tree)
-    return result if incomplete or type(tree) is not Guarded else without(tree, _BOTTOM)
+    if type(tree) is Guarded and left_out is not False:
+        tree = combine(_filled, tree, choose(left_out, UNKNOWN_DEVICE, _BOTTOM))
+    found: DeviceTree = UNKNOWN_DEVICE if tree is _BOTTOM else _evaluated(tree)
+    return found
+
+
+def _evaluated(tree: Any) -> Any:
+    """The tree where the expression is evaluated. Where that takes one of several flags, they have
+    to agree: none of them is the usual case."""
+    if type(tree) is not Guarded:
+        return tree
+    yes, no = _evaluated(tree.yes), _evaluated(tree.no)
+    if yes is _BOTTOM or no is _BOTTOM:
+        return no if yes is _BOTTOM else yes
+    atom = tree.atom
+    if atom.kind == "flag" and _is_idle(tree.yes if atom.default else tree.no):
+        return combine(_both, yes, no)
+    return yes if yes == no else Guarded(atom, yes, no)
+
+
+def _is_idle(tree: Any) -> bool:
+    """Whether nothing is evaluated where flags have their defaults."""
+    if type(tree) is not Guarded:
+        return tree is _BOTTOM
+    sides = (tree.yes, tree.no)
+    if tree.atom.kind == "flag" and tree.atom.default is not None:
+        return _is_idle(sides[0 if tree.atom.default else 1])
+    return all(map(_is_idle, sides))
+
+
+def _filled(leaf: Any, instead: Any) -> Any:
+    return instead if leaf is _BOTTOM else leaf
 
 
 def _over_named(tree: Any) -> Any:
