@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from device_lens.fixes.names import is_local, names_in, own_nodes, stores
 from device_lens.fixes.place import FUNCTIONS, Place
 
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
 
 def surely_bound(place: Place, name: str) -> bool:
     """Whether a name has a value whenever the place runs: a parameter, a binding further up that
@@ -25,6 +27,17 @@ def surely_bound(place: Place, name: str) -> bool:
     if isinstance(function, ast.Lambda) or not is_local(function, name):
         return _bound_outside(place, function, name)
     return _bound_around(place, name)
+
+
+def means_the_same(name: str, first: Place, second: Place) -> bool:
+    """Whether a name that the first place reads can be read at the second and is the same variable:
+    one of their function, or one of the top level for both."""
+    if not surely_bound(second, name):
+        return False
+    if first.function is second.function:
+        return True
+    functions = (first.function, second.function)
+    return not any(each is not None and is_local(each, name) for each in functions)
 
 
 def _bound_around(place: Place, name: str) -> bool:
@@ -71,8 +84,27 @@ def _bound_outside(place: Place, function: ast.AST, name: str) -> bool:
     outer = [node for node in place.at(function).ancestors() if isinstance(node, FUNCTIONS)]
     if any(is_local(node, name) for node in outer):
         return True
-    top = (node for chunk in place.source.chunks for node in chunk.body)
-    return any(_binds(node, name) for node in top)
+    top = [node for chunk in place.source.chunks for node in chunk.body]
+    binder = next((index for index, node in enumerate(top) if _binds(node, name)), None)
+    return binder is not None and not _may_run_before(place, top, binder)
+
+
+def _may_run_before(place: Place, top: list[ast.stmt], binder: int) -> bool:
+    """Whether a statement at top level, up to the one that binds a name, may call the function
+    that the place is in: by its name, or by way of others of the file."""
+    whole = next((node for node in (place.node, *place.ancestors()) if node in top), None)
+    if not isinstance(whole, _DEFINITIONS):
+        return whole in top[: binder + 1]
+    named = {node.name: node for node in top if isinstance(node, _DEFINITIONS)}
+    first = (names_in(node) for node in top[: binder + 1] if not isinstance(node, _DEFINITIONS))
+    waiting = [name for names in first for name in names if name in named]
+    reached: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name not in reached:
+            reached.add(name)
+            waiting += (each for each in names_in(named[name]) if each in named)
+    return whole.name in reached
 
 
 def _with_binds(statement: ast.With | ast.AsyncWith, name: str) -> bool:

@@ -32,10 +32,10 @@ def appended(place: Place, suffix: str) -> Edit | None:
 
 
 def whole_value(creation: Place) -> Place:
-    """The value of the assignment that a creation is part of: of the layer in
+    """The value of the assignment, or what is returned, that a creation is part of: of the layer in
     `net = nn.Sequential(nn.Linear(3, 3))`, the call of `Sequential`."""
     statement = creation.statement.node
-    if not isinstance(statement, ast.Assign | ast.AnnAssign):
+    if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return):
         return creation
     return creation.at(statement.value) if isinstance(statement.value, ast.Call) else creation
 

@@ -15,6 +15,7 @@ from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import NEXT, Machine
 from device_lens.models.call import tensor_of
 from device_lens.models.torch import module as torch_module
+from device_lens.models.torch.parts import all_parts
 
 
 def assign(machine: Machine, target: ast.expr, value: Any, frame: Frame, source: Any) -> None:
@@ -234,9 +235,23 @@ def _set_on_tensor(
     if target.attr == "data":
         new = tensor_of(value)
         changed = new.with_(requires_grad=old.requires_grad, leaf=old.leaf) if new else None
+        if changed is not None:
+            _set_in_buffers(machine, old, changed, frame)
     elif target.attr == "requires_grad" and type(value) is Const:
         changed = old.with_(requires_grad=bool(value.value))
     else:
         changed = None
     if changed is not None:
         assign(machine, target.value, changed, frame, None)
+
+
+def _set_in_buffers(machine: Machine, old: Tensor, changed: Tensor, frame: Frame) -> None:
+    """A buffer that a name stands for as well, as in `for b in net.buffers(): b.data = …`, is one
+    tensor with it."""
+    scope: Scope | None = frame.scope
+    while scope is not None:
+        for value in list(scope.names.values()):
+            for part in all_parts(value) if type(value) is ModuleObject else ():
+                if part.table.get(part.key) is old:
+                    machine.journal.write(part.table, part.key, changed)
+        scope = scope.parent

@@ -159,7 +159,7 @@ def _tests_remainder(test: ast.expr) -> bool:
     )
 
 
-def host_read(machine: Machine, what: str, value: Any, position: int | str) -> None:
+def host_read(machine: Machine, what: str, value: Any, position: int | str, nested: bool) -> None:
     """A tensor handed to code that needs host memory."""
     tensor = tensor_of(value)
     if tensor is None or not treated_as_tensor(value):
@@ -181,6 +181,7 @@ def host_read(machine: Machine, what: str, value: Any, position: int | str) -> N
         tensor.trail,
         places.condition_text(machine, literals),
         places.loops_around(frame),
+        nested=nested,
     )
     machine.findings.others[HostRead, node, None] = fact
 

@@ -14,7 +14,7 @@ from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parame
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import Tensor
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
-from device_lens.models.torch.parts import all_parts, is_opaque, walk
+from device_lens.models.torch.parts import all_parts, is_opaque, tensor_in, walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -328,21 +328,52 @@ def _late(
     moved = module.own.get("moved")
     if moved is None or source is None:
         return
-    whole = machine.recorder.module_device(module)
-    part = (
-        value.tensor.device if type(value) is Parameter else machine.recorder.module_device(value)
-    )
-    if whole is None or part is None:
+    whole = module.own.get("device")
+    if whole is None or not any(is_accelerator(leaf) for leaf in leaves(whole)):
         return
-    if not any(is_accelerator(leaf) for leaf in leaves(whole)) or part is not CPU:
+    part = _stays_at(value)
+    if part is not CPU:
         return
-    text = ast.unparse(node.value) if isinstance(node, ast.Attribute) else "self"
+    text = _whole_text(node)
     site, origin = machine.site(node, frame), machine.site(source, frame)
     machine.watched.late.put(value, (LatePart, node, None))
     machine.findings.add(LatePart(site, name, text, origin, part, whole, moved, False))
 
 
+def _stays_at(value: ModuleObject | Parameter) -> Any:
+    """Where a part is; the CPU where something of it is."""
+    if type(value) is Parameter:
+        return value.tensor.device
+    assert isinstance(value, ModuleObject)
+    found = [tensor_in(part.value) for part in all_parts(value)]
+    devices = [tensor.device for tensor in found if tensor is not None]
+    return CPU if CPU in devices else None
+
+
+def _whole_text(node: Any) -> str:
+    """The module that gets a part: of `m.part = p`, of `m.append(p)`, of `setattr(m, name, p)`."""
+    if isinstance(node, ast.Call):
+        given = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0]
+        return ast.unparse(given)
+    return ast.unparse(node.value) if isinstance(node, ast.Attribute) else "self"
+
+
+def added(machine: Machine, seen: LibraryCall) -> None:
+    """`module.add_module(name, part)`, `blocks.append(part)`."""
+    if not isinstance(seen.receiver, ModuleObject) or not isinstance(seen.node, ast.Call):
+        return
+    for index, value in enumerate(seen.args[: len(seen.node.args)]):
+        if type(value) in (ModuleObject, Parameter):
+            source = seen.node.args[index]
+            _late(machine, seen.receiver, "", value, seen.node, seen.frame, source)
+
+
 _MOVES = ("to", "cuda", "cpu", "xpu", "to_empty")
 _MOVING = (*_MOVES, "_apply")
 _ANSWER_SELF = (*_MOVING, "half", "float", "double", "bfloat16", "train", "eval")
-WATCHERS = {f"torch.nn.Module.{name}": moved for name in _MOVES}
+_ADDERS = (
+    *(f"torch.nn.Module.{name}" for name in ("add_module", "register_module")),
+    *(f"torch.nn.{kind}.append" for kind in ("ModuleList", "Sequential", "ParameterList")),
+    *(f"torch.nn.{kind}.insert" for kind in ("ModuleList", "Sequential")),
+)
+WATCHERS = {f"torch.nn.Module.{name}": moved for name in _MOVES} | dict.fromkeys(_ADDERS, added)

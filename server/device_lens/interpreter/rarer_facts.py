@@ -115,6 +115,8 @@ class HostRead:
     loops: tuple[Loop, ...] = ()
     container: str | None = None
     """`list`, `tuple` or `dict` where the subject is one whose items are the tensors."""
+    nested: bool = False
+    """The tensor is in the subject beside other things, or in one of several containers."""
 
 
 @dataclass(slots=True)
@@ -174,6 +176,7 @@ class LatePart:
 
     site: Site
     attribute: str
+    """Its name; empty where a method such as `append` takes the part."""
     module_text: str
     part: Site
     part_device: DeviceTree

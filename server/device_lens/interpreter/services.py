@@ -10,7 +10,7 @@ from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.join import join
 from device_lens.domain.trail import Site
-from device_lens.domain.values import NONE, TupleValue, Unknown
+from device_lens.domain.values import NONE, BoundExternal, External, TupleValue, Unknown
 from device_lens.interpreter import conditions, gradient_text, reports
 from device_lens.interpreter.facts import Skipped
 
@@ -26,6 +26,9 @@ class ModelServices:
     model runs."""
 
     active: tuple[Any, Frame] | None
+    lent: Any = None
+    """The call whose place a library's function has that the call runs, as in
+    `map(np.asarray, xs)`: what that function is given is not written there."""
 
     def condition(self: Any) -> Any:
         return self.path.named
@@ -46,7 +49,13 @@ class ModelServices:
         from device_lens.interpreter import calls
 
         node, frame = self.active_place()
-        return calls.call(self, function, args, kwargs, node, frame)
+        before = self.lent
+        if type(function) in (External, BoundExternal):
+            self.lent = node
+        try:
+            return calls.call(self, function, args, kwargs, node, frame)
+        finally:
+            self.lent = before
 
     def attribute(self: Any, value: Any, name: str) -> Any:
         from device_lens.interpreter import attributes
@@ -87,6 +96,8 @@ class ModelServices:
 
     def argument_site(self: Any, position: int | str) -> Site | None:
         node, frame = self.active_place()
+        if node is self.lent:
+            return None
         stored = isinstance(node, ast.Subscript) and position == 1
         found = getattr(frame.statement, "value", None) if stored else argument_node(node, position)
         return None if found is None else self.site(found, frame)
@@ -104,9 +115,11 @@ class ModelServices:
     def synchronize(self: Any, what: str, subject: Any, position: int | str) -> None:
         reports.synchronization(self, what, subject, position)
 
-    def host_read(self: Any, what: str, value: Any, position: int | str) -> None:
+    def host_read(
+        self: Any, what: str, value: Any, position: int | str, nested: bool = False
+    ) -> None:
         """Reports that a tensor is read as host memory: `.numpy()`, `np.asarray(t)`, a plot."""
-        reports.host_read(self, what, value, position)
+        reports.host_read(self, what, value, position, nested)
 
     def optimizer_conflict(self: Any, form: str, optimizer: Site | None, move: Site | None) -> None:
         reports.optimizer_conflict(self, form, optimizer, move)

@@ -6,7 +6,14 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, SymbolicDevice, same_everywhere
+from device_lens.domain.device import (
+    ANY_INDEX,
+    CPU,
+    UNKNOWN_DEVICE,
+    Device,
+    SymbolicDevice,
+    same_everywhere,
+)
 from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.values import (
@@ -174,7 +181,31 @@ def _redundant(
         return False
     if args and (type(args[0]) in (Tensor, Parameter) or type(args[0]) is Unknown):
         return False
-    return same_everywhere(seen.device, target)
+    if _is_element(seen):
+        return False
+    return all(map(_is_one, leaves(target))) and same_everywhere(seen.device, target)
+
+
+def _is_element(seen: Watch) -> bool:
+    """Whether the tensor may be one of several that a parameter stands for, which need not be in
+    one place: anything but the parameter itself, until a step of its history tells more."""
+    if seen.tensor is None or seen.tensor.trail is not None:
+        return False
+    if not any(isinstance(leaf, SymbolicDevice) for leaf in leaves(seen.device)):
+        return False
+    function = seen.frame.function
+    subject = seen.node.func.value if isinstance(seen.node.func, ast.Attribute) else None
+    own = () if function is None else ast.walk(function.node.args)
+    names = {node.arg for node in own if isinstance(node, ast.arg)}
+    return not (isinstance(subject, ast.Name) and subject.id in names)
+
+
+def _is_one(device: Any) -> bool:
+    """Whether a device is the same one wherever it is met: not one of some number, nor that of an
+    element or a formatted text, which stands for those of every index."""
+    if isinstance(device, SymbolicDevice):
+        return all(part.isidentifier() for part in device.label.split("."))
+    return not (isinstance(device, Device) and device.index == ANY_INDEX)
 
 
 def _of_module_inputs(device: Any) -> bool:

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeGuard
 
 from device_lens.domain.device import Agreement, DeviceTree, SymbolicDevice, agree
 from device_lens.domain.guard import leaves, primary
@@ -200,6 +201,10 @@ def _may_speak_for(seen: _Seen, place: Place, function: ast.AST | None) -> bool:
     if seen.base == "self":
         if place.owner is None or seen.at.place.owner is not place.owner:
             return False
+        # What other methods find need not be there yet while the object is set up.
+        attribute = seen.text.partition(".")[2]
+        if seen.kind is not Kind.DEVICE and not _is_there(attribute, function, place.owner):
+            return False
         # A module made in `__init__` may move before another method runs; a device does not.
         return seen.text != "self" and _is_set_up(theirs) is (seen.kind is Kind.DEVICE)
     if is_local(function, seen.base) or isinstance(seen.at.place.node, ast.arg):
@@ -209,8 +214,40 @@ def _may_speak_for(seen: _Seen, place: Place, function: ast.AST | None) -> bool:
     return not is_local(theirs, seen.base) and seen.kind is Kind.DEVICE
 
 
-def _is_set_up(function: ast.AST | None) -> bool:
+def _is_set_up(function: ast.AST | None) -> TypeGuard[ast.FunctionDef]:
     return isinstance(function, ast.FunctionDef) and function.name in _SET_UP
+
+
+def runs_in_set_up(function: ast.AST, owner: ast.ClassDef) -> bool:
+    """Whether a method sets its object up, or one that does so calls it."""
+    return _is_set_up(function) or any(_calls_in_set_up(function, owner))
+
+
+def _calls_in_set_up(function: ast.AST, owner: ast.ClassDef) -> Iterator[list[ast.stmt]]:
+    """The statements of methods that set up the object, from the first up to one that names the
+    function."""
+    name = getattr(function, "name", None)
+    for method in owner.body:
+        body = method.body if _is_set_up(method) else []
+        for index, statement in enumerate(body):
+            if any(isinstance(n, ast.Attribute) and n.attr == name for n in ast.walk(statement)):
+                yield body[: index + 1]
+
+
+def _is_there(attribute: str, function: ast.AST, owner: ast.ClassDef) -> bool:
+    """Whether an attribute is bound before a method runs, as far as the object's set-up says."""
+    if _is_set_up(function):
+        return False
+    return all(
+        any(attribute == target.attr for each in before[:-1] for target in _attributes(each))
+        for before in _calls_in_set_up(function, owner)
+    )
+
+
+def _attributes(statement: ast.stmt) -> Iterator[ast.Attribute]:
+    """The attributes that a plain assignment binds."""
+    for target in statement.targets if isinstance(statement, ast.Assign) else ():
+        yield from (node for node in ast.walk(target) if isinstance(node, ast.Attribute))
 
 
 def _preference(seen: _Seen, here: _Spot) -> tuple[int, int]:

@@ -137,15 +137,31 @@ def _made_for_module(
             continue
         first = trail.first.site
         made = _place(first, all_facts)
-        for node in (made.node, *made.ancestors()) if late else ():
-            if node in late:
-                return LATE, late[node].site, None
+        part = _late_part(made, late) if late else None
+        if part is not None:
+            return LATE, part.site, None
         is_part = operand.is_parameter or makes_part(made)
         target = container_of(made) if is_part else None
         if target is not None and isinstance(target.node, ast.Attribute):
             site = Site(first.path, first.chunk, target.node)
             return UNREGISTERED, site, Origin("plain-attribute", first, target.node.attr)
     return None
+
+
+def _late_part(made: Place, late: Mapping[Any, LatePart]) -> LatePart | None:
+    """The late part that a place makes something of: in its expression, or in its class."""
+    for node in (made.node, *made.ancestors()):
+        if node in late:
+            return late[node]
+    owner = made.owner
+    for node, fact in late.items() if owner is not None else ():
+        if owner is not None and isinstance(node, ast.Call) and _last(node.func) == owner.name:
+            return fact
+    return None
+
+
+def _last(function: ast.expr) -> str:
+    return ast.unparse(function).rpartition(".")[2]
 
 
 def _telling_origin(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> Origin:

@@ -84,19 +84,36 @@ def _movable(conflict: Conflict, context: Context) -> tuple[Operand, Operand] | 
         if is_changed(place, stray.site.node):
             stray, other = other, stray
     written = context.knows(stray.site) and not (stray.is_parameter or stray.is_unpacked)
+    written = written and stray.site.node is not conflict.site.node and _is_tensor(stray, context)
     return (stray, other) if written and isinstance(stray.site.node, ast.expr) else None
 
 
 def target_device(other: Operand, place: Place, conflict: Conflict, context: Context) -> str | None:
     """An expression, at the place of the operand that moves, of the device of the other one."""
     if not other.is_parameter and context.knows(other.site):
-        text = followed(context.place(other.site))
+        text = followed(other, context)
         if text is not None:
             return text
     if other.is_parameter and conflict.module_text is not None and plain(conflict.module_text):
         device = context.at_hand.find(other.device, place, kinds=(Kind.DEVICE,))
-        return device or f"next({conflict.module_text}.parameters()).device"
+        return device or device_of_module(conflict, context)
     return context.at_hand.find(other.device, place)
+
+
+def device_of_module(conflict: Conflict, context: Context) -> str | None:
+    """An expression of the device of the called module; None where the text names no module."""
+    call, text = conflict.module_call, conflict.module_text
+    if call is None or text is None or not plain(text) or not isinstance(call.node, ast.Call):
+        return None
+    called = call.node.func
+    if isinstance(called, ast.Attribute) and ast.unparse(called) != text:
+        called = called.value
+    facts = context.all_facts.get(call.path)
+    known = None if facts is None else facts.expression_at(called)
+    if known is not None and known.kind is not Kind.MODULE:
+        return None
+    held = "buffers" if known is not None and known.parameter_count == 0 else "parameters"
+    return f"next({text}.{held}()).device"
 
 
 def plain(text: str) -> bool:
@@ -104,6 +121,13 @@ def plain(text: str) -> bool:
     return all(part.isidentifier() for part in text.split("."))
 
 
-def followed(other: Place) -> str | None:
-    """`x.device` for an operand that can be written twice."""
-    return f"{other.text}.device" if plain(other.text) else None
+def followed(other: Operand, context: Context) -> str | None:
+    """`x.device` for a tensor that can be written twice."""
+    text = context.text(other.site)
+    return f"{text}.device" if plain(text) and _is_tensor(other, context) else None
+
+
+def _is_tensor(operand: Operand, context: Context) -> bool:
+    """Whether the expression is the tensor, not an object that holds it."""
+    known = context.all_facts[operand.site.path].expression_at(operand.site.node)
+    return known is not None and known.kind is Kind.TENSOR

@@ -103,7 +103,7 @@ def _device(conflict: Conflict, factory: Place, context: Context) -> str | None:
     other = conflict.other
     if not other.is_parameter and other.site.path == factory.path:
         place = context.place(other.site)
-        text = followed(place)
+        text = followed(other, context)
         if text is not None and context.at_hand.visible(text, place, factory):
             return text
     return context.at_hand.find(other.device, factory)

@@ -13,6 +13,7 @@ import re
 from device_lens.domain.trail import Trail
 from device_lens.fixes.factories import RANDOM, short_name
 from device_lens.fixes.place import Place
+from device_lens.rules.at_hand import runs_in_set_up
 
 _DATA = RANDOM | {"from_numpy", "frombuffer", "load"}
 """Factories whose tensors stand for data rather than for a part of the computation."""
@@ -58,15 +59,26 @@ def is_module_constant(factory: Place, conflict: Place, stray: str) -> bool:
 
 
 def cached_factory(assignment: Place, trail: Trail | None) -> Trail | None:
-    """The step in which a factory made what a method other than `__init__` keeps in an attribute:
-    a cache, which is made anew where the inputs are at hand."""
-    function = assignment.function
-    if trail is None or not isinstance(function, ast.FunctionDef) or function.name == "__init__":
+    """The step in which a factory made what a method keeps in an attribute: a cache, which is made
+    anew where the inputs are at hand. What sets the object up has none at hand."""
+    if trail is None or _sets_up(assignment):
         return None
     first = trail.first
     node = first.site.node
     if first.kind != "created" or not isinstance(node, ast.Call):
         return None
+    if first.site.path == assignment.path:
+        made = Place(assignment.source, first.site.chunk, node)
+        if made.owner is assignment.owner and _sets_up(made):
+            return None
     if any(each.arg in ("device", None) for each in node.keywords):
         return None
     return first
+
+
+def _sets_up(place: Place) -> bool:
+    """Whether a place is in no method, or in one that runs while its object is made."""
+    function, owner = place.function, place.owner
+    if not isinstance(function, ast.FunctionDef):
+        return True
+    return owner is not None and runs_in_set_up(function, owner)

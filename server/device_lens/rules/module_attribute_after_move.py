@@ -46,7 +46,7 @@ RULE = Rule(LATE, Severity.ERROR, __doc__)
 
 @RULE.reads(LatePart)
 def check(fact: LatePart, context: Context) -> Finding | None:
-    symbol = f"{fact.module_text}.{fact.attribute}"
+    symbol = f"{fact.module_text}.{fact.attribute}" if fact.attribute else context.text(fact.part)
     conflicts = context.consequences(fact.site)
     used = fact.used or bool(conflicts)
     consequence = "the next call raises" if used else "a call of the module then raises"

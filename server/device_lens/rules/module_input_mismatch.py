@@ -30,14 +30,23 @@ creation. Which was meant is for the author to say.
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from device_lens.domain.device import CPU
+from device_lens.fixes.bindings import means_the_same
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.move_operand import move_alike, move_operand, whole_value
+from device_lens.fixes.names import names_in
 from device_lens.interpreter.facts import Certainty, Conflict, Operand
 from device_lens.rules.causes import MODULE_INPUT, Cause
-from device_lens.rules.conflict_words import SEVERITIES, move_fix, outcome, places, plain
+from device_lens.rules.conflict_words import (
+    SEVERITIES,
+    device_of_module,
+    move_fix,
+    outcome,
+    places,
+)
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
@@ -66,7 +75,7 @@ def check(cause: Cause, context: Context) -> Finding | None:
         module if stray.is_parameter else tensor.text,
         severity=SEVERITIES[conflict.certainty],
         related=places(cause.conflicts, context),
-        fixes=_fixes(cause, conflict, parameters, tensor, module, context),
+        fixes=_fixes(cause, conflict, parameters, tensor, context),
     )
 
 
@@ -75,7 +84,6 @@ def _fixes(
     conflict: Conflict,
     parameters: Operand,
     tensor: Operand,
-    module: str,
     context: Context,
 ) -> Iterator[Fix | None]:
     if parameters.device is CPU:
@@ -84,17 +92,17 @@ def _fixes(
     if _is_moved_by_call(tensor, conflict) or call is None or call.node is not conflict.site.node:
         return  # what the module's own code names is not the input as its caller names it
     if tensor.is_unpacked:
-        yield _move_created(parameters, tensor, module, context)
+        yield _move_created(parameters, tensor, conflict, context)
         return
     if not conflict.stray.is_parameter:
         yield move_fix(cause.conflicts, context)
-    if context.knows(tensor.site) and plain(module):
-        device = f"next({module}.parameters()).device"
+    device = device_of_module(conflict, context)
+    if context.knows(tensor.site) and device is not None:
         yield move_operand([context.place(tensor.site)], device)
 
 
 def _move_created(
-    parameters: Operand, tensor: Operand, module: str, context: Context
+    parameters: Operand, tensor: Operand, conflict: Conflict, context: Context
 ) -> Fix | None:
     """`.to(device)` behind what makes the values that the call unpacks, where it does not move
     them yet."""
@@ -106,8 +114,8 @@ def _move_created(
         return None
     creation = whole_value(context.place(created))
     device = context.at_hand.find(parameters.device, creation)
-    if device is None and created.chunk.lineage is tensor.site.chunk.lineage and plain(module):
-        device = f"next({module}.parameters()).device"
+    if device is None and created.chunk.lineage is tensor.site.chunk.lineage:
+        device = device_of_module(conflict, context)
     return None if device is None else move_operand([creation], device)
 
 
@@ -129,4 +137,8 @@ def _move_module(parameters: Operand, tensor: Operand, context: Context) -> Fix 
     device = context.at_hand.find(tensor.device, creation)
     if device is not None:
         return move_operand([creation], device)
-    return move_alike(creation, context.place(tensor.site))
+    moved = context.place(tensor.site)
+    arguments = moved.node.args if isinstance(moved.node, ast.Call) else []
+    names = {name for each in arguments for name in names_in(each)}
+    readable = all(means_the_same(name, moved, creation) for name in names)
+    return move_alike(creation, moved) if readable else None

@@ -27,11 +27,10 @@ for.
 
 from __future__ import annotations
 
-from device_lens.fixes.host_copy import host_copy
-from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.rarer_facts import HostRead
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.host_reads import container_of, copied
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import on, quoted, when
 
@@ -42,8 +41,8 @@ RULE = Rule("numpy-on-accelerator", Severity.ERROR, __doc__)
 def check(fact: HostRead, context: Context) -> Finding | None:
     if not fact.on_accelerator:
         return None
-    container = fact.container or _container(fact, context)
-    subject = f"The tensors in {quoted(fact.text)} are" if container else None
+    held = container_of(fact, context) is not None
+    subject = f"The tensors in {quoted(fact.text)} are" if held else None
     message = (
         f"{subject or f'{quoted(fact.text)} is'} {on(fact.device)}{context.whence(fact.trail)}, "
         f"but {quoted(fact.what)} reads host memory: it raises{when(fact.condition)}."
@@ -54,11 +53,5 @@ def check(fact: HostRead, context: Context) -> Finding | None:
         message,
         fact.text,
         related=context.history(fact.text, fact.trail),
-        fixes=[host_copy(context.place(fact.subject), container, fact.requires_grad, True)],
+        fixes=[copied(fact, fact.requires_grad, True, context)],
     )
-
-
-def _container(fact: HostRead, context: Context) -> str | None:
-    """What the subject is where it is known to hold tensors rather than to be one."""
-    known = context.expression(fact.subject)
-    return "list" if known is not None and known.kind is Kind.CONTAINER else None

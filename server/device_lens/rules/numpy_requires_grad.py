@@ -27,10 +27,10 @@ Safe: the values are the same.
 
 from __future__ import annotations
 
-from device_lens.fixes.host_copy import host_copy
 from device_lens.interpreter.rarer_facts import HostRead
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.host_reads import copied
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import quoted
 
@@ -51,5 +51,5 @@ def check(fact: HostRead, context: Context) -> Finding | None:
         message,
         fact.text,
         related=context.history(fact.text, fact.trail),
-        fixes=[host_copy(context.place(fact.subject), fact.container, True, False)],
+        fixes=[copied(fact, True, False, context)],
     )

@@ -98,7 +98,7 @@ def _broken(
         and not said[(each.rule, each.path, each.symbol)]
     ]
     hidden = _mismatches(before) - _mismatches(after) + _mismatches(loud)
-    if fix.safe and len(loud) > hidden:
+    if fix.safe and loud and len(loud) > hidden:
         return f"it brings up {loud[0].rule}: {loud[0].message}\n{_around(texts, loud[0])}"
     return None
 

@@ -90,7 +90,7 @@ class FakeServices:
     def synchronize(self, what: str, subject: Any, position: Any) -> None:
         self.synchronizations.append(what)
 
-    def host_read(self, what: str, value: Any, position: Any) -> None:
+    def host_read(self, what: str, value: Any, position: Any, nested: bool = False) -> None:
         self.host_reads.append(what)
 
     def report(self, fact: Any) -> None:

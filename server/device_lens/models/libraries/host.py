@@ -47,7 +47,8 @@ def read_arguments(call: Call, what: str) -> None:
 def _read(call: Call, what: str, value: Value, place: int | str) -> None:
     found = _first_tensor(value, DEPTH)
     if found is not None:
-        call.services.host_read(what, found, place)
+        nested = found is not value and not all(map(_is_tensor, contents(value)))
+        call.services.host_read(what, found, place, nested)
 
 
 def _first_tensor(value: Value, depth: int) -> Value | None:
@@ -60,6 +61,10 @@ def _first_tensor(value: Value, depth: int) -> Value | None:
         if found is not None:
             return found
     return None
+
+
+def _is_tensor(value: Value) -> bool:
+    return tensor_of(value) is not None
 
 
 def is_class_name(name: str) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from device_lens.domain.guard import Atom, Guarded
+from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.guard import Atom, Guarded, leaves
 from device_lens.domain.guard import choose as decide
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, Table
 from device_lens.domain.values import (
@@ -114,13 +115,20 @@ class Sequence(Container):
             self.put(call, module, REST, call.args[-1] if call.args else Unknown("module"))
 
     def forward(self, call: Call) -> Value:
-        """Hands the input through the members."""
+        """Hands the input through the members. Where one of them finds the input elsewhere than its
+        parameters, nothing is known of what the next ones would make of it."""
         module = call.receiver
         value = call.get(0, "input", NONE)
+        lost = False
         for member in self.members(module):
+            known = _is_known(value)
             value = call.services.invoke(member, (value,), {})
+            lost = lost or (known and not _is_known(value))
         rest = module.modules.get(REST)
-        return value if rest is None else self._through(call, rest, value)
+        if rest is not None:
+            value = self._through(call, rest, value)
+        tensor = tensor_of(value) if lost else None
+        return value if tensor is None else tensor.with_(device=UNKNOWN_DEVICE)
 
     def _through(self, call: Call, rest: Value, value: Value) -> Value:
         """Through any number of members of one kind, which leave a tensor where it is."""
@@ -128,6 +136,11 @@ class Sequence(Container):
             value = call.services.invoke(rest, (value,), {})
         tensor = tensor_of(value)
         return value if tensor is None else tensor.with_(shape=None, dtype=None, zero_dim=None)
+
+
+def _is_known(value: Value) -> bool:
+    tensor = tensor_of(value)
+    return tensor is not None and UNKNOWN_DEVICE not in leaves(tensor.device)
 
 
 def as_parameter(call: Call, value: Value) -> Value:

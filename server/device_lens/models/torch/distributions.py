@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import NONE, External, Tensor, TupleValue, Unknown
@@ -123,7 +123,8 @@ def _result(call: Call, grad: bool, others: tuple[Value, ...] = ()) -> Tensor:
     held = fields.get(HELD, ())
     if device is None:
         device = UNKNOWN_DEVICE if held else call.services.default_device()
-    operands: list[Placed] = [(Tensor(device, zero_dim=False), call.receiver, -1)]
+    own = _together(device, held)
+    operands: list[Placed] = [(own, own, -1)]
     for position, value in enumerate(others):
         tensor = tensor_of(value)
         if tensor is not None:
@@ -134,6 +135,12 @@ def _result(call: Call, grad: bool, others: tuple[Value, ...] = ()) -> Tensor:
     tensors = [tensor for tensor, _ in held] + [operand[0] for operand in operands[1:]]
     needs, leaf = gradient.of_result(call.services, tensors, "float32")
     return Tensor(where, "float32", requires_grad=needs, leaf=leaf, zero_dim=None)
+
+
+def _together(device: DeviceTree, held: tuple[tuple[Tensor, Value], ...]) -> Tensor:
+    """A distribution's parameters as one operand, with the history of the first."""
+    trail = held[0][0].trail if held else None
+    return Tensor(device, zero_dim=False, trail=trail)
 
 
 def _sample_type(call: Call) -> str | None:
@@ -184,7 +191,8 @@ def _divergence(call: Call) -> Value:
     operands: list[Placed] = []
     for position, value in enumerate(call.args[:2]):
         if isinstance(value, Instance) and value.fields.get("<device>") is not None:
-            operands.append((Tensor(value.fields["<device>"], zero_dim=False), value, position))
+            held = _together(value.fields["<device>"], value.fields.get(HELD, ()))
+            operands.append((held, held, position))
     if not operands:
         return Tensor(requires_grad=None, leaf=None)
     device = common_device(call.services, call.name, operands, False)

@@ -102,8 +102,8 @@ def _given(given: Value, part: Part, call: Call) -> Value:
     for each in dicts:
         found = each.entries.get(part.name, each.rest)
         if found is not None:
-            tensor = tensor_of(found)
-            return part.value if tensor is None else _held(part, tensor, call)
+            tensor = tensor_of(found) or Tensor(UNKNOWN_DEVICE, zero_dim=None)
+            return _held(part, tensor, call)
     return part.value
 
 
