@@ -16,7 +16,7 @@ PROGRAM = """# Title
 ```py
 import torch
 
-x = torch.ones(2)  # revealed: x → {value}
+x = torch.rand(2)  # revealed: x → {value}
 x.to("cuda"){mark}
 ```
 {rest}"""
@@ -29,7 +29,7 @@ def wrong(text: str, folder: Path) -> list[str]:
 
 
 def test_a_document_that_is_right_passes(tmp_path: Path) -> None:
-    fixed = '\n```fixed\nimport torch\n\nx = torch.ones(2)\nx = x.to("cuda")\n```\n'
+    fixed = '\n```fixed\nimport torch\n\nx = torch.rand(2)\nx = x.to("cuda")\n```\n'
     text = PROGRAM.format(value="Tensor[cpu]", mark=DISCARDED, rest=fixed)
     assert wrong(text, tmp_path) == []
 

@@ -22,6 +22,18 @@ def use_torch_device(context: Place, names_a_device: bool) -> Fix | None:
     return Fix(f"Use {new_text}", Safety.UNSAFE, (context.replace(new_text),))
 
 
+def select_device(context: Place) -> Fix | None:
+    """`torch.cuda.device(1)` as a statement → `torch.cuda.set_device(1)`."""
+    node = context.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    if node.func.attr != "device":
+        return None
+    module = context.at(node.func.value)
+    edit = context.at(node.func).replace(f"{module.text}.set_device")
+    return Fix("Select it: set_device", Safety.UNSAFE, (edit,))
+
+
 def _argument(value: Place, names_a_device: bool) -> str:
     node = value.node
     if isinstance(node, ast.Constant) and isinstance(node.value, int):

@@ -31,14 +31,16 @@ def note(fact: Transfer, receiver: ast.expr, tensor: Tensor | None) -> None:
         return
     if made is receiver:
         fact.created_here = True
-    elif _follows_from(receiver, made):
+    elif follows_from(receiver, made):
         fact.made_at = tensor.trail.site
+    elif isinstance(receiver, ast.Name):
+        fact.made_before = tensor.trail.site
     else:
         return
     fact.factory = ast.unparse(made.func)
 
 
-def _follows_from(expression: ast.expr, made: ast.Call) -> bool:
+def follows_from(expression: ast.expr, made: ast.Call) -> bool:
     """Whether the expression needs no other tensor than the one that the call makes."""
     if expression is made:
         return True
@@ -50,11 +52,11 @@ def _follows_from(expression: ast.expr, made: ast.Call) -> bool:
     if isinstance(expression, ast.Compare) and len(expression.comparators) == 1:
         return _one_follows((expression.left, expression.comparators[0]), made)
     if isinstance(expression, ast.UnaryOp):
-        return _follows_from(expression.operand, made)
+        return follows_from(expression.operand, made)
     if isinstance(expression, ast.Subscript):
-        return _is_plain(expression.slice) and _follows_from(expression.value, made)
+        return _is_plain(expression.slice) and follows_from(expression.value, made)
     if isinstance(expression, ast.Attribute):
-        return expression.attr in ("T", "mT", "H") and _follows_from(expression.value, made)
+        return expression.attr in ("T", "mT", "H") and follows_from(expression.value, made)
     return False
 
 
@@ -65,7 +67,7 @@ def _call_follows(call: ast.Call, made: ast.Call) -> bool:
     receiver, given = call.func.value, list(call.args)
     if isinstance(receiver, ast.Name) and receiver.id == "torch" and given:
         receiver = given.pop(0)
-    if not _follows_from(receiver, made):
+    if not follows_from(receiver, made):
         return False
     if call.func.attr in _RESHAPING:
         return True
@@ -75,8 +77,8 @@ def _call_follows(call: ast.Call, made: ast.Call) -> bool:
 
 def _one_follows(sides: tuple[ast.expr, ast.expr], made: ast.Call) -> bool:
     left, right = sides
-    return (_is_plain(right) and _follows_from(left, made)) or (
-        _is_plain(left) and _follows_from(right, made)
+    return (_is_plain(right) and follows_from(left, made)) or (
+        _is_plain(left) and follows_from(right, made)
     )
 
 

@@ -80,9 +80,12 @@ def _index(context: Site) -> str:
 
 
 def made(machine: Machine, seen: LibraryCall) -> None:
-    """`torch.cuda.device(i)`: remembers where."""
+    """`torch.cuda.device(i)`: remembers where. As a statement it selects nothing."""
     if type(seen.value) is Instance:
-        seen.value.fields["<site>"] = machine.site(seen.node, seen.frame)
+        site = seen.value.fields["<site>"] = machine.site(seen.node, seen.frame)
+        statement = seen.frame.statement
+        if isinstance(statement, ast.Expr) and statement.value is seen.node:
+            machine.findings.add(CudaContext(site, "idle", site, _index(site)))
 
 
 WATCHERS = {"torch.cuda.device": made}

@@ -106,8 +106,10 @@ class Transfer:
     made_at: Site | None = None
     """The factory call that the receiver is derived from, by nothing but shapes and constants:
     `torch.ones(n, n).triu(1).to(d)`."""
+    made_before: Site | None = None
+    """The factory call that an earlier statement gave the receiver, a name, its value with."""
     factory: str | None = None
-    """That factory's qualified name."""
+    """The factory's name as it is written."""
     redundant: bool = False
     """The tensor is already there in every case, and neither dtype nor layout changes."""
     presumed: bool = False

@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.device import is_accelerator, parse_device
-from device_lens.domain.guard import Guarded, atoms
+from device_lens.domain.guard import Guarded, atoms, leaves
 from device_lens.domain.trail import Site
 from device_lens.domain.values import Const
 from device_lens.interpreter.rarer_facts import HardcodedDevice
@@ -69,9 +69,19 @@ def _guarded(machine: Machine) -> bool:
 
 def device_made(machine: Machine, seen: LibraryCall) -> None:
     """`torch.device("cuda")` is the literal again: what meets it tells."""
-    note = _note(machine, seen.get(0, "type") or seen.kwargs.get("device"))
+    given = seen.get(0, "type") or seen.kwargs.get("device")
+    note = _note(machine, given)
+    if note is None and type(given) is Guarded:
+        note = among(machine, given)
+        note = None if note is None else note._replace(guarded=True)
     if note is not None:
         machine.watched.literals.put(_by_default(seen.value), note._replace(form="argument"))
+
+
+def among(machine: Machine, value: Any) -> Any:
+    """The literal that a value is in one of its cases."""
+    found = (machine.watched.literals.get(leaf) for leaf in leaves(value))
+    return next((note for note in found if note is not None), None)
 
 
 def _note(machine: Machine, value: Any) -> Any:

@@ -243,7 +243,7 @@ class VisibleDevices:
 @dataclass(slots=True)
 class CudaContext:
     """`torch.cuda.device(i)` taken to be what `torch.device` is. `form` is `factories` (made on the
-    CPU inside the block) or `argument` (the context given as a device)."""
+    CPU inside the block), `argument` (the context given as a device) or `idle` (never entered)."""
 
     site: Site
     form: str

@@ -10,6 +10,7 @@ from device_lens.domain.guard import leaves, primary
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.trail import Site
 from device_lens.interpreter import places
+from device_lens.interpreter.hardcoded_facts import among
 from device_lens.interpreter.rarer_facts import VisibleDevices
 from device_lens.models.call import constant, device_of, tensor_of
 
@@ -151,7 +152,7 @@ def _named_at(machine: Machine, seen: LibraryCall) -> Site:
     """Where the device is written: its literal, else the argument, else the call."""
     given = [*seen.args[:1], *(v for k, v in seen.kwargs.items() if k == "device")]
     for value in given:
-        note = machine.watched.literals.get(value)
+        note = machine.watched.literals.get(value) or among(machine, value)
         if note is not None:
             site: Site = note.site
             return site

@@ -2,7 +2,8 @@
 
 ## What it does
 Flags `torch.zeros(n).to(device)`, `torch.arange(n).cuda()` and the like, also where the tensor is
-reshaped or computed with constants in between: `torch.ones(n, n).triu(1).to(device)`.
+reshaped or computed with constants in between: `torch.ones(n, n).triu(1).to(device)`, and where a
+later statement moves it before anything reads it: `h = torch.zeros(n)`, then `h = h.to(device)`.
 
 ## Why is this bad?
 The tensor is filled on the host and copied. With `device=` it is filled where it is needed, without
@@ -20,7 +21,8 @@ steps = torch.arange(max_len, device=lengths.device)
 
 ## Known limits
 `torch.tensor(list).to(d)` costs what `torch.tensor(list, device=d)` does: a hint only. Factories
-without `device=`, such as `torch.from_numpy`, are left alone.
+without `device=`, such as `torch.from_numpy`, are left alone, and so are random numbers and data
+that a statement of their own makes.
 
 ## Fix safety
 Safe: the values are the same, and a conversion that the transfer also does stays. Unsafe for random
@@ -29,11 +31,15 @@ factories, since another device draws other numbers.
 
 from __future__ import annotations
 
+import ast
+
 from device_lens.domain.device import UNKNOWN_DEVICE, Device, is_accelerator
 from device_lens.domain.guard import leaves
 from device_lens.fixes.create_on_device import create_on_device
+from device_lens.fixes.earlier_creation import create_at_once, is_made_for
 from device_lens.fixes.edit import Fix
-from device_lens.fixes.factories import FROM_DATA, short_name, takes_device
+from device_lens.fixes.factories import FROM_DATA, is_random, short_name, takes_device
+from device_lens.interpreter.creations import follows_from
 from device_lens.interpreter.facts import Kind, Transfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
@@ -47,6 +53,8 @@ RULE = Rule("create-then-transfer", Severity.INFORMATION, __doc__)
 def check(fact: Transfer, context: Context) -> Finding | None:
     factory = fact.factory
     if factory is None or not _is_wasteful(fact) or not takes_device(factory):
+        return None
+    if fact.made_before is not None and not _is_made_for_it(fact, factory, context):
         return None
     name = context.text(fact.subject)
     from_data = short_name(factory) in FROM_DATA
@@ -75,8 +83,9 @@ def _where(fact: Transfer, context: Context) -> str:
 
 def _is_wasteful(fact: Transfer) -> bool:
     """Whether a tensor is made on the host and surely, or in some case, moved off it."""
+    made_elsewhere = fact.made_at or fact.made_before
     return (
-        (fact.created_here or (fact.made_at is not None and not fact.invariant_in))
+        (fact.created_here or (made_elsewhere is not None and not fact.invariant_in))
         and fact.moves
         and fact.called
         and fact.kind is Kind.TENSOR
@@ -86,9 +95,25 @@ def _is_wasteful(fact: Transfer) -> bool:
     )
 
 
+def _is_made_for_it(fact: Transfer, factory: str, context: Context) -> bool:
+    """Whether an earlier statement fills a tensor of shapes and constants, which nothing reads
+    before the move. Random numbers and data stand for what comes from elsewhere."""
+    site = fact.made_before
+    if site is None or is_random(factory) or short_name(factory) in FROM_DATA:
+        return False
+    move, made = context.place(fact.site), context.place(site)
+    if not is_made_for(move, made):
+        return False
+    statement = made.statement.node
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return value is not None and isinstance(site.node, ast.Call) and follows_from(value, site.node)
+
+
 def _fix(fact: Transfer, factory: str, context: Context) -> Fix | None:
     target = context.expression(fact.device_argument) if fact.device_argument else None
     if target is not None and target.kind is not Kind.DEVICE:
         return None
+    if fact.made_before is not None:
+        return create_at_once(context.place(fact.site), context.place(fact.made_before), factory)
     made = None if fact.made_at is None else context.place(fact.made_at)
     return create_on_device(context.place(fact.site), factory, made)

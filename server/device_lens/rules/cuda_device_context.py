@@ -1,12 +1,13 @@
 """`torch.cuda.device(i)` taken to be what `torch.device` is.
 
 ## What it does
-Flags factories inside `with torch.cuda.device(i)` that are taken to create on that GPU, and the
-context given where a device is asked for.
+Flags factories inside `with torch.cuda.device(i)` that are taken to create on that GPU, the context
+given where a device is asked for, and the context as a statement, which never enters it.
 
 ## Why is this bad?
 `torch.cuda.device` selects the current CUDA device: `.cuda()` and `device="cuda"` heed it, a
-factory without `device=` still makes its tensor on the CPU. As an argument of `.to()` it raises.
+factory without `device=` still makes its tensor on the CPU. As an argument of `.to()` it raises,
+and outside of a `with` it selects nothing.
 
 ## Example
 ```python
@@ -24,14 +25,15 @@ with torch.device("cuda:0"):
 Silent where the tensors of the block are moved or only meet tensors on the CPU.
 
 ## Fix safety
-Unsafe: every factory in the block then creates on that device.
+Unsafe: every factory in the block then creates on that device, and a selection holds for all that
+follows.
 """
 
 from __future__ import annotations
 
 import ast
 
-from device_lens.fixes.cuda_context import use_torch_device
+from device_lens.fixes.cuda_context import select_device, use_torch_device
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Kind
@@ -57,6 +59,12 @@ def check(fact: CudaContext, context: Context) -> Finding | None:
             for site in fact.factories
             for each in context.related(site, "this tensor is made on the CPU")
         ]
+    elif fact.form == "idle":
+        message = (
+            f"{quoted(call)} is a context manager: outside of a `with` it selects nothing, and the "
+            f"current CUDA device stays."
+        )
+        related = []
     else:
         message = (
             f"{quoted(call)} is a context manager and no device: given as one, it raises TypeError."
@@ -70,6 +78,8 @@ def check(fact: CudaContext, context: Context) -> Finding | None:
 
 def _fix(fact: CudaContext, context: Context) -> Fix | None:
     place = context.place(fact.context)
+    if fact.form == "idle":
+        return select_device(place)
     return use_torch_device(place, _names_a_device(place, context))
 
 

@@ -1,0 +1,64 @@
+"""A tensor that one statement makes and a later one of its block moves, unread in between."""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.bindings import means_the_same
+from device_lens.fixes.blocks import block_of, remove_statement
+from device_lens.fixes.create_on_device import create_on_device
+from device_lens.fixes.edit import Fix
+from device_lens.fixes.names import names_in, stored_names
+from device_lens.fixes.place import Place
+from device_lens.fixes.transfer_call import read_transfer
+
+
+def is_made_for(move: Place, made: Place) -> bool:
+    """Whether `h = <made>` stands above `h = h.to(d)`, the call `move`, and nothing between the two
+    mentions the name."""
+    name = _target(move)
+    return name is not None and name == _target(made) and _between(move, made, name) is not None
+
+
+def create_at_once(move: Place, made: Place, factory: str) -> Fix | None:
+    """Makes the tensor on the device, and takes the move out."""
+    transfer = read_transfer(move)
+    between = _between(move, made, _target(move) or "")
+    if transfer is None or between is None or not isinstance(move.node, ast.Call):
+        return None
+    given = [*move.node.args, *(each.value for each in move.node.keywords)]
+    for name in {name for each in given for name in names_in(each)}:
+        rebound = any(name in stored_names(each) for each in between)
+        if rebound or not means_the_same(name, move, made):
+            return None
+    fix = create_on_device(move, factory, made)
+    if fix is None or transfer.rest:
+        return fix
+    return Fix(fix.title, fix.safety, (fix.edits[0], remove_statement(move.statement)))
+
+
+def _target(value: Place) -> str | None:
+    """The one name that the statement around a value binds."""
+    statement = value.statement.node
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    target = statement.targets[0]
+    return target.id if isinstance(target, ast.Name) else None
+
+
+def _between(move: Place, made: Place, name: str) -> list[ast.stmt] | None:
+    """The statements between the two; None where they are not of one block, where one mentions the
+    name, or where a function that may be called there does."""
+    block = block_of(move.statement)
+    first, last = made.statement.node, move.statement.node
+    order = {id(each): index for index, each in enumerate(block)}
+    if made.path != move.path or order.get(id(first), len(block)) >= order.get(id(last), -1):
+        return None
+    between = block[order[id(first)] + 1 : order[id(last)]]
+    others = between
+    if move.function is None:
+        others = [*between, *(each for each in block if isinstance(each, _DEFINITIONS))]
+    return None if any(name in names_in(each) for each in others) else between
+
+
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
