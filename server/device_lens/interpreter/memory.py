@@ -165,7 +165,7 @@ def without_sizes(value: Any) -> Any:
     """A tensor whose shape and dtype are left open, Python's None, or a tuple of these; None for
     all else."""
     if type(value) is Tensor:
-        return value.with_(shape=None, dtype=None, zero_dim=None)
+        return value.with_(shape=None, dtype=None, zero_dim=None, requires_grad=None, leaf=None)
     if type(value) is TupleValue:
         items = tuple(map(without_sizes, value.items))
         return None if None in items else TupleValue(items, value.names)
