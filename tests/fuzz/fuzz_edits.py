@@ -52,6 +52,8 @@ _STATEMENTS = [
     "return ?",
     "loss.backward()",
     "with torch.no_grad(): new = ?(?)",
+    "def made(?): return ?",
+    "count = 3",
 ]
 """What is typed; a question mark stands for a word of the file."""
 _WORD = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)?")
@@ -93,7 +95,10 @@ def typing(random: Random, corpus: Sequence[str]) -> list[Step]:
         main = "from helper import *\n" + main
     in_main = random.random() < 0.6
     lines = (main if in_main else helper).split("\n")
-    inside = [at for at, line in enumerate(lines) if line[:1] == " " and line.strip()]
+    depth = " " if random.random() < 0.75 else ""
+    inside = [
+        at for at, line in enumerate(lines) if line.strip() and (line[0] == " ") == bool(depth)
+    ]
     at = random.choice(inside) if inside else random.randrange(len(lines))
     indent = len(lines[at]) - len(lines[at].lstrip())
     words = _WORD.findall("\n".join(lines)) or ["x"]

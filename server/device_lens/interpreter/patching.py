@@ -15,6 +15,13 @@ Pairs = list[tuple[Any, Any]]
 
 def replaced(old: Sequence[Any], new: Sequence[Any]) -> Pairs | None:
     """The chunks of two versions that are not shared, in pairs; None where they do not pair."""
+    if len(old) != len(new):
+        return None
+    return list(zip(*unshared(old, new), strict=True))
+
+
+def unshared(old: Sequence[Any], new: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+    """The chunks of two versions between those that they share at both ends."""
     head = 0
     most = min(len(old), len(new))
     while head < most and old[head] is new[head]:
@@ -22,10 +29,7 @@ def replaced(old: Sequence[Any], new: Sequence[Any]) -> Pairs | None:
     tail = 0
     while tail < most - head and old[-1 - tail] is new[-1 - tail]:
         tail += 1
-    if len(old) != len(new):
-        return None
-    stop = len(old) - tail
-    return list(zip(old[head:stop], new[head:stop], strict=True))
+    return old[head : len(old) - tail], new[head : len(new) - tail]
 
 
 def definitions(old: Sequence[ast.stmt], new: Sequence[ast.stmt]) -> Pairs | None:

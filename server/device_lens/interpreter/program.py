@@ -14,7 +14,7 @@ from typing import Any
 
 from device_lens.domain.heap import moment
 from device_lens.domain.values import forgetting
-from device_lens.interpreter import patching, standalone
+from device_lens.interpreter import patching, standalone, unfinished
 from device_lens.interpreter.budget import Budget, Options
 from device_lens.interpreter.edits import Codes, Edits
 from device_lens.interpreter.former import Former
@@ -100,6 +100,10 @@ class Program:
         if new is None or not load.shared:
             return False
         old = load.namespace.file
+        if unfinished.is_all(old, new, self._files_around(path)):
+            load.namespace.file = new
+            load.stamp = workspace.stamp(path)
+            return True
         pairs = patching.replaced(old.chunks, new.chunks)
         if pairs is None:
             return False
@@ -153,20 +157,30 @@ class Program:
         new = workspace.source(path) if kind == "script" else None
         if new is None or unit.source is None:
             return False
+        aside = unfinished.is_all(unit.source, new, self._files_around(path))
         pair = patching.spliced(unit.source.chunks, new.chunks)
         inner = None if pair is None else patching.definitions(pair[0].body, pair[1].body)
-        if pair is None or inner is None:
+        if not aside and (pair is None or inner is None):
             return False
-        codes = [(pair[1], left, right) for left, right in inner]
         before, unit.files[path] = unit.files[path], workspace.stamp(path)
         if not unit.holds(workspace):
             unit.files[path] = before
             return False
         unit.source = new
+        if aside or pair is None or inner is None:
+            return True
+        codes = [(pair[1], left, right) for left, right in inner]
         if self._says_the_same(*pair, codes):
             unit.recode(codes)
             return True
         return bool(self._edits.put_off(pair[1], codes, (unit,)))
+
+    def _files_around(self, path: str) -> list[Any]:
+        """The other files that may see what a module binds."""
+        importers = self._importers([path]) - {path}
+        files = [self.loads[each].namespace.file for each in importers]
+        scripts = (unit for key, unit in self.units.items() if key != ("script", path))
+        return files + [unit.source for unit in scripts if unit.source and path in unit.imports]
 
     def _run_edited(self) -> None:
         """Lets those units stand in which edited statements do what they did before: none of them

@@ -126,7 +126,7 @@ class Stretch:
             node = pending.pop()
             if id(node) in own:
                 continue
-            if _looks_up_texts(node):
+            if looks_up_texts(node):
                 return set()
             if not isinstance(node, ast.Attribute | ast.Constant | ast.keyword):
                 used.update(_identifiers(node))
@@ -134,7 +134,8 @@ class Stretch:
         return names - used
 
 
-def _looks_up_texts(node: ast.AST) -> bool:
+def looks_up_texts(node: ast.AST) -> bool:
+    """Whether a node is a call that may look names up by their texts."""
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
         return False
     name = node.func.id
