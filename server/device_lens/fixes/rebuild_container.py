@@ -35,6 +35,12 @@ def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
 def rebuilt(iterable: Place, variable: str, key: str | None, moved: str) -> str | None:
     """The statement that rebuilds what a loop runs over; None where that cannot be assigned."""
     node = iterable.node
+    if isinstance(node, ast.Tuple | ast.List):
+        parts = [iterable.at(part) for part in node.elts]
+        if key is not None or len(parts) < 2 or not all(map(assignable, parts)):
+            return None
+        text = ", ".join(part.text for part in parts)
+        return f"{text} = [{moved} for {variable} in ({text})]"
     if not isinstance(node, ast.Call):
         if key is not None or not assignable(iterable):
             return None

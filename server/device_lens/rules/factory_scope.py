@@ -9,20 +9,25 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterable, Iterator
 
 from device_lens.domain.trail import Trail
+from device_lens.fixes.blocks import block_of
 from device_lens.fixes.factories import RANDOM, short_name
 from device_lens.fixes.place import Place
 from device_lens.rules.at_hand import runs_in_set_up
 
 _DATA = RANDOM | {"from_numpy", "frombuffer", "load"}
 """Factories whose tensors stand for data rather than for a part of the computation."""
+_BATCHING = re.compile(r"Dataset$|DataLoader$")
 _HOST_METHODS = ("__getitem__", "__getitems__", "__iter__", "__next__", "__len__")
 _HOST_WORDS = re.compile(r"collate|transform|augment|dataset", re.IGNORECASE)
 
 
 def is_cause(factory: Place, conflict: Place, name: str) -> bool:
     """Whether the factory call `factory` explains a conflict at `conflict`."""
+    if _feeds_batches(factory):
+        return False
     maker = factory.function
     is_data = short_name(name) in _DATA
     if maker is None:
@@ -32,6 +37,31 @@ def is_cause(factory: Place, conflict: Place, name: str) -> bool:
     if serves_data(factory, maker):
         return False
     return not is_data or bool(maker.args.args or maker.args.kwonlyargs)
+
+
+def _feeds_batches(factory: Place) -> bool:
+    """Whether what the factory makes is given to a dataset or loader, at once or by its name:
+    batches move after they are made."""
+    statement = factory.statement.node
+    if any(_BATCHING.search(name) for name in _called(factory.ancestors())):
+        return True
+    if not isinstance(statement, ast.Assign):
+        return False
+    names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+    return any(
+        isinstance(node, ast.Call)
+        and any(isinstance(each, ast.Name) and each.id in names for each in node.args)
+        and any(_BATCHING.search(name) for name in _called([node]))
+        for other in block_of(factory.statement)
+        for node in ast.walk(other)
+    )
+
+
+def _called(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """What the calls among the nodes call, as it is written."""
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            yield ast.unparse(node.func)
 
 
 def serves_data(factory: Place, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import ast
 
-from device_lens.fixes.arguments import add_keyword
+from device_lens.fixes.arguments import add_keyword, keyword, remove_keyword
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.transfer_call import method_suffix
 from device_lens.interpreter.rarer_facts import PinnedHalf
@@ -80,6 +80,10 @@ def _fix(fact: PinnedHalf, context: Context) -> Fix | None:
             Fix("Copy in the background: non_blocking=True", Safety.SAFE, (edit,)) if edit else None
         )
     if fact.form == "pin-accelerator":
+        asked = keyword(place.node, "pin_memory") if isinstance(place.node, ast.Call) else None
+        if asked is not None:
+            removed = remove_keyword(place, "pin_memory")
+            return Fix("Remove pin_memory", Safety.UNSAFE, (removed,)) if removed else None
         suffix = method_suffix(place)
         if suffix is None:
             return None
