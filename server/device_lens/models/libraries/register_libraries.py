@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from device_lens.models.libraries import (
     accelerate,
+    apex,
     einops,
     gymnasium,
     images,
@@ -34,6 +35,7 @@ _TABLES = (
     transformers,
     lightning,
     accelerate,
+    apex,
     einops,
     torch_geometric,
     network,
