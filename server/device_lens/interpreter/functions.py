@@ -28,6 +28,7 @@ def invoke(
     complete: bool = True,
 ) -> Any:
     """Calls `function`; past the bounds of depth and recursion the answer is unknown."""
+    machine.recorder.call(function.node, caller)
     if not _may_enter(machine, function):
         effects.left_out(machine, function, (*args, *kwargs.values()))
         return Unknown(f"{function.name}(…)")
@@ -42,7 +43,7 @@ def invoke(
     rough = rough_key(machine, function, args, kwargs)
     if number > machine.most_activations() or machine.spent[counted] > machine.options.max_spent:
         machine.budget.note("functions called very often were not followed each time")
-        machine.recorder.leave_out(machine.path.named)
+        machine.recorder.leave_out(function.node, machine.path.named)
         answer = machine.memory.rough.get(rough, NOT_ALIKE)
         if answer is not NOT_ALIKE:
             return answer  # whoever is called alike changed nothing either
@@ -122,7 +123,7 @@ def run(machine: Machine, function: Function, frame: Frame) -> Any:
             alive = not machine.execute(function.node.body, frame)
         except Exhausted:
             machine.budget.note(f"`{function.name}` was not run to its end: too many steps")
-            machine.recorder.leave_out(machine.path.named)
+            machine.recorder.leave_out(function.node, machine.path.named)
             return Unknown(f"{function.name}(…)")
         return _result(machine, frame, alive, path)
     finally:

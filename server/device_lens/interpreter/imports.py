@@ -178,6 +178,6 @@ def run_module(machine: Machine, namespace: Namespace) -> None:
                 break
     except Exhausted:
         machine.budget.note(f"`{namespace.name}` was not run to its end: too many steps")
-        machine.recorder.leave_out(machine.path.named)
+        machine.recorder.leave_out(None, machine.path.named)
     finally:
         machine.stack.pop()

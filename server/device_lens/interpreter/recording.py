@@ -64,9 +64,13 @@ class Recorder:
         self.settled: frozenset[Any] = frozenset()
         self.handling = False
         """Whether what runs is a handler of an exception, or called by one."""
-        self.left_out: Any = False
-        """The condition under which calls were not followed for want of steps: what was not seen
-        under it may happen all the same."""
+        self.left_out: dict[Any, Any] = {}
+        """The functions that were not followed for want of steps, or not to their ends (None: a
+        top level), and the condition of that."""
+        self.callers: dict[Any, set[Any]] = {}
+        """The functions that called a function, by nodes; None for a top level."""
+        self.within: dict[Any, Any] = {}
+        """The function of a node that was first seen under a condition."""
         self.seen: dict[Any, list[Seen]] = {}
         self.sites: dict[Any, Site] = {}
         self.module_device = module_device
@@ -103,12 +107,18 @@ class Recorder:
             self.seen[node] = [Seen(what, device, value, condition, self.handling)]
             shown = bare_name(node) if type(node) is ast.arg else node
             self.sites[node] = Site(frame.namespace.path, frame.chunk, shown)
+            if condition is not True and frame.function is not None:
+                self.within[node] = frame.function.node
             return
         _add(known, Seen(what, device, value, condition, self.handling))
 
     def take(self, other: Recorder) -> None:
         """Takes in what another one has seen since."""
-        self.leave_out(other.left_out)
+        for function, condition in other.left_out.items():
+            self.leave_out(function, condition)
+        for callee, callers in other.callers.items():
+            self.callers.setdefault(callee, set()).update(callers)
+        self.within.update(other.within)
         for node, entries in other.seen.items():
             known = self.seen.get(node)
             if known is None:
@@ -118,16 +128,38 @@ class Recorder:
                 for entry in entries:
                     _add(known, entry)
 
-    def leave_out(self, condition: Any) -> None:
-        """A call was not followed under a condition."""
-        left_out = disjunction(self.left_out, condition)
-        self.left_out = left_out if depth(left_out) <= MAX_DEPTH else True
+    def call(self, callee: Any, caller: Frame | None) -> None:
+        """A function is called, whether that is followed or not."""
+        function = caller.function if caller is not None else None
+        known = self.callers.setdefault(callee, set())
+        known.add(None if function is None else function.node)
+
+    def leave_out(self, function: Any, condition: Any) -> None:
+        """A call of a function was not followed under a condition."""
+        left_out = disjunction(self.left_out.get(function, False), condition)
+        self.left_out[function] = left_out if depth(left_out) <= MAX_DEPTH else True
+
+    def missed(self, node: Any) -> Any:
+        """The condition under which a node may be evaluated though it was not seen: what leads to
+        its function was left out there."""
+        if not self.left_out:
+            return False
+        missed: Any = False
+        pending = [self.within.get(node)]
+        reached = set(pending)
+        while pending:
+            function = pending.pop()
+            missed = disjunction(missed, self.left_out.get(function, False))
+            new = self.callers.get(function, set()) - reached
+            reached |= new
+            pending += new
+        return missed if depth(missed) <= MAX_DEPTH else True
 
     def expression(self, node: Any, sizes: Sizes | None) -> Expression:
         """The fact of a node that no other recorder has seen."""
         found = self._made.get(node)
         if found is None:
-            found = _expression(self.sites[node], self.seen[node], sizes, self.left_out)
+            found = _expression(self.sites[node], self.seen[node], sizes, self.missed(node))
             self._made[node] = found
         return found
 
@@ -172,7 +204,7 @@ def _shared(node: Any, recorders: list[Recorder], sizes: Sizes | None) -> Expres
             _add(merged, seen)
     left_out: Any = False
     for recorder in recorders:
-        left_out = disjunction(left_out, recorder.left_out)
+        left_out = disjunction(left_out, recorder.missed(node))
     found = _expression(recorders[0].sites[node], merged, sizes, left_out)
     recorders[0]._merged[node] = recorders, found
     return found
@@ -267,8 +299,13 @@ def _evaluated(tree: Any) -> Any:
         return no if yes is _BOTTOM else yes
     atom = tree.atom
     if atom.kind == "flag" and _is_idle(tree.yes if atom.default else tree.no):
-        return combine(_both, yes, no)
+        if combine(_is_seen, tree.yes) != combine(_is_seen, tree.no):
+            return combine(_both, yes, no)
     return yes if yes == no else Guarded(atom, yes, no)
+
+
+def _is_seen(leaf: Any) -> bool:
+    return leaf is not _BOTTOM
 
 
 def _is_idle(tree: Any) -> bool:
