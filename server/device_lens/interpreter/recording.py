@@ -298,9 +298,9 @@ def _evaluated(tree: Any) -> Any:
     if yes is _BOTTOM or no is _BOTTOM:
         return no if yes is _BOTTOM else yes
     atom = tree.atom
-    if atom.kind == "flag" and _is_idle(tree.yes if atom.default else tree.no):
-        if combine(_is_seen, tree.yes) != combine(_is_seen, tree.no):
-            return combine(_both, yes, no)
+    starts = atom.kind == "flag" and _is_idle(tree.yes if atom.default else tree.no)
+    if starts and combine(_is_seen, tree.yes) != combine(_is_seen, tree.no):
+        return combine(_both, yes, no)
     return yes if yes == no else Guarded(atom, yes, no)
 
 
