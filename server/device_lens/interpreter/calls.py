@@ -16,7 +16,7 @@ from device_lens.domain.values import (
     Partial,
     Unknown,
 )
-from device_lens.interpreter import attributes, classes, functions, intrinsics, reports
+from device_lens.interpreter import attributes, classes, effects, functions, intrinsics, reports
 from device_lens.interpreter.arguments import evaluate_arguments
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
@@ -38,6 +38,8 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Any:
         if type(function) is External and function.name == "builtins.super":
             return intrinsics.super_value(machine, node, frame)
     args, kwargs, complete = evaluate_arguments(machine, node, frame)
+    if type(function) is Unknown and type(receiver) is Instance:
+        effects.lose_parts(machine, receiver)
     watch = reports.before_call(machine, node, receiver, frame)
     value = call(machine, function, args, kwargs, node, frame, complete)
     if watch is not None:

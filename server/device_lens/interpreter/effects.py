@@ -7,10 +7,11 @@ since it is called too deep or too often, may be done: where the objects are is 
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from device_lens.domain.code import Function
+from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.heap import (
     DictObject,
@@ -20,11 +21,12 @@ from device_lens.domain.heap import (
     Parameter,
     contents,
 )
-from device_lens.domain.values import TupleValue, Unknown
-from device_lens.interpreter import reports
+from device_lens.domain.values import Tensor, TupleValue, Unknown
+from device_lens.interpreter import module_facts, reports
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch import module as torch_module
+from device_lens.models.torch.parts import walk
 from device_lens.syntax.statements import child_statements
 
 MAX_OBJECTS = 64
@@ -39,6 +41,8 @@ _SETTINGS = frozenset("requires_grad training momentum eps p inplace name lr".sp
 """Attributes that have nothing to do with where a module or parameter is."""
 _STRAIGHT = "_runs_straight"
 _OBJECTS = (ModuleObject, Parameter, Instance, DictObject)
+_SEEN = sys.stdlib_module_names | {"builtins", "numpy", "torch"}
+"""Packages whose classes are known for modules where they are."""
 _ONLY_READ = frozenset(
     "print len isinstance id type str repr getattr hasattr list tuple sum".split()
 )
@@ -178,6 +182,29 @@ def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> N
         if isinstance(value, Instance):
             for name in attributes & value.fields.keys():
                 machine.journal.write(value.fields, name, Unknown(name))
+
+
+def lose_parts(machine: Machine, instance: Instance) -> None:
+    """Code that is not seen may have moved what an object holds, if it has bases that are not
+    seen: perhaps it is a module."""
+    if type(instance.cls) is not ClassValue or not _has_unseen_base(machine, instance.cls):
+        return
+    for name, value in list(instance.fields.items()):
+        if isinstance(value, ModuleObject):
+            torch_module.lose(machine, value)
+            for _, part in walk(value):
+                module_facts.forget_moved_later(machine, part)
+        elif type(value) is Tensor:
+            machine.journal.write(instance.fields, name, value.with_(device=UNKNOWN_DEVICE))
+
+
+def _has_unseen_base(machine: Machine, cls: ClassValue) -> bool:
+    return any(
+        name.partition(".")[0] not in _SEEN
+        and not registry.bases(name)
+        and machine.foreign_class(name) is None
+        for name in cls.foreign
+    )
 
 
 def moved_around(machine: Machine, generator: Any, values: tuple[Any, ...]) -> None:

@@ -237,6 +237,17 @@ def _makes(method: Any, methods: list[Any]) -> bool:
     )
 
 
+def forget_moved_later(machine: Machine, module: ModuleObject) -> None:
+    """Plain tensors that a method of the class moves are wherever that left them, if it ran."""
+    if type(module.cls) is not ClassValue:
+        return
+    for name, value in list(module.fields.items()):
+        if type(value) is Tensor and value.device is not UNKNOWN_DEVICE:
+            machine.unit.consulted.update(base.node for base in module.cls.mro)
+            if usage_of(module.cls, name).moved_later:
+                machine.journal.write(module.fields, name, value.with_(device=UNKNOWN_DEVICE))
+
+
 def _in_method(method: Any, mentions: list[ast.AST], usage: Usage, makes: bool) -> None:
     for node in mentions:
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):

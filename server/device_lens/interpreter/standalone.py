@@ -6,11 +6,11 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.code import ClassValue, Function, Scope
-from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice
+from device_lens.domain.device import SymbolicDevice
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, moment
 from device_lens.domain.path import ALWAYS
-from device_lens.domain.values import Const, Tensor, Unknown, forgetting
-from device_lens.interpreter import functions, module_facts, reports
+from device_lens.domain.values import Const, Unknown, forgetting
+from device_lens.interpreter import effects, functions, module_facts, reports
 from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
@@ -183,6 +183,8 @@ def _made(machine: Machine, cls: ClassValue) -> Made:
             _initialise(machine, cls, instance)
             if isinstance(instance, ModuleObject):
                 home = _put_elsewhere(machine, cls, instance)
+            else:
+                effects.lose_parts(machine, instance)
     finally:
         journal.settle(0, start)
         journal.undo(0)
@@ -247,16 +249,5 @@ def _put_elsewhere(machine: Machine, cls: ClassValue, instance: ModuleObject) ->
     torch_module.move(machine, instance, home, None, None)
     machine.journal.write(instance.own, "device", home)
     for _, part in walk(instance):
-        _forget_moved_later(machine, part)
+        module_facts.forget_moved_later(machine, part)
     return home
-
-
-def _forget_moved_later(machine: Machine, module: ModuleObject) -> None:
-    """Plain tensors that a method of the class moves are wherever that left them, if it ran."""
-    if type(module.cls) is not ClassValue:
-        return
-    for name, value in list(module.fields.items()):
-        if type(value) is Tensor and value.device is not UNKNOWN_DEVICE:
-            machine.unit.consulted.update(base.node for base in module.cls.mro)
-            if module_facts.usage_of(module.cls, name).moved_later:
-                machine.journal.write(module.fields, name, value.with_(device=UNKNOWN_DEVICE))
