@@ -16,6 +16,7 @@ from device_lens.syntax.statements import suppression_scope
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
+_PREFIXES = "fFrRbBuU"
 _PRIMARY = (
     ast.Name,
     ast.Attribute,
@@ -61,8 +62,19 @@ class Place:
         return Place(self.source, self.chunk, node)
 
     def edit(self, where: Range, new_text: str) -> Edit:
-        """An edit of this file, line ends as the file has them."""
-        return Edit(self.path, where, new_text.replace("\n", newline(self.source)))
+        """An edit of this file, line ends as the file has them and quotes that do not end the
+        f-string that the place is in."""
+        text = self._beside_quotes(new_text).replace("\n", newline(self.source))
+        return Edit(self.path, where, text)
+
+    def _beside_quotes(self, new_text: str) -> str:
+        """Before Python 3.12, the quote that an f-string begins with cannot stand inside of it."""
+        if '"' not in new_text:
+            return new_text
+        around = (each for each in self.ancestors() if isinstance(each, ast.JoinedStr))
+        begins = [self.at(each).text.lstrip(_PREFIXES) for each in around]
+        ends = any(each.startswith('"') and not each.startswith('"""') for each in begins)
+        return new_text.replace('"', "'") if ends else new_text
 
     def replace(self, new_text: str) -> Edit:
         return self.edit(self.range, new_text)
