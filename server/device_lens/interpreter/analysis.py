@@ -190,7 +190,7 @@ class _Run:
 
     def _concluded(self, whole: Unit, units: Iterable[Unit]) -> None:
         for unit in units:
-            if not unit.is_silent(self.program.watched):
+            if not unit.is_silent():
                 whole.watched.take(unit.watched)
         with self.program.machine.apart(whole):
             reports.concluded(self.program.machine)

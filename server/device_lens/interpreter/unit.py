@@ -78,10 +78,10 @@ class Unit:
         """Lets go of what only a run needs."""
         self._begin()
 
-    def is_silent(self, below: Watched) -> bool:
-        """Whether the unit, once it is over, has nothing to tell that is not noted `below`."""
+    def is_silent(self) -> bool:
+        """Whether the unit, once it is over, has nothing to conclude from."""
         if self._silent is None:
-            self._silent = self.watched.is_silent(below)
+            self._silent = self.watched.is_silent()
         return self._silent
 
     @property

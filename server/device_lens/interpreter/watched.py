@@ -91,7 +91,10 @@ class Notes:
             self._by_id[id(value)] = (value, None)
 
     def clear(self) -> None:
-        self._by_id = dict.fromkeys(self._below, (None, None))
+        if self._below:
+            self._by_id = dict.fromkeys(self._below, (None, None))
+        else:
+            self._by_id.clear()
 
     def items(self) -> list[tuple[Any, Any]]:
         """Values with their notes, oldest first."""
@@ -107,6 +110,37 @@ class Notes:
         """Forgets what was taken from another one."""
         for key in other._by_id:
             self._by_id.pop(key, None)
+
+
+class LastingNotes(Notes):
+    """Notes about values that outlive their unit: they are among those of all units at once, until
+    they are taken back."""
+
+    __slots__ = ("_keys", "_shared")
+
+    def __init__(self, shared: Notes) -> None:
+        super().__init__(shared)
+        self._shared = shared
+        self._keys: set[int] = set()
+
+    def put(self, value: Any, note: Any) -> None:
+        self._shared.put(value, note)
+        self._keys.add(id(value))
+
+    def drop(self, value: Any) -> None:
+        self._shared.drop(value)
+
+    def clear(self) -> None:
+        self._shared.clear()
+
+    def take(self, other: Notes) -> None:
+        self._shared.take(other)
+        self._keys.update(other._by_id)
+
+    def take_back(self) -> None:
+        """Takes these notes away from all units: nobody sees their values any more."""
+        for key in self._keys:
+            self._shared._by_id.pop(key, None)
 
 
 _BY_VALUE = (
@@ -133,9 +167,11 @@ class Watched:
 
     def __init__(self, below: Watched | None = None, lasting: bool = False) -> None:
         for name in _BY_VALUE:
-            under = None if below is None else getattr(below, name)
-            kept = lasting and under is not None and name not in _LISTED
-            setattr(self, name, under if kept else Notes(under))
+            under: Notes | None = None if below is None else getattr(below, name)
+            lasts = lasting and name not in _LISTED
+            setattr(
+                self, name, LastingNotes(under) if under is not None and lasts else Notes(under)
+            )
         self.literals: Notes
         """Device strings, and devices made of them: where the literal stands."""
         self.copies: Notes
@@ -216,13 +252,9 @@ class Watched:
             )
         )
 
-    def is_silent(self, below: Watched) -> bool:
-        """Whether `take` would take nothing into notes that lie above `below`."""
-        return not any(
-            getattr(self, name)._by_id
-            for name in _BY_VALUE
-            if getattr(self, name) is not getattr(below, name)
-        ) and not any(
+    def is_silent(self) -> bool:
+        """Whether `take` would take nothing."""
+        return not any(getattr(self, name)._by_id for name in _BY_VALUE) and not any(
             (
                 self.restored,
                 self.bypasses,
@@ -273,8 +305,12 @@ class Watched:
 
     def forget(self, other: Watched) -> None:
         """Takes that back."""
-        for name in _LISTED:
-            getattr(self, name).forget(getattr(other, name))
+        for name in _BY_VALUE:
+            notes = getattr(other, name)
+            if isinstance(notes, LastingNotes):
+                notes.take_back()
+            elif name in _LISTED:
+                getattr(self, name).forget(notes)
 
     def note(self, kind: str, path: str) -> None:
         """Notes that a file shows something."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from ide_editing import Editing
 
+from device_lens.domain.heap import ModuleObject
 from device_lens.ide.places import range_of
 from device_lens.interpreter import former, imports, program
 from device_lens.interpreter.budget import Cancelled
@@ -270,3 +271,30 @@ def test_the_way_of_a_module_is_what_it_was_when_it_was_seen(tmp_path: Path) -> 
     editing.said("run")
     editing.edit("run", "import *\n", "import *\n\nnet.to('cuda')\n")
     assert editing.said("parts") == editing.said("parts", editing.fresh())
+
+
+def test_what_an_edit_replaces_is_held_by_no_note(tmp_path: Path) -> None:
+    """The modules that a class makes with symbols go with the text that made them."""
+    text = (
+        "import torch\nfrom torch import nn\n\n\nclass Net(nn.Module):\n"
+        "    def __init__(self):\n        super().__init__()\n"
+        "        self.layer = nn.Linear(3, 3)\n        self.cuda()\n"
+        "        self.late = nn.Linear(3, 3)\n        self.device = torch.device('cuda')\n\n"
+        "    def forward(self, x):\n        return self.late(self.layer(x))\n"
+    )
+    editing = Editing(tmp_path, {"net": text})
+
+    def modules() -> int:
+        gc.collect()
+        return sum(type(each) is ModuleObject for each in gc.get_objects())
+
+    editing.said("net")
+    editing.edit("net", "late = nn.Linear(3, 3)", "late = nn.Linear(3, 3, 1)")
+    editing.said("net")
+    before = modules()
+    for size in range(20):
+        editing.edit("net", "late = nn.Linear(3, 3", f"late = nn.Linear(3, 3, {size} + 0")
+        editing.said("net")
+        editing.edit("net", f"late = nn.Linear(3, 3, {size} + 0", "late = nn.Linear(3, 3")
+        editing.said("net")
+    assert modules() <= before + 3
