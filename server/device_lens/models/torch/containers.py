@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from device_lens.domain.device import UNKNOWN_DEVICE
-from device_lens.domain.guard import Atom, Guarded, leaves
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.guard import Atom, Guarded, combine, leaves
 from device_lens.domain.guard import choose as decide
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, Table
 from device_lens.domain.values import (
@@ -119,16 +119,18 @@ class Sequence(Container):
         parameters, nothing is known of what the next ones would make of it."""
         module = call.receiver
         value = call.get(0, "input", NONE)
-        lost = False
+        lost: DeviceTree | None = None
         for member in self.members(module):
             known = _is_known(value)
             value = call.services.invoke(member, (value,), {})
-            lost = lost or (known and not _is_known(value))
+            if lost is None and known and not _is_known(value):
+                tensor = tensor_of(value)
+                lost = UNKNOWN_DEVICE if tensor is None else tensor.device
         rest = module.modules.get(REST)
         if rest is not None:
             value = self._through(call, rest, value)
-        tensor = tensor_of(value) if lost else None
-        return value if tensor is None else tensor.with_(device=UNKNOWN_DEVICE)
+        tensor = None if lost is None else tensor_of(value)
+        return value if tensor is None else tensor.with_(device=combine(_kept, tensor.device, lost))
 
     def _through(self, call: Call, rest: Value, value: Value) -> Value:
         """Through any number of members of one kind, which leave a tensor where it is."""
@@ -136,6 +138,11 @@ class Sequence(Container):
             value = call.services.invoke(rest, (value,), {})
         tensor = tensor_of(value)
         return value if tensor is None else tensor.with_(shape=None, dtype=None, zero_dim=None)
+
+
+def _kept(device: DeviceTree, before: DeviceTree) -> DeviceTree:
+    """A device, where it was known before."""
+    return UNKNOWN_DEVICE if before is UNKNOWN_DEVICE else device
 
 
 def _is_known(value: Value) -> bool:
