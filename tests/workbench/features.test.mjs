@@ -8,7 +8,7 @@ const TWICE = `import torch
 
 device = torch.device("cuda")
 images = torch.randn(64, 3, 224, 224)
-labels = torch.zeros(64)
+labels = torch.randn(64)
 images.to(device)  # the pictures
 labels.to(device)
 `;

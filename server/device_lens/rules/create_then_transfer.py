@@ -99,7 +99,12 @@ def _is_made_for_it(fact: Transfer, factory: str, context: Context) -> bool:
     """Whether an earlier statement fills a tensor of shapes and constants, which nothing reads
     before the move. Random numbers and data stand for what comes from elsewhere."""
     site = fact.made_before
-    if site is None or not context.knows(site) or is_random(factory) or short_name(factory) in FROM_DATA:
+    if (
+        site is None
+        or not context.knows(site)
+        or is_random(factory)
+        or short_name(factory) in FROM_DATA
+    ):
         return False
     move, made = context.place(fact.site), context.place(site)
     if not is_made_for(move, made):

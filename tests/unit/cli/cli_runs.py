@@ -12,8 +12,8 @@ import pytest
 
 from device_lens.cli.main import main
 
-BUGGY = "import torch\n\nx = torch.ones(2)\nx.to('cuda')\n"
-CLEAN = "import torch\n\nx = torch.ones(2)\n"
+BUGGY = "import torch\n\nx = torch.rand(2)\nx.to('cuda')\n"
+CLEAN = "import torch\n\nx = torch.rand(2)\n"
 
 
 QUIET = '[tool.device-lens]\nseverity = {hardcoded-device = "off"}\n'

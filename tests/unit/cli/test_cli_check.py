@@ -22,7 +22,7 @@ NOTEBOOK = json.dumps(
                 "metadata": {},
                 "outputs": [],
                 "execution_count": None,
-                "source": ["%matplotlib inline\n", "import torch\n", "x = torch.ones(2)"],
+                "source": ["%matplotlib inline\n", "import torch\n", "x = torch.rand(2)"],
             },
             {
                 "cell_type": "code",

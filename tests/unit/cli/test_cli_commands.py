@@ -20,14 +20,14 @@ def test_explain_as_text(run: CommandLine) -> None:
     run.write({"a.py": BUGGY})
     lines = run("explain", "a.py").out.splitlines()
     assert "a.py:3:1: x is tensor on cpu, float32, [2], 8 B" in lines
-    assert "    a.py:3:5: is created on the CPU by `torch.ones`" in lines
+    assert "    a.py:3:5: is created on the CPU by `torch.rand`" in lines
     assert any(line.startswith("a.py:4:1: transfer cpu → cuda, 8 B, ≈ ") for line in lines)
 
 
 def test_explain_a_line_and_a_place(run: CommandLine) -> None:
     run.write({"a.py": BUGGY})
     line = run("explain", "a.py:3", "--output-format", "json").json
-    assert {each["text"] for each in line["expressions"]} == {"x", "torch.ones(2)"}
+    assert {each["text"] for each in line["expressions"]} == {"x", "torch.rand(2)"}
     place = run("explain", "a.py:4:4", "--output-format", "json").json
     assert [each["text"] for each in place["expressions"]] == ["x.to('cuda')"]
 

@@ -32,7 +32,7 @@ def test_a_diff_changes_nothing(run: CommandLine) -> None:
         "@@ -1,4 +1,4 @@",
         " import torch",
         " ",
-        " x = torch.ones(2)",
+        " x = torch.rand(2)",
         "-x.to('cuda')",
         "+x = x.to('cuda')",
     ]
