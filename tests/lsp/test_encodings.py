@@ -18,7 +18,7 @@ AWKWARD = (
     "import torch\r\n"
     'note = "🙂 \u2028 \x0c é"\r\n'
     "\x0c\r\n"
-    'größe = torch.ones(2); "🙂🙂"; größe.to("cuda")\r\n'
+    'größe = torch.rand(2); "🙂🙂"; größe.to("cuda")\r\n'
     "last = 1"
 )
 

@@ -136,10 +136,10 @@ async def test_a_finding_can_be_ignored_and_explained(editor: Editor) -> None:
 
 
 async def test_fix_all_applies_every_safe_fix(editor: Editor) -> None:
-    editor.open(PROGRAM + "y = torch.ones(2)\ny.to(device)\n")
+    editor.open(PROGRAM + "y = torch.rand(2)\ny.to(device)\n")
     (action,) = await editor.actions("import", only=["source.fixAll.deviceLens"])
     editor.apply((await editor.resolved(action)).edit)
-    assert "\nx = x.to(device)\ny = torch.ones(2)\ny = y.to(device)\n" in editor.text
+    assert "\nx = x.to(device)\ny = torch.rand(2)\ny = y.to(device)\n" in editor.text
 
 
 async def test_an_action_for_an_older_text_is_stale(editor: Editor) -> None:

@@ -9,14 +9,16 @@ from device_lens.fixes.blocks import block_of, remove_statement
 from device_lens.fixes.create_on_device import create_on_device
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.names import names_in, stored_names
-from device_lens.fixes.place import Place
+from device_lens.fixes.place import Place, same_cell
 from device_lens.fixes.transfer_call import read_transfer
 
 
 def is_made_for(move: Place, made: Place) -> bool:
-    """Whether `h = <made>` stands above `h = h.to(d)`, the call `move`, and nothing between the two
-    mentions the name."""
+    """Whether `h = <made>` stands above `h = h.to(d)`, the call `move`, in the same cell of a
+    notebook, and nothing between the two mentions the name."""
     name = _target(move)
+    if not same_cell(move.source, move.range.start.line, made.range.start.line):
+        return False
     return name is not None and name == _target(made) and _between(move, made, name) is not None
 
 

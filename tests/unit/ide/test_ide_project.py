@@ -157,7 +157,7 @@ def test_editor_settings_give_way_to_the_projects(tmp_path: Path) -> None:
 
 
 def test_safe_fixes_are_applied_until_none_is_left(tmp_path: Path) -> None:
-    text = "import torch\n\nx = torch.ones(2)\nx.to('cuda')\ny = torch.ones(2)\ny.to('cuda')\n"
+    text = "import torch\n\nx = torch.rand(2)\nx.to('cuda')\ny = torch.rand(2)\ny.to('cuda')\n"
     found = project(tmp_path, main=text)
     path = str(tmp_path / "main.py")
     fixed = fix_files(found, [path], Snapshot(), Apply.SAFE)
@@ -171,14 +171,14 @@ def test_a_notebooks_cells_are_fixed_and_keep_their_magics(tmp_path: Path) -> No
     found = project(tmp_path)
     path = str(tmp_path / "book.ipynb")
     store = FileStore()
-    cells = ["%pip install x\nimport torch", None, "x = torch.ones(2)\nx.to('cuda')", "!ls\nx"]
+    cells = ["%pip install x\nimport torch", None, "x = torch.rand(2)\nx.to('cuda')", "!ls\nx"]
     store.put_notebook(path, 1, cells)
     fixed = fix_files(found, [path], Snapshot(MappingProxyType(dict(store.snapshot().documents))))
     content = fixed.contents[path]
     assert isinstance(content, NotebookSource)
     assert {cell.number: cell.text for cell in content.cells} == {
         0: "%pip install x\nimport torch",
-        2: "x = torch.ones(2)\nx = x.to('cuda')",
+        2: "x = torch.rand(2)\nx = x.to('cuda')",
         3: "!ls\nx",
     }
 
