@@ -8,7 +8,7 @@ new code; else the module is run again, and with it those that import it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -175,12 +175,13 @@ class Program:
             return True
         return bool(self._edits.put_off(pair[1], codes, (unit,)))
 
-    def _files_around(self, path: str) -> list[Any]:
+    def _files_around(self, path: str) -> Iterator[Any]:
         """The other files that may see what a module binds."""
-        importers = self._importers([path]) - {path}
-        files = [self.loads[each].namespace.file for each in importers]
-        scripts = (unit for key, unit in self.units.items() if key != ("script", path))
-        return files + [unit.source for unit in scripts if unit.source and path in unit.imports]
+        for importer in self._importers([path]) - {path}:
+            yield self.loads[importer].namespace.file
+        for key, unit in self.units.items():
+            if key != ("script", path) and unit.source and path in unit.imports:
+                yield unit.source
 
     def _run_edited(self) -> None:
         """Lets those units stand in which edited statements do what they did before: none of them

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 from copy import copy
+from operator import is_not
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.heap import MISSING, moment
@@ -106,7 +107,7 @@ def _replayed(
     do not run at the next edit of the same statement."""
     start = visit.head or visit
     count = len(start.body)
-    if count > unchanged or any(map(_is_other, start.body, body)):
+    if count > unchanged or any(map(is_not, start.body, body)):
         visit.head, start, count = None, visit, 0
     if unchanged > count:
         head = _run_from(machine, unit, start, body[count:unchanged], is_head=True)
@@ -114,10 +115,6 @@ def _replayed(
             return None
         visit.head = start = head
     return _run_from(machine, unit, start, body[len(start.body) :])
-
-
-def _is_other(left: ast.stmt, right: ast.stmt) -> bool:
-    return left is not right
 
 
 def _run_from(

@@ -129,7 +129,7 @@ class Stretch:
             if looks_up_texts(node):
                 return set()
             if not isinstance(node, ast.Attribute | ast.Constant | ast.keyword):
-                used.update(_identifiers(node))
+                used.update(identifiers(node))
             pending.extend(ast.iter_child_nodes(node))
         return names - used
 
@@ -142,7 +142,8 @@ def looks_up_texts(node: ast.AST) -> bool:
     return name in _BY_TEXT or (name in ("vars", "dir") and not node.args)
 
 
-def _identifiers(node: ast.AST) -> Iterator[str]:
+def identifiers(node: ast.AST) -> Iterator[str]:
+    """The names, and the texts that may be names, that a node itself has."""
     for _, value in ast.iter_fields(node):
         if isinstance(value, str):
             yield value.partition(".")[0]

@@ -6,16 +6,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from device_lens.interpreter import patching
-from device_lens.interpreter.stretch import looks_up_texts
+from device_lens.interpreter.stretch import identifiers, looks_up_texts
 from device_lens.syntax.chunk import Chunk
+from device_lens.syntax.splicing import MARK
 
-_MARK = "device-lens"
-"""A comment with it means something to the analysis."""
 _WORD = re.compile(r"[^\W\d]\w*")
 
 
@@ -25,7 +24,7 @@ def is_all(old: Any, new: Any, others: Iterable[Any]) -> bool:
     gone, come = patching.unshared(old.chunks, new.chunks)
     chunks = (*gone, *come)
     statements = [each for chunk in chunks for each in chunk.body]
-    if not all(map(_says_nothing, statements)) or any(_MARK in chunk.text for chunk in chunks):
+    if not all(map(_says_nothing, statements)) or any(MARK in chunk.text for chunk in chunks):
         return False
     words = {name for each in statements for name in _names(each)}
     rest = [chunk for chunk in new.chunks if chunk not in come]
@@ -44,8 +43,9 @@ def mentioned(chunk: Chunk) -> frozenset[str]:
     known = _MENTIONED.get(chunk)
     if known is None:
         nodes = [node for statement in chunk.body for node in ast.walk(statement)]
-        found = _WORD.findall(chunk.text) if any(map(_looks_up, nodes)) else _identifiers(nodes)
-        known = _MENTIONED[chunk] = frozenset(found)
+        found = (name for node in nodes for name in identifiers(node))
+        looks_up = any(map(_looks_up, nodes))
+        known = _MENTIONED[chunk] = frozenset(_WORD.findall(chunk.text) if looks_up else found)
     return known
 
 
@@ -54,25 +54,6 @@ def _looks_up(node: ast.AST) -> bool:
         return node.name == "*"
     is_modules = isinstance(node, ast.Attribute) and node.attr == "modules"
     return is_modules or looks_up_texts(node)
-
-
-def _identifiers(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    for node in nodes:
-        if isinstance(node, ast.Name):
-            yield node.id
-        elif isinstance(node, ast.Attribute):
-            yield node.attr
-        elif isinstance(node, ast.Constant):
-            yield node.value if isinstance(node.value, str) else ""
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            yield from node.names
-        elif isinstance(node, ast.alias):
-            yield from (node.asname or node.name).split(".")
-            yield node.name
-        else:
-            name = getattr(node, "name", None)
-            if isinstance(name, str):
-                yield name
 
 
 def _is_seen(names: set[str], file: Any) -> bool:

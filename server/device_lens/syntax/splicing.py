@@ -29,7 +29,7 @@ _ENTERED = (
     ast.AsyncFunctionDef,
 )
 _BLOCKS = ("body", "orelse", "finalbody")
-_MARK = "device-lens"
+MARK = "device-lens"
 """A comment with it means something to the analysis."""
 
 
@@ -126,7 +126,7 @@ def _change(old: Chunk, new: Chunk) -> _Change | None:
         tail += 1
     changed = (*before[head : len(before) - tail], *after[head : len(after) - tail])
     change = _Change(head, tail, len(before), len(after), old.first_line, new.first_line)
-    if old.used_up or any(_MARK in line for line in changed):
+    if old.used_up or any(MARK in line for line in changed):
         return None
     return change if _omit_alike(old, new, change) else None
 
