@@ -45,6 +45,9 @@ BUILTIN_CLASSES = frozenset(
     "classmethod".split()
 )
 
+FORWARD = "torch.nn.Module.forward"
+"""A library module's own `forward`, which runs as its call does, less the hooks."""
+
 
 class Super:
     """`super()`: the receiver as its classes after `owner` see it."""
@@ -122,6 +125,8 @@ def _of_module_object(
         found = _of_library(machine, receiver, prefix, name, node, frame)
         if found is not None:
             return found
+    if name == "forward" and library_forward(receiver) is not None:
+        return BoundExternal(receiver, FORWARD)
     if receiver.own.get("opaque") and type(receiver.cls) is External:
         return torch_module.opaque_attribute(receiver, name)
     if type(receiver.cls) is External:
@@ -136,6 +141,15 @@ def module_classes(receiver: ModuleObject) -> tuple[str, ...]:
     if "torch.nn.Module" in names:
         return tuple(names)
     return (*names, "torch.nn.Module")
+
+
+def library_forward(module: ModuleObject) -> tuple[str, registry.ModuleModel] | None:
+    """The nearest class of the library that says what the module computes, and its model."""
+    for name in module_classes(module):
+        model = registry.module(name)
+        if model is not None and name != "torch.nn.Module":
+            return name, model
+    return None
 
 
 def _missing_attribute(

@@ -213,6 +213,9 @@ def _call_bound_external(
             request = make_call(machine, name, receiver, args, kwargs, node, frame, complete)
             with_active(machine, node, frame, lambda: module_model.initialise(request, receiver))
         return NONE
+    if name == attributes.FORWARD and isinstance(receiver, ModuleObject):
+        run = partial(_forward, machine, receiver, args, kwargs, node, frame, complete)
+        return reports.module_call(machine, node, args, kwargs, frame, run)
     if name.endswith(".forward") and isinstance(receiver, ModuleObject):
         module_model = registry.module(name[: -len(".forward")])
         if module_model is not None:
@@ -248,9 +251,8 @@ def call_module(
         kwargs = {name: torch_module.carried(module, value) for name, value in kwargs.items()}
     forward = partial(_forward, machine, module, args, kwargs, node, frame, complete)
     value = reports.module_call(machine, node, args, kwargs, frame, forward)
-    if "forward_hooks" in module.own:
-        return torch_module.run_hooks(machine, module, args, value)
-    return value
+    hooked = "forward_hooks" in module.own
+    return torch_module.run_hooks(machine, module, args, value) if hooked else value
 
 
 def _forward(
@@ -267,19 +269,19 @@ def _forward(
         for name in ("__call__", "forward"):
             found = module.cls.lookup(name)
             if type(found) is Function:
-                bound = (module, *args)
-                return _call_function(machine, found, bound, kwargs, node, frame, complete)
+                own = (module, *args)
+                return _call_function(machine, found, own, kwargs, node, frame, complete)
             if found is not None:
                 return call(machine, found, args, kwargs, node, frame, complete)
     if "forward" in module.fields:
         return call(machine, module.fields["forward"], args, kwargs, node, frame, complete)
-    for name in attributes.module_classes(module):
-        model = registry.module(name)
-        if model is not None and name != "torch.nn.Module":
-            request = make_call(machine, name, module, args, kwargs, node, frame, complete)
-            value = with_active(machine, node, frame, partial(model.forward, request))
-            reports.layer_called(machine, name, module, args, kwargs, value, node, frame)
-            return value
+    known = attributes.library_forward(module)
+    if known is not None:
+        name, model = known
+        request = make_call(machine, name, module, args, kwargs, node, frame, complete)
+        value = with_active(machine, node, frame, partial(model.forward, request))
+        reports.layer_called(machine, name, module, args, kwargs, value, node, frame)
+        return value
     machine.skip_at(node, frame, "the module's forward is not known")
     return Unknown("the module's output")
 

@@ -26,6 +26,7 @@ from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.models import registry
 from device_lens.models.numbers import text
+from device_lens.models.python.text_cases import by_cases
 
 BUILTIN_CONSTANTS = {"True": True, "False": False, "None": None, "__debug__": True}
 MAX_ITEMS = 64
@@ -245,7 +246,7 @@ def _named(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Any:
 
 
 def _joined_string(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Any:
-    parts: list[str] | None = []
+    parts: list[Any] = []
     for value in node.values:
         if isinstance(value, ast.Constant):
             found: Any = Const(value.value)
@@ -256,12 +257,17 @@ def _joined_string(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Any:
                 found = Unknown()
         else:
             found = Unknown()
-        if parts is not None:
-            parts = [*parts, str(found.value)] if type(found) is Const else None
-    if parts is not None:
-        return Const("".join(parts))
-    reports.string_made(machine, node, frame)
-    return text(_device_like(node))
+        parts.append(found)
+    if not all(type(part) is Const for part in parts):
+        reports.string_made(machine, node, frame)
+    unknown = text(_device_like(node))
+
+    def joined(*parts: Any) -> Any:
+        if all(type(part) is Const for part in parts):
+            return Const("".join(str(part.value) for part in parts))
+        return unknown
+
+    return by_cases(joined, parts, unknown)
 
 
 def _device_like(node: ast.JoinedStr) -> str:

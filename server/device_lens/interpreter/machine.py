@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Namespace
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device
-from device_lens.domain.guard import Guarded, assume_all, negation
+from device_lens.domain.guard import Guarded, assume_all, negation, primary
 from device_lens.domain.heap import MISSING, Delta, Journal, moment
 from device_lens.domain.join import join, join_blind
 from device_lens.domain.path import ALWAYS
@@ -180,7 +180,10 @@ class Machine(ModelServices):
         yes: Callable[[], int],
         no: Callable[[], int],
     ) -> int:
-        """Runs both sides of an undecided condition from the same state and merges them."""
+        """Runs both sides of an undecided condition from the same state and merges them: first the
+        one of the primary case, which is followed where steps do not last for both."""
+        if primary(condition) is False:
+            return self.fork(negation(condition), frame, no, yes)
         base = self.path
         journal = self.journal
         mark = journal.mark()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+from functools import partial
 from typing import Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
@@ -32,6 +33,7 @@ from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.models.call import constant, tensor_of, treated_as_tensor
 from device_lens.models.numbers import is_number, number, text
+from device_lens.models.python.text_cases import by_cases
 
 _BINARY: dict[type, tuple[str, Any]] = {
     ast.Add: ("add", operator.add),
@@ -83,9 +85,12 @@ def operate(
     kinds = (type(left), type(right))
     if kinds == (Const, Const):
         return _fold(fold, left.value, right.value)
-    if op is ast.Mod and type(left) is Const and isinstance(left.value, str):
-        reports.percent_formatted(machine, node, right, frame)
-        return text("a string")
+    if type(left) is Const and isinstance(left.value, str):
+        if op is ast.Mod:
+            reports.percent_formatted(machine, node, right, frame)
+            return _put_in(left.value, right)
+        if op is ast.Add and type(right) is Guarded:
+            return by_cases(partial(_folded, fold, left), (right,), text("a string"))
     if isinstance(left, Instance) or isinstance(right, Instance):
         found = _own_operator(machine, node, name, left, right, frame, in_place)
         if found is not None:
@@ -153,6 +158,25 @@ def is_tensor(value: Any) -> bool:
 
 def _is_sequence(value: Any) -> bool:
     return type(value) in (ListObject, TupleValue)
+
+
+def _put_in(form: str, right: Any) -> Any:
+    """`form % right`, in each case that is known."""
+    given = right.items if type(right) is TupleValue else (right,)
+
+    def filled(*values: Any) -> Any:
+        parts = tuple(value.value for value in values if type(value) is Const)
+        letters = sum(len(part) for part in parts if isinstance(part, str | bytes))
+        if len(parts) == len(values) and letters <= MAX_TEXT:
+            return _fold(operator.mod, form, parts if type(right) is TupleValue else parts[0])
+        return text("a string")
+
+    return by_cases(filled, given, text("a string"))
+
+
+def _folded(fold: Any, left: Const, right: Any) -> Any:
+    """A text and another value, which has to be a text too."""
+    return _fold(fold, left.value, right.value) if type(right) is Const else text("a string")
 
 
 def _fold(fold: Any, left: Any, right: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.guard import combine, disjunction, negation
+from device_lens.domain.guard import Guarded, combine, disjunction, negation
 from device_lens.domain.heap import DictObject, ListObject, Parameter
 from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.values import (
@@ -20,6 +20,7 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, number, text
+from device_lens.models.python.text_cases import by_cases
 
 
 def listing(call: Call, items: tuple[Value, ...], rest: Value, kind: str = "list") -> ListObject:
@@ -124,6 +125,13 @@ def _number(what: str) -> Model:
 
 def _str(call: Call) -> Value:
     value = first_argument(call)
+    if type(value) is Guarded:
+        return by_cases(_text_of, (value,), text("a string"))
+    return _text_of(value)
+
+
+def _text_of(value: Value) -> Value:
+    """`str(value)` where no condition tells it apart."""
     if type(value) is Const and not isinstance(value.value, bytes):
         return Const(str(value.value))
     from device_lens.domain.device import Device

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from device_lens.domain.heap import MISSING, ListObject
@@ -10,6 +11,7 @@ from device_lens.domain.values import Const, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Value, constant
 from device_lens.models.numbers import text
+from device_lens.models.python.text_cases import by_cases
 from device_lens.models.words import words
 
 _TEXTS = frozenset(
@@ -30,10 +32,17 @@ _PURE = _TEXTS | _LISTS | frozenset(_OTHERS)
 
 
 def _method(call: Call) -> Value:
-    """A method of a string, run for real where everything is constant and small."""
-    subject = constant(call.receiver)
-    arguments = [constant(value, MISSING) for value in call.args]
+    """A method of a string, run for real where everything is constant and small, in each case."""
     method = call.name.rpartition(".")[2]
+    if method not in _TEXTS:
+        return _run(call, method, call.args)
+    unknown = text("a string")
+    return by_cases(lambda *args: _run(call, method, args), call.args, unknown)
+
+
+def _run(call: Call, method: str, args: Sequence[Value]) -> Value:
+    subject = constant(call.receiver)
+    arguments = [constant(value, MISSING) for value in args]
     plain = isinstance(subject, str) and not call.kwargs and MISSING not in arguments
     if (
         plain
