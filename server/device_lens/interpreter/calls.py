@@ -152,7 +152,7 @@ def call_external(
         machine.journal.write(module.own, "opaque", True)
         return module
     machine.skip_at(node, frame, f"`{name}` has no model")
-    machine.escape((*args, *kwargs.values()), name)
+    machine.escape(args, kwargs, name)
     return Unknown(name.rpartition(".")[2] + "(…)")
 
 
@@ -229,7 +229,7 @@ def _call_bound_external(
     model = registry.function(name)
     if model is None:
         machine.skip_at(node, frame, f"`{name}` has no model")
-        machine.escape((*args, *kwargs.values()), name)
+        machine.escape(args, kwargs, name)
         return Unknown(name.rpartition(".")[2] + "(…)")
     return run_model(machine, model, name, receiver, args, kwargs, node, frame, complete)
 
@@ -337,7 +337,7 @@ def _call_unknown(
         return _set_attribute(machine, args, node, frame)  # of a test's `monkeypatch`
     label = function.label if type(function) is Unknown else ""
     machine.skip_at(node, frame, "the called value is not known")
-    machine.escape((*args, *kwargs.values()), label)
+    machine.escape(args, kwargs, label)
     return Unknown(f"{label}(…)" if label else "")
 
 

@@ -196,6 +196,9 @@ def initialise(
                 bound = BoundExternal(instance, name + ".__init__")
                 calls.call(machine, bound, args, kwargs, node, frame, complete)
                 break
+    else:
+        for name in cls.foreign:
+            machine.escape(args, kwargs, name)
     _run_post_init(machine, instance, node, frame)
 
 

@@ -26,7 +26,7 @@ from device_lens.interpreter import module_facts, reports
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch import module as torch_module
-from device_lens.models.torch.parts import walk
+from device_lens.models.torch.parts import all_parts, walk
 from device_lens.syntax.statements import child_statements
 
 MAX_OBJECTS = 64
@@ -40,6 +40,7 @@ _MOVERS = _CHANGERS | frozenset("to cuda cpu xpu mtia to_empty".split())
 _SETTINGS = frozenset("requires_grad training momentum eps p inplace name lr".split())
 """Attributes that have nothing to do with where a module or parameter is."""
 _STRAIGHT = "_runs_straight"
+_SWITCHES = "_switches_gradients"
 _OBJECTS = (ModuleObject, Parameter, Instance, DictObject)
 _SEEN = sys.stdlib_module_names | {"builtins", "numpy", "torch"}
 """Packages whose classes are known for modules where they are."""
@@ -165,6 +166,45 @@ def forget(machine: Machine, items: tuple[Any, ...]) -> None:
             )
 
 
+def settle_gradients(machine: Machine, node: Any, body: Sequence[ast.stmt], items: Any) -> None:
+    """After passes that stood for many items, in which gradients were switched: each parameter is
+    as the first is if the body does the same to each, else nobody knows which ones ask for one."""
+    if not _switches_gradients(node, body):
+        return
+    first = next(_objects(items), None)
+    same = type(first) is Parameter and places_of_first(machine, node, body, ()) is not None
+    flag = first.tensor.requires_grad if same and first is not None else None
+    for item in _objects(items):
+        if type(item) is Parameter:
+            _set_flag(machine, item, flag)
+        elif isinstance(item, ModuleObject):
+            for part in all_parts(item):
+                if type(part.value) is Parameter:
+                    _set_flag(machine, part.value, None)
+
+
+def _set_flag(machine: Machine, parameter: Parameter, flag: bool | None) -> None:
+    tensor = parameter.fields.get("tensor")
+    if type(tensor) is Tensor and tensor.requires_grad is not flag:
+        machine.journal.write(parameter.fields, "tensor", tensor.with_(requires_grad=flag))
+
+
+def _switches_gradients(node: Any, body: Sequence[ast.stmt]) -> bool:
+    known: bool | None = node.__dict__.get(_SWITCHES)
+    if known is None:
+        inner = (each for statement in body for each in ast.walk(statement))
+        known = node.__dict__[_SWITCHES] = any(
+            isinstance(each, ast.Attribute)
+            and (each.attr == "requires_grad_" or _is_switched(each))
+            for each in inner
+        )
+    return known
+
+
+def _is_switched(node: ast.Attribute) -> bool:
+    return node.attr == "requires_grad" and isinstance(node.ctx, ast.Store)
+
+
 def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> None:
     """A call is not followed: it is given its arguments as code that is not seen, and what its
     text may move is somewhere unknown."""
@@ -173,7 +213,7 @@ def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> N
     if attributes is None and not _hands_on(function.node):
         reports.escaped(machine, values)  # whatever its name says: its text moves nothing
         return
-    machine.escape(values, function.name)
+    machine.escape(values, {}, function.name)
     if attributes is None:
         return
     for value in values:

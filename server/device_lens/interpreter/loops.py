@@ -52,6 +52,8 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
         flow = _repeat(machine, record, node.body, frame, first, more, surely_runs, not items)
         if changes and not effects.stayed(machine, places):
             effects.forget(machine, items)
+        if record.many:
+            effects.settle_gradients(machine, node, node.body, items)
     if flow:
         return DEAD
     return machine.execute(node.orelse, frame) if not record.breaks else NEXT

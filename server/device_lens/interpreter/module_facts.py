@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue
@@ -12,9 +10,10 @@ from device_lens.domain.device import CPU, UNKNOWN_DEVICE, is_accelerator
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
 from device_lens.domain.trail import Site, Trail
-from device_lens.domain.values import Tensor
+from device_lens.domain.values import DeviceValue, Tensor, Unknown
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
-from device_lens.models.torch.parts import all_parts, is_opaque, tensor_in, walk
+from device_lens.interpreter.usage import MOVES, usage_of
+from device_lens.models.torch.parts import REST, all_parts, is_opaque, tensor_in, walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -64,15 +63,22 @@ def _items(value: Any) -> list[Any]:
 
 
 def _is_registered_too(module: ModuleObject, value: Any) -> bool:
-    """Whether the module has all that the list or dict holds as parts as well."""
-    parts = {id(part) for _, part in walk(module)}
+    """Whether the module has all that the list or dict holds as parts as well, or may have: a
+    container that it has was made of parts that are not known one by one."""
+    walked = [part for _, part in walk(module)]
+    if any(type(leaf) is Unknown for part in walked for leaf in leaves(part.modules.get(REST))):
+        return True
+    parts = {id(part) for part in walked}
     parts |= {id(part.value) for part in all_parts(module)}
     return all(id(item) in parts for item in _items(value))
 
 
 def _has_state(value: Any) -> bool:
-    """Whether what the list or dict holds has parameters or buffers, or may have."""
+    """Whether what the list or dict holds has parameters or buffers, or may have. A parameter made
+    of what is not known may be a view of one that is registered."""
     for item in _items(value):
+        if type(item) is Parameter and item.tensor.device is UNKNOWN_DEVICE:
+            continue
         if type(item) is not ModuleObject or any(True for _ in all_parts(item)):
             return True
         if any(is_opaque(part) for _, part in walk(item)):
@@ -194,51 +200,9 @@ def _copied_at(machine: Machine, fact: PlainAttribute, copied: ast.AST) -> Site 
     return transfer.site
 
 
-class Usage:
-    """How a class's own methods treat one attribute."""
-
-    __slots__ = ("assigned_outside_init", "copied", "in_forward", "kept", "moved", "moved_later")
-
-    def __init__(self) -> None:
-        self.in_forward = False
-        self.moved = False
-        self.assigned_outside_init = False
-        self.kept = False
-        self.moved_later = False
-        self.copied: ast.AST | None = None
-
-
-def usage_of(cls: ClassValue, name: str) -> Usage:
-    """Reads, moves and assignments of `self.name` in the methods of a class and its bases."""
-    usage = Usage()
-    methods = [
-        method
-        for base in cls.mro
-        for method in base.node.body
-        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
-    for method in methods:
-        mentions = _mentions(method).get(name)
-        if mentions:
-            _in_method(method, mentions, usage, _makes(method, methods))
-    return usage
-
-
-def _makes(method: Any, methods: list[Any]) -> bool:
-    """Whether a method runs while the module is made, and at no other time: `__init__`, and what
-    is the class's own business and called from nowhere else."""
-    if method.name == "__init__":
-        return True
-    callers = [each for each in methods if method.name in _mentions(each)]
-    return (
-        method.name.startswith("_")
-        and bool(callers)
-        and all(each.name == "__init__" for each in callers)
-    )
-
-
 def forget_moved_later(machine: Machine, module: ModuleObject) -> None:
-    """Plain tensors that a method of the class moves are wherever that left them, if it ran."""
+    """Plain tensors that a method of the class moves are wherever that left them, if it ran; a
+    device that a method sets is any."""
     if type(module.cls) is not ClassValue:
         return
     for name, value in list(module.fields.items()):
@@ -246,84 +210,10 @@ def forget_moved_later(machine: Machine, module: ModuleObject) -> None:
             machine.unit.consulted.update(base.node for base in module.cls.mro)
             if usage_of(module.cls, name).moved_later:
                 machine.journal.write(module.fields, name, value.with_(device=UNKNOWN_DEVICE))
-
-
-def _in_method(method: Any, mentions: list[ast.AST], usage: Usage, makes: bool) -> None:
-    for node in mentions:
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
-            if method.name != "__init__":
-                usage.assigned_outside_init = True
-            if node.value is not None and (method.name in _MOVING or _moves(node.value)):
-                usage.moved = usage.kept = True
-                usage.moved_later |= method.name not in ("__init__", "_apply")
-        elif isinstance(node, ast.Attribute):
-            if isinstance(node.ctx, ast.Load) and not makes:
-                usage.in_forward = True
-        else:
-            usage.moved = True
-            usage.copied = node
-
-
-@lru_cache(maxsize=1024)
-def _mentions(method: Any) -> dict[str, list[ast.AST]]:
-    """Assignments, reads and moves of attributes of `self` in a method, by attribute. Remembered:
-    each attribute of a class asks for all methods of its bases."""
-    found: dict[str, list[ast.AST]] = {}
-    owners = _names_of_self(method)
-    for node in ast.walk(method):
-        for name in dict.fromkeys(_own_names(node, owners)):
-            found.setdefault(name, []).append(node)
-    return found
-
-
-def _names_of_self(method: Any) -> set[str]:
-    """`self` and what a method names the same module: `module = super().to(device)`."""
-    owners = {"self"}
-    for node in ast.walk(method):
-        if isinstance(node, ast.Assign) and _is_self(node.value, owners):
-            owners |= {target.id for target in node.targets if isinstance(target, ast.Name)}
-    return owners
-
-
-def _is_self(node: ast.expr, owners: set[str]) -> bool:
-    """Whether an expression is the module itself, or a method of it that answers it."""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr not in _ANSWER_SELF:
-            return False
-        node = node.func.value
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            return node.func.id == "super"
-    return isinstance(node, ast.Name) and node.id in owners
-
-
-def _own_names(node: ast.AST, owners: set[str]) -> Iterator[str]:
-    """The attributes of the module that a node assigns, reads or moves."""
-    if isinstance(node, ast.Assign):
-        places: list[ast.expr] = node.targets
-    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
-        places = [node.target]
-    elif isinstance(node, ast.Attribute):
-        places = [node]
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        places = [node.func.value] if node.func.attr in ("to", "cuda", "type_as") else []
-    else:
-        return
-    for place in places:
-        if (
-            isinstance(place, ast.Attribute)
-            and isinstance(place.value, ast.Name)
-            and place.value.id in owners
-        ):
-            yield place.attr
-
-
-def _moves(node: ast.expr) -> bool:
-    return any(
-        isinstance(n, ast.Call)
-        and isinstance(n.func, ast.Attribute)
-        and n.func.attr in ("to", "cuda")
-        for n in ast.walk(node)
-    )
+        elif type(value) is DeviceValue and value.device is not UNKNOWN_DEVICE:
+            machine.unit.consulted.update(base.node for base in module.cls.mro)
+            if usage_of(module.cls, name).assigned_outside_init:
+                machine.journal.write(module.fields, name, DeviceValue(UNKNOWN_DEVICE))
 
 
 def _late(
@@ -379,12 +269,9 @@ def added(machine: Machine, seen: LibraryCall) -> None:
             _late(machine, seen.receiver, "", value, seen.node, seen.frame, source)
 
 
-_MOVES = ("to", "cuda", "cpu", "xpu", "to_empty")
-_MOVING = (*_MOVES, "_apply")
-_ANSWER_SELF = (*_MOVING, "half", "float", "double", "bfloat16", "train", "eval")
 _ADDERS = (
     *(f"torch.nn.Module.{name}" for name in ("add_module", "register_module")),
     *(f"torch.nn.{kind}.append" for kind in ("ModuleList", "Sequential", "ParameterList")),
     *(f"torch.nn.{kind}.insert" for kind in ("ModuleList", "Sequential")),
 )
-WATCHERS = {f"torch.nn.Module.{name}": moved for name in _MOVES} | dict.fromkeys(_ADDERS, added)
+WATCHERS = {f"torch.nn.Module.{name}": moved for name in MOVES} | dict.fromkeys(_ADDERS, added)

@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import ast
+import re
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.device import Device, DeviceTree
-from device_lens.domain.guard import Guarded
+from device_lens.domain.device import Device, DeviceTree, is_accelerator
+from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.join import join
 from device_lens.domain.trail import Site
-from device_lens.domain.values import NONE, BoundExternal, External, TupleValue, Unknown
+from device_lens.domain.values import (
+    NONE,
+    BoundExternal,
+    Const,
+    DeviceValue,
+    External,
+    TupleValue,
+    Unknown,
+)
 from device_lens.interpreter import conditions, gradient_text, reports
 from device_lens.interpreter.facts import Skipped
+from device_lens.models.torch import module as torch_module
+from device_lens.models.torch.parts import home_device
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
 
 MOVERS = ("prepare", "setup", "initialize", "wrap", "dispatch", "parallel", "shard", "to_device")
 """Parts of names of library functions that are known to move the modules they are given."""
+RUNNERS = frozenset("train trainer training fit learn learner runner engine trial".split())
+"""Words in names of what runs modules by itself, and so moves them to where it computes."""
+PLACES = frozenset("device devices device_id device_ids gpu gpus gpu_id gpu_ids use_cuda".split())
+"""Keywords by which code is told where to compute."""
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
 class ModelServices:
@@ -149,18 +165,38 @@ class ModelServices:
     def set_global(self: Any, name: str, value: Any) -> None:
         self.journal.write(self.globals, name, value)
 
-    def escape(self: Any, values: tuple[Any, ...], name: str) -> None:
+    def escape(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> None:
         """Values are given to code that is not seen. Modules keep their device unless the code is
-        known for moving them; what is known of lists and dicts stays."""
+        known for moving them; one on the host does not where the code runs modules by itself, or
+        is told a device too. What is known of lists and dicts stays."""
+        values = (*args, *kwargs.values())
         reports.escaped(self, values)
-        short = name.rpartition(".")[2].lower()
-        if not any(part in short for part in MOVERS):
+        short = name.removesuffix(".__init__").rpartition(".")[2]
+        moves = any(part in short.lower() for part in MOVERS)
+        if not moves and not _may_move(short, args, kwargs):
             return
         for value in values:
-            if type(value) is ModuleObject:
-                from device_lens.models.torch import module as torch_module
-
+            if type(value) is ModuleObject and (moves or not _on_accelerator(value)):
                 torch_module.lose(self, value)
+
+
+def _may_move(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    words = {word.lower() for word in _WORD.findall(name)}
+    told = not PLACES.isdisjoint(kwargs) or any(map(_is_device, args))
+    return told or not RUNNERS.isdisjoint(words)
+
+
+def _is_device(value: Any) -> bool:
+    return any(
+        type(leaf) is DeviceValue
+        or (type(leaf) is Const and isinstance(leaf.value, str) and leaf.value[:4] == "cuda")
+        for leaf in leaves(value)
+    )
+
+
+def _on_accelerator(module: ModuleObject) -> bool:
+    home = home_device(module)
+    return home is not None and all(map(is_accelerator, leaves(home)))
 
 
 def argument_node(node: Any, position: int | str) -> Any:

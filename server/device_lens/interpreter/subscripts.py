@@ -131,7 +131,7 @@ def _of_sequence(items: tuple[Any, ...], rest: Any, index: Any, kind: str, node:
     if type(index) is SliceValue:
         return _slice(items, rest, index, kind, node)
     position = constant(index)
-    if isinstance(position, str):
+    if isinstance(position, str) or type(index) in _CONTAINERS:
         return Unknown()  # it raises: what is indexed is something else
     if isinstance(position, int):
         if 0 <= position < len(items):

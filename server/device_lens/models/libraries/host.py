@@ -5,12 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from device_lens.domain.code import BoundMethod, Function
 from device_lens.domain.heap import Instance, contents
-from device_lens.domain.values import External, HostArray
+from device_lens.domain.values import External, HostArray, Partial, TupleValue
 from device_lens.models.call import Call, Model, Value, tensor_of
 
 DEPTH = 2
 """How deep in lists a function looks for tensors."""
+_CODE = (Function, BoundMethod, Partial)
+_HANDED_ON = ("args", "kwargs", "fargs")
 
 
 def host_function(what: str, reads: bool = True, result: Callable[[], Value] = HostArray) -> Model:
@@ -37,11 +40,15 @@ def host_class(name: str, what: str, reads: bool = True) -> Model:
 
 
 def read_arguments(call: Call, what: str) -> None:
-    """Reports the tensors among the arguments as read from host memory."""
+    """Reports the tensors among the arguments as read from host memory. What is handed on to a
+    function of the program, as solvers do with their `args=`, is not read."""
+    hands_on = any(type(value) in _CODE for value in call.args)
     for position, value in enumerate(call.args):
-        _read(call, what, value, position)
+        if not (hands_on and type(value) is TupleValue):
+            _read(call, what, value, position)
     for name, value in call.kwargs.items():
-        _read(call, what, value, name)
+        if name not in _HANDED_ON:
+            _read(call, what, value, name)
 
 
 def _read(call: Call, what: str, value: Value, place: int | str) -> None:

@@ -84,7 +84,9 @@ def _package(name: str) -> Model | None:
         return _follows if last[:1].islower() else _transform(last)
     if parts[1:2] == ["datasets"] and last[:1].isupper():
         return _dataset(last)
-    return _follows if parts[1:2] in (["ops"], ["utils"]) else None
+    if parts[1:2] == ["utils"] or last == "batched_nms":
+        return _follows_first
+    return _follows if parts[1:2] == ["ops"] else None
 
 
 def _module_class(name: str) -> ModuleModel | None:
@@ -132,6 +134,16 @@ def _follows(call: Call) -> Value:
     if not operands:
         return call.args[0] if call.args and type(call.args[0]) is Instance else call.unknown()
     return agreeing(call, call.name, operands).with_(shape=None, zero_dim=None)
+
+
+def _follows_first(call: Call) -> Value:
+    """A function that takes boxes, labels, points from anywhere gives a tensor where the first is
+    that it is given."""
+    first = call.args[0] if call.args else next(iter(call.kwargs.values()), NONE)
+    operands = operands_of((first,), {}, {})
+    if not operands:
+        return call.unknown()
+    return agreeing(call, call.name, operands).with_(shape=None, dtype=None, zero_dim=None)
 
 
 def _transformed(call: Call) -> Value:

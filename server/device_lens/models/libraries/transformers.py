@@ -26,6 +26,7 @@ from device_lens.models.registry import (
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.construction import opaque
 from device_lens.models.torch.conversions import device_argument, to_target
+from device_lens.models.torch.module import lose
 from device_lens.models.torch.parts import home_device
 from device_lens.models.torch.target import CURRENT_CUDA, asked, present
 from device_lens.models.words import words
@@ -77,10 +78,18 @@ def _class(name: str) -> Model | None:
     if _HOST.search(name):
         return lambda call: Instance(External(TOKENIZER), call.site.node)
     if name.endswith("Trainer"):
-        return lambda call: Instance(External(TRAINER), call.site.node)
+        return _trainer
     if _SETTINGS.search(name):
         return lambda call: Instance(External(SETTINGS), call.site.node)
     return _model if _MODULE.search(name) else None
+
+
+def _trainer(call: Call) -> Value:
+    """A trainer puts its model where it trains, which its arguments tell."""
+    model = call.get(0, "model")
+    if isinstance(model, ModuleObject):
+        lose(call.services, model)
+    return Instance(External(TRAINER), call.site.node)
 
 
 def _model(call: Call) -> Value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from device_lens.domain.heap import Parameter
 from device_lens.domain.values import Const, DtypeValue, HostArray, Tensor, Unknown
 from device_lens.models import dtypes
 from device_lens.models.call import Call, Model, Value, constant, tensor_of
@@ -84,9 +85,14 @@ def _kind(call: Call, tensor: Tensor) -> Value:
 
 
 def _requires_grad(call: Call) -> Value:
-    """`requires_grad_(flag)`: the tensor, with the flag set."""
+    """`requires_grad_(flag)`: the tensor, with the flag set; a parameter has it for whoever knows
+    it."""
     receiver, args = receiver_of(call)
-    flag = constant(args[0] if args else call.kwargs.get("requires_grad"), True)
+    given = args[0] if args else call.kwargs.get("requires_grad")
+    flag = True if given is None else constant(given)
+    if type(receiver) is Parameter:
+        kept = flag if isinstance(flag, bool) else None
+        call.write(receiver.fields, "tensor", receiver.tensor.with_(requires_grad=kept))
     if type(receiver) is not Tensor:
         return receiver
     if not isinstance(flag, bool):

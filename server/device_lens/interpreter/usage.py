@@ -1,0 +1,168 @@
+"""How the methods of a class treat its attributes, told from their text: what they read, assign and
+move."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+from device_lens.domain.code import ClassValue
+
+MOVES = ("to", "cuda", "cpu", "xpu", "to_empty")
+_MOVING = (*MOVES, "_apply")
+_ANSWER_SELF = (*_MOVING, "half", "float", "double", "bfloat16", "train", "eval")
+
+
+class Usage:
+    """How a class's own methods treat one attribute."""
+
+    __slots__ = ("assigned_outside_init", "copied", "in_forward", "kept", "moved", "moved_later")
+
+    def __init__(self) -> None:
+        self.in_forward = False
+        self.moved = False
+        self.assigned_outside_init = False
+        self.kept = False
+        self.moved_later = False
+        self.copied: ast.AST | None = None
+
+
+def usage_of(cls: ClassValue, name: str) -> Usage:
+    """Reads, moves and assignments of `self.name` in the methods of a class and its bases."""
+    usage = Usage()
+    methods = [
+        method
+        for base in cls.mro
+        for method in base.node.body
+        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
+    ]
+    for method in methods:
+        mentions = _mentions(method).get(name)
+        if mentions:
+            _in_method(method, mentions, usage, _makes(method, methods))
+    return usage
+
+
+def _makes(method: Any, methods: list[Any]) -> bool:
+    """Whether a method runs while the module is made, and at no other time: `__init__`, and what
+    is the class's own business and called from nowhere else."""
+    if method.name == "__init__":
+        return True
+    callers = [each for each in methods if method.name in _mentions(each)]
+    return (
+        method.name.startswith("_")
+        and bool(callers)
+        and all(each.name == "__init__" for each in callers)
+    )
+
+
+def _in_method(method: Any, mentions: list[ast.AST], usage: Usage, makes: bool) -> None:
+    for node in mentions:
+        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+            if method.name != "__init__":
+                usage.assigned_outside_init = True
+            if node.value is not None and (method.name in _MOVING or _moves(node.value)):
+                usage.moved = usage.kept = True
+                usage.moved_later |= method.name not in ("__init__", "_apply")
+        elif isinstance(node, ast.Attribute):
+            if method.name in _MOVING:  # it moves what moves of the module would miss
+                usage.moved = usage.kept = True
+            elif isinstance(node.ctx, ast.Load) and not makes:
+                usage.in_forward = True
+        else:
+            usage.moved = True
+            usage.copied = node
+
+
+@lru_cache(maxsize=1024)
+def _mentions(method: Any) -> dict[str, list[ast.AST]]:
+    """Assignments, reads and moves of attributes of `self` in a method, by attribute. Remembered:
+    each attribute of a class asks for all methods of its bases."""
+    found: dict[str, list[ast.AST]] = {}
+    owners = _names_of_self(method)
+    items = dict(_items_of_own(method, owners))
+    for node in ast.walk(method):
+        for name in dict.fromkeys(_own_names(node, owners)):
+            found.setdefault(name, []).append(node)
+        moved = _moved_name(node)
+        if moved in items:
+            found.setdefault(items[moved], []).append(node)
+    return found
+
+
+def _items_of_own(method: Any, owners: set[str]) -> Iterator[tuple[str, str]]:
+    """The names that loops give to what they find in an attribute: in `for block in self.blocks`,
+    `block` is of `blocks`."""
+    for node in ast.walk(method):
+        if isinstance(node, ast.For | ast.comprehension):
+            for attribute in ast.walk(node.iter):
+                for own in _own_names(attribute, owners):
+                    for name in ast.walk(node.target):
+                        if isinstance(name, ast.Name):
+                            yield name.id, own
+
+
+def _moved_name(node: Any) -> str:
+    """The name whose value a call moves."""
+    named = _is_move(node) and isinstance(node.func.value, ast.Name)
+    return str(node.func.value.id) if named else ""
+
+
+def _is_move(node: Any) -> bool:
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in ("to", "cuda", "type_as")
+    )
+
+
+def _names_of_self(method: Any) -> set[str]:
+    """`self` and what a method names the same module: `module = super().to(device)`."""
+    owners = {"self"}
+    for node in ast.walk(method):
+        if isinstance(node, ast.Assign) and _is_self(node.value, owners):
+            owners |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return owners
+
+
+def _is_self(node: ast.expr, owners: set[str]) -> bool:
+    """Whether an expression is the module itself, or a method of it that answers it."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if node.func.attr not in _ANSWER_SELF:
+            return False
+        node = node.func.value
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            return node.func.id == "super"
+    return isinstance(node, ast.Name) and node.id in owners
+
+
+def _own_names(node: ast.AST, owners: set[str]) -> Iterator[str]:
+    """The attributes of the module that a node assigns, reads or moves."""
+    if isinstance(node, ast.Assign):
+        places: list[ast.expr] = node.targets
+    elif isinstance(node, ast.AnnAssign | ast.AugAssign):
+        places = [node.target]
+    elif isinstance(node, ast.Attribute):
+        places = [node]
+    elif _is_move(node):
+        places = [node.func.value]  # type: ignore[attr-defined]
+    else:
+        return
+    for place in places:
+        if (
+            isinstance(place, ast.Attribute)
+            and isinstance(place.value, ast.Name)
+            and place.value.id in owners
+        ):
+            yield place.attr
+
+
+def _moves(node: ast.expr) -> bool:
+    return any(
+        isinstance(n, ast.Call)
+        and isinstance(n.func, ast.Attribute)
+        and n.func.attr in ("to", "cuda")
+        for n in ast.walk(node)
+    )
