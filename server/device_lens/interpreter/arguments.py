@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import DictObject
+from device_lens.domain.heap import DictObject, Instance
 from device_lens.domain.join import join
 from device_lens.domain.values import NONE, Unknown
 from device_lens.interpreter.frames import Frame
@@ -56,3 +56,13 @@ def _merge_guarded_keywords(kwargs: dict[str, Any], value: Guarded) -> bool:
         no = sides[1].entries.get(name, NONE)
         kwargs[name] = join(Guarded(value.atom, True, False), yes, no)
     return all(side.rest is None for side in sides)
+
+
+def own_receiver(name: str, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """The object that a library's method is called for on its class, as in `Subset.__len__(self)`,
+    and the arguments after it; else None, and all of them."""
+    owner, _, method = name.rpartition(".")
+    if not args or type(args[0]) is not Instance or method[:1].isupper():
+        return None, args
+    of_class = owner.rpartition(".")[2][:1].isupper()
+    return (args[0], args[1:]) if of_class else (None, args)

@@ -17,7 +17,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.interpreter import attributes, classes, effects, functions, intrinsics, reports
-from device_lens.interpreter.arguments import evaluate_arguments
+from device_lens.interpreter.arguments import evaluate_arguments, own_receiver
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
@@ -170,7 +170,7 @@ def _unbound_method(
     if method == "__setattr__":
         return _set_attribute(machine, args, node, frame)
     if method == "__new__" and args and type(args[0]) is ClassValue:
-        return _bare_object(machine, args[0], node)
+        return classes.bare_object(machine, args[0], node)
     if method == "__init__" and args and isinstance(args[0], Instance):
         bound = BoundExternal(args[0], name)
         return _call_bound_external(machine, bound, args[1:], kwargs, node, frame, complete)
@@ -184,11 +184,6 @@ def _set_attribute(machine: Machine, args: tuple[Any, ...], node: Any, frame: Fr
     if len(args) == 3 and isinstance(name := constant(args[1]), str):
         assignment.set_attribute(machine, args[0], name, args[2], node, frame, None)
     return NONE
-
-
-def _bare_object(machine: Machine, cls: ClassValue, node: Any) -> Any:
-    """`super().__new__(cls)`."""
-    return classes.bare_object(machine, cls, node)
 
 
 def _call_bound_external(
@@ -206,7 +201,7 @@ def _call_bound_external(
     if name.endswith(".__setattr__"):
         return _set_attribute(machine, (receiver, *args), node, frame)
     if name.endswith(".__new__") and args and type(args[0]) is ClassValue:
-        return _bare_object(machine, args[0], node)
+        return classes.bare_object(machine, args[0], node)
     if name.endswith(".__init__") and isinstance(receiver, ModuleObject):
         module_model = registry.module(name[: -len(".__init__")])
         if module_model is not None:
@@ -368,6 +363,8 @@ def run_model(
     complete: bool = True,
 ) -> Any:
     """Runs a library model; an argument that it cannot make sense of gives an unknown."""
+    if receiver is None:
+        receiver, args = own_receiver(name, args)
     request = make_call(machine, name, receiver, args, kwargs, node, frame, complete)
     value = with_active(machine, node, frame, lambda: model(request))
     value = Unknown() if value is None else value

@@ -53,7 +53,8 @@ def string_formatted(machine: Machine, seen: LibraryCall) -> None:
     for index, value in enumerate(seen.args):
         tensor = tensor_of(value)
         if tensor is not None and treated_as_tensor(value):
-            given = seen.node.args[index] if isinstance(seen.node, ast.Call) else seen.node
+            written = seen.node.args if isinstance(seen.node, ast.Call) else ()
+            given = written[index] if index < len(written) else seen.node  # as in `format(*found)`
             site = machine.site(given, seen.frame)
             _wait(machine, seen.node, seen.frame, what, tensor, site)
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 RANK = "rank"
 """Evidence that several processes run the file."""
 ASKS = "asks for an accelerator"
+ON_HOST = "processes on the host"
+"""Evidence that these are joined by a backend for the host's memory."""
 SAVES = "saves"
 DOWNLOADS = "downloads"
 _DEPTH = 3
@@ -141,7 +143,7 @@ def conclude(machine: Machine) -> None:
 def _reason(machine: Machine, restored: Restored) -> str | None:
     watched, paths = machine.watched, (restored.load.site.path, restored.load.entry)
     if watched.shows(RANK, paths):
-        return "rank"
+        return None if watched.shows(ON_HOST, paths) else "rank"
     if restored.known or restored.load.anywhere or watched.shows(SAVES, paths):
         return None
     if watched.shows(DOWNLOADS, paths[:1]):
@@ -161,6 +163,14 @@ def _on_accelerator(value: Any, depth: int) -> bool:
 def several_processes(machine: Machine, seen: LibraryCall) -> None:
     """A call that only programs of several processes make."""
     machine.watched.note(RANK, seen.frame.namespace.path)
+
+
+def joined(machine: Machine, seen: LibraryCall) -> None:
+    """`init_process_group("gloo")`."""
+    backend = seen.args[0] if seen.args else seen.kwargs.get("backend")
+    if constant(backend) == "gloo":
+        machine.watched.note(ON_HOST, seen.frame.namespace.path)
+    several_processes(machine, seen)
 
 
 def environment(machine: Machine, seen: LibraryCall) -> None:
@@ -184,6 +194,16 @@ def asks(machine: Machine, seen: LibraryCall) -> None:
 
 
 def downloads(machine: Machine, seen: LibraryCall) -> None:
+    fetched(machine)
+
+
+def escaped(machine: Machine, name: str) -> None:
+    """A function that is not seen is called: one that downloads, by its name."""
+    if name.rpartition(".")[2].lower().startswith("download"):
+        fetched(machine)
+
+
+def fetched(machine: Machine) -> None:
     """A file is fetched from the net, for all that call this. Who publishes weights saves them for
     any machine."""
     for frame in machine.stack:
@@ -211,13 +231,13 @@ def _named(seen: LibraryCall, position: int) -> str:
 
 
 _DISTRIBUTED = (
-    "torch.distributed.init_process_group",
     "torch.distributed.get_rank",
     "torch.multiprocessing.spawn",
     "torch.nn.parallel.DistributedDataParallel",
 )
 WATCHERS = {
     "torch.load": loaded,
+    "torch.distributed.init_process_group": joined,
     "torch.save": saves,
     "torch.cuda.is_available": asks,
     "os.getenv": environment,

@@ -292,9 +292,10 @@ def host_read(machine: Machine, what: str, value: Any, position: int | str, nest
     host_facts.host_read(machine, what, value, position, nested)
 
 
-def escaped(machine: Machine, values: tuple[Any, ...]) -> None:
+def escaped(machine: Machine, values: tuple[Any, ...], name: str = "") -> None:
     """Values are given to code that is not seen."""
     module_facts.escaped(machine, values)
+    load_facts.escaped(machine, name)
 
 
 def concluded(machine: Machine) -> None:

@@ -170,7 +170,7 @@ class ModelServices:
         known for moving them; one on the host does not where the code runs modules by itself, or
         is told a device too. What is known of lists and dicts stays."""
         values = (*args, *kwargs.values())
-        reports.escaped(self, values)
+        reports.escaped(self, values, name)
         short = name.removesuffix(".__init__").rpartition(".")[2]
         moves = any(part in short.lower() for part in MOVERS)
         if not moves and not _may_move(short, args, kwargs):

@@ -148,33 +148,21 @@ def _convert(call: Call) -> Value:
     return combine(mover.moved, call.args[0]) if call.args else call.unknown()
 
 
-def _register_buffer(call: Call) -> Value:
-    module, name = receiver(call), constant(call.get(0, "name"))
-    if module is not None and isinstance(name, str):
-        value = call.get(1, "tensor", NONE)
-        call.services.journal.delete(module.fields, name)
-        call.write(module.buffers, name, value)
-    return NONE
+def _registers(kind: str, argument: str) -> Model:
+    """A method that registers its second argument under its first; a name that is not known is a
+    new one."""
 
-
-def _register_parameter(call: Call) -> Value:
-    module, name = receiver(call), constant(call.get(0, "name"))
-    if module is not None and isinstance(name, str):
-        call.services.journal.delete(module.fields, name)
-        call.write(module.parameters, name, call.get(1, "param", NONE))
-    return NONE
-
-
-def _add_module(call: Call) -> Value:
-    module, name = receiver(call), constant(call.get(0, "name"))
-    value = call.get(1, "module", NONE)
-    if module is None:
+    def model(call: Call) -> Value:
+        module, name = receiver(call), constant(call.get(0, "name"))
+        if module is not None:
+            table = getattr(module, kind)
+            if not isinstance(name, str):
+                name = f"*{len(table)}"
+            call.services.journal.delete(module.fields, name)
+            call.write(table, name, call.get(1, argument, NONE))
         return NONE
-    if not isinstance(name, str):
-        name = f"*{len(module.modules)}"
-    call.services.journal.delete(module.fields, name)
-    call.write(module.modules, name, value)
-    return NONE
+
+    return model
 
 
 def listing(call: Call, items: list[Value], rest: Value = None) -> ListObject:
@@ -325,10 +313,10 @@ METHODS: dict[str, Callable[[Call], Value]] = {
     "apply": _apply,
     "share_memory": _itself,
     "compile": _nothing,
-    "register_buffer": _register_buffer,
-    "register_parameter": _register_parameter,
-    "add_module": _add_module,
-    "register_module": _add_module,
+    "register_buffer": _registers("buffers", "tensor"),
+    "register_parameter": _registers("parameters", "param"),
+    "add_module": _registers("modules", "module"),
+    "register_module": _registers("modules", "module"),
     "parameters": _parts("parameter", False),
     "named_parameters": _parts("parameter", True),
     "buffers": _parts("buffer", False),
