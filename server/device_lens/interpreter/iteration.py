@@ -27,6 +27,8 @@ from device_lens.domain.values import (
 from device_lens.interpreter import enumerations
 from device_lens.interpreter.memory import rough
 from device_lens.models import registry
+from device_lens.models.torch.module import opaque_part
+from device_lens.models.torch.parts import REST, is_opaque
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -136,9 +138,13 @@ def _of_object(machine: Machine, value: Instance) -> Items:
         names: tuple[str, ...] = cls.foreign
     else:
         names = (cls.name, *registry.bases(cls.name))
-    if type(value) is ModuleObject and value.modules and not _iterable_model(names):
-        return tuple(value.modules.values()), None
     model_name = _iterable_model(names)
+    if type(value) is ModuleObject and model_name is None:
+        if is_opaque(value):
+            known = (part for name, part in value.modules.items() if name != REST)
+            return tuple(known), opaque_part(value, REST)
+        if value.modules:
+            return tuple(value.modules.values()), None
     if model_name is None:
         return (), Unknown()
     produced = machine.invoke(BoundExternal(value, model_name), (), {})

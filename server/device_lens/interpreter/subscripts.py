@@ -34,6 +34,8 @@ from device_lens.interpreter.iteration import any_of
 from device_lens.interpreter.machine import EVALUATORS, NEXT, Machine
 from device_lens.models import registry
 from device_lens.models.call import constant
+from device_lens.models.torch import module as torch_module
+from device_lens.models.torch.parts import REST, is_opaque
 
 
 def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Any:
@@ -47,7 +49,7 @@ def item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -
     kind = type(receiver)
     if kind is Tensor or kind is Parameter:
         return _library(machine, "torch.Tensor", receiver, index, node, frame)
-    if type(index) is Guarded and kind in _CONTAINERS:
+    if type(index) is Guarded and (kind in _CONTAINERS or _is_table_of_names(receiver)):
         return _of_any_index(machine, receiver, index, node, frame)
     if kind is DictObject:
         return _of_dict(machine, receiver, index)
@@ -65,12 +67,17 @@ def item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -
         return _of_constant(receiver.value, index)
     if kind is Unknown:
         return _of_unknown(machine, receiver, index, node, frame)
-    if kind is External and receiver.name.endswith(".__dict__") and type(index) is Const:
+    if _is_table_of_names(receiver) and type(index) is Const:
         module = External(receiver.name.removesuffix(".__dict__"))
         return attributes.read(machine, module, str(index.value), node, frame)
     if kind is ClassValue or (kind is External and names_code(receiver)):
         return receiver
     return Unknown()
+
+
+def _is_table_of_names(receiver: Any) -> bool:
+    """Whether this is a library module's `__dict__`."""
+    return type(receiver) is External and receiver.name.endswith(".__dict__")
 
 
 def _library(
@@ -182,12 +189,44 @@ def _of_object(machine: Machine, receiver: Instance, index: Any, node: Any, fram
         if registry.function(prefix + ".__getitem__") is not None:
             return _library(machine, prefix, receiver, index, node, frame)
     key = key_of(index)
+    if _lists_parts(receiver):
+        return _listed_part(receiver, _part_name(key))
     if key is not MISSING and ("[]", key) in receiver.fields:
         return receiver.fields["[]", key]
     unknown = Unknown()
     if key is not MISSING:
         machine.journal.write(receiver.fields, ("[]", key), unknown)
     return unknown
+
+
+def _replaces_part(receiver: ModuleObject, key: Any, value: Any) -> bool:
+    named = _part_name(key) != REST
+    return named and type(value) is ModuleObject and _lists_parts(receiver)
+
+
+def _listed_part(receiver: Any, name: str) -> Any:
+    """A part of a list of which nothing but its place is known. One that is counted from the end
+    may be one that the program has put there."""
+    if name == REST and not all(map(_is_unlisted, receiver.modules.values())):
+        return Unknown()
+    found = receiver.modules.get(name)
+    return torch_module.opaque_part(receiver, name) if found is None else found
+
+
+def _is_unlisted(part: Any) -> bool:
+    return type(part) is ModuleObject and is_opaque(part)
+
+
+def _lists_parts(receiver: Instance) -> bool:
+    """Whether this is a module of which nothing but its place is known: one that is indexed is a
+    list of its parts."""
+    return type(receiver) is ModuleObject and is_opaque(receiver) and type(receiver.cls) is External
+
+
+def _part_name(key: Any) -> str:
+    """The name of a list's part. From the end, and by ranges, they are all alike."""
+    is_position = isinstance(key, int) and not isinstance(key, bool) and key >= 0
+    return str(key) if is_position else REST
 
 
 def _library_classes(receiver: Instance) -> tuple[str, ...]:
@@ -326,7 +365,9 @@ def _store_in_object(
             calls.call(machine, bound_external, (index, value), {}, node, frame)
             return
     key = key_of(index)
-    if key is not MISSING:
+    if type(receiver) is ModuleObject and _replaces_part(receiver, key, value):
+        machine.journal.write(receiver.modules, str(key), value)
+    elif key is not MISSING:
         machine.journal.write(receiver.fields, ("[]", key), value)
 
 
