@@ -29,6 +29,9 @@ from device_lens.domain.values import (
 
 MAX_VALUE_DEPTH = 4
 """Conditions that a tree of values may hang on; each leaf is followed on its own."""
+MAX_USUAL_DEPTH = 8
+"""The same where only the usual case of each is told apart from the others: there is one leaf more
+than there are conditions."""
 
 
 def join(condition: Any, left: Any, right: Any) -> Any:
@@ -61,7 +64,8 @@ def join(condition: Any, left: Any, right: Any) -> Any:
         return _join_items(condition, left, right)
     if left is None or right is None:
         return right if left is None else left
-    return _shallow(choose(condition, left, right), MAX_VALUE_DEPTH)
+    tree = choose(condition, left, right)
+    return tree if depth(tree) <= MAX_VALUE_DEPTH else _usual(tree, MAX_USUAL_DEPTH)
 
 
 def _join_unknowns(condition: Any, left: Unknown, right: Unknown) -> Unknown:
@@ -75,15 +79,15 @@ def _join_unknowns(condition: Any, left: Unknown, right: Unknown) -> Unknown:
     return found
 
 
-def _shallow(tree: Any, deepest: int) -> Any:
-    """The tree, less of what conditions tell apart where it is too deep: the primary case is kept
-    for as long as there is one."""
-    if depth(tree) <= deepest:
+def _usual(tree: Any, deepest: int) -> Any:
+    """The tree, less of what conditions tell apart: the primary case is kept for as long as there
+    is one, and the others are one case at each condition."""
+    if type(tree) is not Guarded:
         return tree
     default = tree.atom.default
     if default is None or deepest < 1:
         return flatten(tree)
-    kept = _shallow(tree.yes if default else tree.no, deepest - 1)
+    kept = _usual(tree.yes if default else tree.no, deepest - 1)
     other = flatten(tree.no if default else tree.yes)
     return node(tree.atom, kept, other) if default else node(tree.atom, other, kept)
 
