@@ -64,8 +64,7 @@ def join(condition: Any, left: Any, right: Any) -> Any:
         return _join_items(condition, left, right)
     if left is None or right is None:
         return right if left is None else left
-    tree = choose(condition, left, right)
-    return tree if depth(tree) <= MAX_VALUE_DEPTH else _usual(tree, MAX_USUAL_DEPTH)
+    return _usual(choose(condition, left, right), 0)
 
 
 def _join_unknowns(condition: Any, left: Unknown, right: Unknown) -> Unknown:
@@ -79,15 +78,15 @@ def _join_unknowns(condition: Any, left: Unknown, right: Unknown) -> Unknown:
     return found
 
 
-def _usual(tree: Any, deepest: int) -> Any:
-    """The tree, less of what conditions tell apart: the primary case is kept for as long as there
-    is one, and the others are one case at each condition."""
-    if type(tree) is not Guarded:
+def _usual(tree: Any, above: int) -> Any:
+    """The tree, less of what conditions tell apart where it is too deep: the primary case is kept
+    for as long as there is one, and the others are one case at each condition."""
+    if type(tree) is not Guarded or depth(tree) <= MAX_VALUE_DEPTH - above:
         return tree
     default = tree.atom.default
-    if default is None or deepest < 1:
+    if default is None or above >= MAX_USUAL_DEPTH:
         return flatten(tree)
-    kept = _usual(tree.yes if default else tree.no, deepest - 1)
+    kept = _usual(tree.yes if default else tree.no, above + 1)
     other = flatten(tree.no if default else tree.yes)
     return node(tree.atom, kept, other) if default else node(tree.atom, other, kept)
 

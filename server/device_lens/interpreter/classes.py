@@ -190,16 +190,27 @@ def initialise(
         calls.call(machine, BoundMethod(instance, creator), args, kwargs, node, frame, complete)
     elif cls.data_fields is not None:
         _fill(machine, instance, args, kwargs, node, frame)
-    elif isinstance(instance, ModuleObject):
-        for name in cls.foreign:
-            if registry.module(name) is not None:
-                bound = BoundExternal(instance, name + ".__init__")
-                calls.call(machine, bound, args, kwargs, node, frame, complete)
-                break
     else:
-        for name in cls.foreign:
-            machine.escape(args, kwargs, name)
+        bound = _inherited_creator(instance)
+        if bound is not None:
+            calls.call(machine, bound, args, kwargs, node, frame, complete)
+        elif not isinstance(instance, ModuleObject):
+            for name in cls.foreign:
+                machine.escape(args, kwargs, name)
     _run_post_init(machine, instance, node, frame)
+
+
+def _inherited_creator(instance: Instance) -> BoundExternal | None:
+    """The `__init__` of the nearest class of a library that has a model."""
+    known = registry.module if isinstance(instance, ModuleObject) else _creator
+    for name in instance.cls.foreign:
+        if known(name) is not None:
+            return BoundExternal(instance, name + ".__init__")
+    return None
+
+
+def _creator(name: str) -> Any:
+    return registry.function(name + ".__init__")
 
 
 def _run_post_init(machine: Machine, instance: Instance, node: Any, frame: Frame) -> None:

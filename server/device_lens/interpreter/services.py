@@ -195,8 +195,15 @@ def _is_device(value: Any) -> bool:
 
 
 def _on_accelerator(module: ModuleObject) -> bool:
-    home = home_device(module)
+    """Whether a module is on an accelerator, if there is one."""
+    home = _with_accelerator(home_device(module))
     return home is not None and all(map(is_accelerator, leaves(home)))
+
+
+def _with_accelerator(tree: Any) -> Any:
+    while type(tree) is Guarded and tree.atom.kind == "accelerator":
+        tree = tree.yes
+    return tree
 
 
 def argument_node(node: Any, position: int | str) -> Any:

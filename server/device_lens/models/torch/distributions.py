@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from device_lens.domain.code import ClassValue
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, ListObject
@@ -144,7 +147,8 @@ def _together(device: DeviceTree, held: tuple[tuple[Tensor, Value], ...]) -> Ten
 
 
 def _sample_type(call: Call) -> str | None:
-    name = call.receiver.cls.name if isinstance(call.receiver, Instance) else ""
+    cls: Any = call.receiver.cls if isinstance(call.receiver, Instance) else None
+    name = cls.foreign[0] if type(cls) is ClassValue and cls.foreign else getattr(cls, "name", "")
     short = str(name).rpartition(".")[2]
     return "int64" if short == "Categorical" else None if short in _WHOLE else "float32"
 
