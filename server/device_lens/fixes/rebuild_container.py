@@ -21,6 +21,8 @@ def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
         return None
     alone = len(node.body) == 1 and not node.orelse
     key = _key(node.target, variable)
+    if key is None and not isinstance(node.target, ast.Name):
+        return None  # the tensor is a part of what the container holds
     if alone:
         new_text = rebuilt(loop.at(node.iter), variable, key, moved)
         if new_text is None:

@@ -20,16 +20,17 @@ _Uses = set[tuple[Suppression, str]]
 
 
 def diagnostics(
-    facts: FileFacts, all_facts: Mapping[str, FileFacts], loaded: Loaded
+    facts: FileFacts, all_facts: Mapping[str, FileFacts], loaded: Loaded, everything: bool = False
 ) -> list[Finding]:
     """What is to be shown of a file, by position. `all_facts` are those of the files that were
-    analysed with it."""
+    analysed with it. With `everything`, also what rules say that are turned off."""
     source: SourceFile = facts.source
-    active = _active_rules(facts.path, loaded)
+    active = active_rules(facts.path, loaded)
     used: _Uses = set()
     shown: list[Finding] = []
     for finding in findings(facts, all_facts):
         if finding.rule not in active:
+            shown += [finding] * everything
             continue
         comment = source.suppressions.find(finding.rule, finding.statement)
         if comment is None:
@@ -41,7 +42,7 @@ def diagnostics(
     return sorted(shown, key=lambda each: (each.range, each.rule))
 
 
-def _active_rules(path: str, loaded: Loaded) -> frozenset[str]:
+def active_rules(path: str, loaded: Loaded) -> frozenset[str]:
     """The rules that speak of a file."""
     configuration = loaded.configuration
     chosen = RULES.keys() if configuration.select is None else configuration.select

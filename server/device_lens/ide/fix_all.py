@@ -23,7 +23,9 @@ MAX_CHAIN = 12
 
 Texts = Mapping[str, str]
 Analyse = Callable[[Texts], Sequence[Finding]]
-"""The findings of all files when these files have these texts."""
+"""The findings of all files when these files have these texts, those of rules that are turned off
+included: what a fix brings up is no better for not being shown."""
+Chosen = Callable[[Finding], bool]
 _Key = tuple[str, str, str]
 
 
@@ -51,18 +53,24 @@ class Outcome:
     applied: list[Applied] = field(default_factory=list)
 
 
-def fix_all(texts: Texts, analyse: Analyse, apply: Apply = Apply.SAFE) -> Outcome:
-    """Applies every fix of the kind asked for that keeps its word.
+def fix_all(
+    texts: Texts,
+    analyse: Analyse,
+    apply: Apply = Apply.SAFE,
+    chosen: Chosen = lambda finding: True,
+) -> Outcome:
+    """Applies every fix of the kind asked for, of a finding that is chosen, that keeps its word.
 
     Only files in `texts` are changed; their new texts are given to `analyse`.
     """
     outcome = Outcome(dict(texts), list(analyse(texts)))
     refused: set[tuple[_Key, tuple[Edit, ...]]] = set()
     while len(outcome.applied) < MAX_FIXES:
-        candidate = next(_candidates(outcome.findings, outcome.texts, apply, refused), None)
+        wanted = list(filter(chosen, outcome.findings))
+        candidate = next(_candidates(wanted, outcome.texts, apply, refused), None)
         if candidate is None:
             break
-        better = _chain(outcome, candidate, analyse, apply)
+        better = _chain(outcome, candidate, analyse, apply, chosen)
         if better is None:
             refused.add((_key(candidate.finding), candidate.fix.edits))
         else:
@@ -85,7 +93,9 @@ def _candidates(
                 yield Applied(finding, fix)
 
 
-def _chain(start: Outcome, first: Applied, analyse: Analyse, apply: Apply) -> Outcome | None:
+def _chain(
+    start: Outcome, first: Applied, analyse: Analyse, apply: Apply, chosen: Chosen
+) -> Outcome | None:
     """The outcome after a fix and those of the findings that it brings up; None where one of
     them cannot be fixed, or does not go away."""
     now, step = start, first
@@ -105,7 +115,8 @@ def _chain(start: Outcome, first: Applied, analyse: Analyse, apply: Apply) -> Ou
         ]
         if not pending:
             return after
-        found = next(_candidates(pending, after.texts, apply, set()), None)
+        mendable = list(filter(chosen, pending))
+        found = next(_candidates(mendable, after.texts, apply, set()), None)
         if found is None:
             return None
         now, step = after, found

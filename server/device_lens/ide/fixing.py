@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from device_lens.ide.diagnostics import active_rules
 from device_lens.ide.fix_all import Applied, Apply, fix_all
 from device_lens.ide.notebook_text import NotebookVersions
 from device_lens.ide.project import Content, Project, Unreadable
@@ -33,9 +34,14 @@ def fix_files(
 ) -> Fixed:
     """Applies the fixes of files that are looked at together, with `entries` run before them."""
     run = FileVersions(project, paths, snapshot, cancelled, entries)
-    outcome = fix_all(run.texts, run.analyse, apply)
+    active = {path: active_rules(path, project.configuration(path)) for path in paths}
+
+    def chosen(finding: Finding) -> bool:
+        return finding.rule in active[finding.path]
+
+    outcome = fix_all(run.texts, run.analyse, apply, chosen)
     changed = run.contents(outcome.texts) or {}
-    return Fixed(changed, tuple(outcome.applied), tuple(outcome.findings))
+    return Fixed(changed, tuple(outcome.applied), tuple(filter(chosen, outcome.findings)))
 
 
 class FileVersions:
@@ -71,7 +77,9 @@ class FileVersions:
         for path, content in contents.items():
             documents[path] = OpenDocument(-self._versions, content)
         now = Snapshot(MappingProxyType(documents))
-        found = self._project.findings(list(self._sources), self._entries, now, self._cancelled)
+        found = self._project.findings(
+            list(self._sources), self._entries, now, self._cancelled, everything=True
+        )
         for path, versions in self._notebooks.items():
             versions.learn(texts[path], found)
         self._findings = self._findings or found

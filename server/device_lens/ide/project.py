@@ -254,8 +254,10 @@ class Project:
         entries: Sequence[str],
         snapshot: Snapshot,
         cancelled: Cancelled = lambda: False,
+        everything: bool = False,
     ) -> list[Finding]:
-        """The findings of files that are looked at together, as they are in a snapshot."""
+        """The findings of files that are looked at together, as they are in a snapshot; with
+        `everything`, those of rules that are turned off too."""
         from device_lens.ide.diagnostics import diagnostics
 
         workspace = self._workspace(snapshot)
@@ -263,7 +265,7 @@ class Project:
         return [
             finding
             for path, facts in found.items()
-            for finding in diagnostics(facts, found, self.configuration(path))
+            for finding in diagnostics(facts, found, self.configuration(path), everything)
         ]
 
     def source(self, path: str, snapshot: Snapshot | None = None) -> SourceFile:

@@ -8,7 +8,7 @@ from typing import Any
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import DictObject, Instance
 from device_lens.domain.join import join
-from device_lens.domain.values import NONE, Unknown
+from device_lens.domain.values import NONE, TupleValue, Unknown
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 
@@ -16,14 +16,19 @@ Arguments = tuple[tuple[Any, ...], dict[str, Any], bool]
 """Positional values, keyword values, and whether these are all."""
 
 
-def evaluate_arguments(machine: Machine, node: ast.Call, frame: Frame) -> Arguments:
-    """The values in order, and whether these are all."""
+def evaluate_arguments(
+    machine: Machine, node: ast.Call, frame: Frame, unpacked: Any = None
+) -> Arguments:
+    """The values in order, and whether these are all. `unpacked` is what the first sequence is, if
+    that is known already."""
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
     complete = True
     for item in node.args:
         if isinstance(item, ast.Starred):
-            known, rest = machine.iterate(machine.evaluate(item.value, frame))
+            value = machine.evaluate(item.value, frame) if unpacked is None else unpacked
+            unpacked = None
+            known, rest = machine.iterate(value)
             args.extend(known)
             if rest is not None:
                 complete = False
@@ -43,6 +48,20 @@ def evaluate_arguments(machine: Machine, node: ast.Call, frame: Frame) -> Argume
         else:
             complete = False
     return tuple(args), kwargs, complete
+
+
+def unpacked_choice(machine: Machine, node: ast.Call, frame: Frame) -> Guarded | None:
+    """What `f(*given)` unpacks where a condition decides how many arguments there are."""
+    for item in node.args:
+        if type(item) is ast.Starred and isinstance(item.value, ast.Name):
+            given = machine.evaluate(item.value, frame)
+            return given if type(given) is Guarded and _differ(given.yes, given.no) else None
+    return None
+
+
+def _differ(yes: Any, no: Any) -> bool:
+    tuples = type(yes) is TupleValue and type(no) is TupleValue
+    return tuples and len(yes.items) != len(no.items)
 
 
 def _merge_guarded_keywords(kwargs: dict[str, Any], value: Guarded) -> bool:

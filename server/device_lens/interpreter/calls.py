@@ -17,7 +17,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.interpreter import attributes, classes, effects, functions, intrinsics, reports
-from device_lens.interpreter.arguments import evaluate_arguments, own_receiver
+from device_lens.interpreter.arguments import evaluate_arguments, own_receiver, unpacked_choice
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
@@ -25,8 +25,11 @@ from device_lens.models.call import Call, Model, constant, tensor_of
 from device_lens.models.torch import module as torch_module
 
 
-def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Any:
+def evaluate_call(machine: Machine, node: ast.Call, frame: Frame, unpacked: Any = None) -> Any:
     """A call expression."""
+    if unpacked is None and (choice := unpacked_choice(machine, node, frame)) is not None:
+        sides = [partial(evaluate_call, machine, node, frame, s) for s in (choice.yes, choice.no)]
+        return machine.choose(Guarded(choice.atom, True, False), frame, *sides)
     func = node.func
     receiver: Any = None
     if isinstance(func, ast.Attribute):
@@ -37,7 +40,7 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame) -> Any:
         function = machine.evaluate(func, frame)
         if type(function) is External and function.name == "builtins.super":
             return intrinsics.super_value(machine, node, frame)
-    args, kwargs, complete = evaluate_arguments(machine, node, frame)
+    args, kwargs, complete = evaluate_arguments(machine, node, frame, unpacked)
     if type(function) is Unknown and type(receiver) is Instance:
         effects.lose_parts(machine, receiver)
     watch = reports.before_call(machine, node, receiver, frame)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
+from device_lens.domain.device import CPU
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.move_operand import innermost, is_changed, move_operand, move_to_host
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Related, Severity
-from device_lens.rules.wording import on, quoted, when
+from device_lens.rules.wording import on, quoted, telling_step, when
 
 SEVERITIES = {
     Certainty.SURE: Severity.ERROR,
@@ -22,10 +24,26 @@ SEVERITIES = {
 
 def side(operand: Operand, conflict: Conflict, context: Context) -> str:
     """`` `x` is on the CPU (created by torch.zeros, line 3)``; a parameter by its module."""
-    where = f"{on(operand.device)}{context.whence(operand.trail)}"
+    whence = "" if _tells_of_another_case(operand) else context.whence(operand.trail)
+    where = f"{on(operand.device)}{whence}"
     if operand.is_parameter and conflict.module_text is not None:
         return f"the parameters of {quoted(conflict.module_text)} are {where}"
     return f"{quoted(operand.text)} is {where}"
+
+
+def _tells_of_another_case(operand: Operand) -> bool:
+    """Whether the history ends with a move to an accelerator, which in the case that is told of
+    did not happen."""
+    step = telling_step(operand.trail)
+    return (
+        operand.device is CPU
+        and step is not None
+        and step.kind == "moved"
+        and _TO_ACCELERATOR.fullmatch(step.text) is not None
+    )
+
+
+_TO_ACCELERATOR = re.compile(r"is moved to `(cuda|mps|xpu)[^`]*`(?! or).*")
 
 
 def operation(conflict: Conflict) -> str:

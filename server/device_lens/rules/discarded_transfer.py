@@ -87,7 +87,9 @@ def _message(fact: Transfer, name: str, context: Context) -> str:
             f"not called. {quoted(name)} stays {on(fact.source)}{where}."
         )
     call = quoted(f".{fact.method}(…)")
-    if fact.source is UNKNOWN_DEVICE and not isinstance(leaf(fact.target), Device):
+    said = fact.source is not UNKNOWN_DEVICE or isinstance(leaf(fact.target), Device)
+    alike = fact.moves and leaf(fact.source) is leaf(fact.target)
+    if not said or (alike and not same_everywhere(fact.source, fact.target)):
         return (
             f"The result of {call} is thrown away: {quoted(name)}{where} stays as it is, since a "
             f"tensor's transfer or conversion returns another tensor."

@@ -50,6 +50,16 @@ def test_unsafe_fixes_are_applied_only_on_request(run: CommandLine) -> None:
     assert "torch.randn(3, device='cuda')" in run.read("a.py")
 
 
+def test_a_fix_that_brings_up_what_is_not_shown_is_not_applied(run: CommandLine) -> None:
+    text = "import torch\nfrom kit import Packed\n\na = torch.ones(3)\nb = Packed(a)\nb.detach()\n"
+    text += "b.to('cuda')\nassert torch.equal(b.view(3), a)\n"
+    run.write({"a.py": text})
+    shown = run("check", "--fix", "--select", "discarded-transfer")
+    assert run.read("a.py") == text
+    assert "discarded-transfer" in shown.out
+    assert "created-on-default-device" not in shown.out
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -127,6 +127,9 @@ CASES: list[tuple[str, Rewrite, str | None]] = [
     ("for v in xs:\n    n += 1\n    v = v.to(d)\n", _loop("v", "v.to(d)"),
      "xs = [v.to(d) for v in xs]\nfor v in xs:\n    n += 1\n"),
     ("for v in f():\n    v = v.to(d)\n", _loop("v", "v.to(d)"), None),
+    ("for n, m, v in xs:\n    v = v.to(d)\n", _loop("v", "v.to(d)"), None),
+    ("for n, m, v in xs:\n    n += 1\n    v.to(d)\n", _loop("v", "v.to(d)"), None),
+    ("for n, [m, v] in xs:\n    v = v.to(d)\n", _loop("v", "v.to(d)"), None),
     # The host
     ("a = x.numpy()\n", _on("x", host_copy, None, False, True), "a = x.cpu().numpy()\n"),
     ("a = np.asarray(p + q)\n", _on("p + q", host_copy, None, True, True),
