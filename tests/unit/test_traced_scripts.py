@@ -43,6 +43,10 @@ class Folder:
             self.files[path] = parse(path, Path(path).read_text(encoding="utf-8"))
         return self.files[path]
 
+    @property
+    def edited(self) -> frozenset[str]:
+        return frozenset()
+
     def stamp(self, path: str) -> str:
         return path
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from device_lens.domain.trail import Trail
 
 Table = dict[Any, Any]
+Change = tuple[Table, Any, Any]
+"""A place in a table, with the value before."""
 
 
 _CLOCK = count()
@@ -91,8 +93,8 @@ class Journal:
     __slots__ = ("entries", "log", "moved_at", "moves", "outside")
 
     def __init__(self) -> None:
-        self.entries: list[tuple[Table, Any, Any]] = []
-        self.log: list[tuple[Table, Any, Any]] | None = None
+        self.entries: list[Change] = []
+        self.log: list[Change] | None = None
         self.outside = 0
         self.moves = 0
         self.moved_at = 0
@@ -144,14 +146,14 @@ class Journal:
     def mark(self) -> int:
         return len(self.entries)
 
-    def set_apart(self) -> tuple[list[tuple[Table, Any, Any]], int]:
+    def set_apart(self) -> tuple[list[Change], int]:
         """Starts writes that no rollback of what is under way undoes; `resume` takes the answer
         and ends them."""
         before = self.entries, self.moved_at
         self.entries, self.moved_at = [], 0
         return before
 
-    def resume(self, before: tuple[list[tuple[Table, Any, Any]], int]) -> None:
+    def resume(self, before: tuple[list[Change], int]) -> None:
         self.entries, self.moved_at = before
 
     def changes(self, mark: int, apart: Table | None = None) -> Delta:

@@ -263,6 +263,7 @@ class Unknown:
     def note(self) -> None:
         """To be called before something is remembered of it (`forgetting`)."""
         noted, fields, truths = _NOTED[-1], self.fields, self.truths
+        _CHANGED[-1][id(self)] = self
         if id(self) in noted:
             return
         copies = _copied(fields), _copied(truths)
@@ -287,6 +288,8 @@ _NOTED: list[dict[int, Known]] = [{}]
 """Unknowns as they were before something was remembered of them, for each open stretch."""
 _REMINDED: list[dict[int, Known]] = [{}]
 """Unknowns as they were before they were reminded, for each open stretch."""
+_CHANGED: list[dict[int, Unknown]] = [{}]
+"""Unknowns of which something was remembered since that was asked last, for each open stretch."""
 
 
 def remembered() -> Remembered:
@@ -295,6 +298,16 @@ def remembered() -> Remembered:
     return [
         (value, _copied(value.fields), _copied(value.truths), value.tensor_evidence)
         for value, _, _, _ in values
+    ]
+
+
+def newly_remembered() -> Remembered:
+    """What is remembered now of the unknowns of the open stretch of which something was remembered
+    since this was asked last."""
+    changed, _CHANGED[-1] = _CHANGED[-1], {}
+    return [
+        (value, _copied(value.fields), _copied(value.truths), value.tensor_evidence)
+        for value in changed.values()
     ]
 
 
@@ -324,10 +337,12 @@ def forgetting(lasting: bool = False) -> Iterator[None]:
     stretch depends on it; with `lasting` what is remembered stays."""
     _NOTED.append({})
     _REMINDED.append({})
+    _CHANGED.append({})
     try:
         yield
     finally:
         noted, reminded = _NOTED.pop(), _REMINDED.pop()
+        _CHANGED.pop()
         for changed in ({} if lasting else noted, reminded):
             for value, fields, truths, evidence in changed.values():
                 value.fields, value.truths, value.tensor_evidence = fields, truths, evidence

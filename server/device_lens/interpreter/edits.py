@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from device_lens.interpreter.replay import again
+from device_lens.interpreter.replay import again, begun
 from device_lens.interpreter.stretch import Stretch
 
 if TYPE_CHECKING:
@@ -76,9 +76,11 @@ class Edits:
                 gone.add(id(unit))
             elif unit.entered.isdisjoint(right for _, _, right in codes):
                 continue
+            elif grown is None:
+                if not begun(machine, unit, found, chunk, splice):
+                    gone.add(id(unit))
             elif (
-                grown is not None
-                and unit.visits is not None
+                unit.visits is not None
                 and unit.visits.stretch is before
                 and again(machine, unit, grown, chunk, splice)
             ):

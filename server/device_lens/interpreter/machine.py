@@ -139,7 +139,14 @@ class Machine(ModelServices):
         edited = self.program.stretch
         if edited is not None and body is edited.block:
             return stretch.run(self, edited, frame)
-        return self.execute_all(body, frame)
+        return self.execute_some(body, frame, body)
+
+    def execute_some(self, statements: list[ast.stmt], frame: Frame, block: list[ast.stmt]) -> int:
+        """Runs some statements of a block."""
+        marks = self.unit.landmarks
+        if marks is None or frame.function is None or frame.namespace.path not in marks.paths:
+            return self.execute_all(statements, frame)
+        return marks.run(self, statements, frame, block)
 
     def execute_all(self, body: list[ast.stmt], frame: Frame) -> int:
         """The same for statements that are not looked at apart."""

@@ -13,18 +13,21 @@ from functools import partial
 from typing import Any
 
 from device_lens.domain.heap import moment
+from device_lens.domain.history import History
 from device_lens.domain.values import forgetting
 from device_lens.interpreter import patching, standalone, unfinished
 from device_lens.interpreter.budget import Budget, Options
 from device_lens.interpreter.edits import Codes, Edits
 from device_lens.interpreter.former import Former
+from device_lens.interpreter.landmarks import Landmarks
 from device_lens.interpreter.loads import Load, undo
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Recorder
 from device_lens.interpreter.relevance import Relevance
-from device_lens.interpreter.stretch import Stretch, Visits
+from device_lens.interpreter.stretch import Stretch
 from device_lens.interpreter.unit import Unit
+from device_lens.interpreter.visits import Visits
 from device_lens.interpreter.watched import Watched
 from device_lens.models.torch.parts import device_remembered
 
@@ -38,6 +41,10 @@ class Program:
         self.loading: list[str] = []
         self.stretch: Stretch | None = None
         """The statements that were edited last, in a function."""
+        self.edited: frozenset[str] = frozenset()
+        """The files that somebody edits."""
+        self.history: History | None = None
+        """What happens to the heap in the unit that runs, where its states will be asked for."""
         self._overtaken: set[Hashable] = set()
         """The scripts that an edit took."""
         self._start_afresh(workspace)
@@ -70,6 +77,7 @@ class Program:
         """Takes the files as they are now."""
         self.cancelled = cancelled
         self.machine.workspace = workspace
+        self.edited = workspace.edited
         self._leave_alone()
         self.relevance.begin(workspace)
         self._edits = Edits()
@@ -297,9 +305,13 @@ class Program:
         cancelled = self.cancelled
         journal = machine.journal
         mark, start = journal.mark(), moment()
-        journal.log = None if self.stretch is None else []
+        in_script = self.edited if key is not None else frozenset()
+        self.history = History() if in_script or self.stretch is not None else None
+        journal.log = None if self.history is None else self.history.changes
         self._looked_at: list[Visits] = []
         self.look_at_edited(unit)
+        if self.history is not None and in_script:
+            unit.landmarks = Landmarks(self.history, in_script)
         if key in self._overtaken and unit.visits is not None:
             self.cancelled = partial(
                 _give_way, unit.visits, unit.visits.stretch.is_plain, cancelled
@@ -312,16 +324,17 @@ class Program:
             journal.undo(mark)
             if unit.visits is not None:
                 unit.visits.close(unit)
-            for visits in self._looked_at:
-                visits.finish(journal.log or [])
-            journal.log = None
+            if self.history is not None:
+                for visits in self._looked_at:
+                    visits.finish(self.history)
+            self.history = journal.log = None
             unit.close()
             self.cancelled = cancelled
             self._overtaken.discard(key)
 
     def look_at_edited(self, unit: Unit) -> None:
         """Has the runs of the statements that were edited last taken down in a unit."""
-        if self.stretch is not None and self.machine.journal.log is not None:
+        if self.stretch is not None and self.history is not None:
             unit.visits = Visits(self.stretch)
             self._looked_at.append(unit.visits)
 

@@ -19,6 +19,10 @@ class ForeignClass:
 class Workspace(Protocol):
     """The files around the one that is analysed. None of these block on other processes."""
 
+    @property
+    def edited(self) -> frozenset[str]:
+        """The files that somebody edits."""
+
     def source(self, path: str) -> Any | None:
         """The parsed file (`syntax.source.SourceFile`), or None."""
 

@@ -23,16 +23,9 @@ from device_lens.domain.values import (
 )
 from device_lens.interpreter.budget import Budget, Cancelled, Exhausted
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.stretch import (
-    Stretch,
-    Visit,
-    Visits,
-    copied,
-    observed,
-    part_of,
-    state_of,
-)
+from device_lens.interpreter.stretch import Stretch, observed
 from device_lens.interpreter.told import Context, context_of
+from device_lens.interpreter.visits import Visit, Visits, copied, part_of, state_of
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -47,6 +40,9 @@ def again(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, splice: 
     function = splice.function
     around = stretch.names_around(chunk, function)
     if visits is None or not visits.usable or around is None or not stretch.is_plain:
+        return False
+    landmarks = unit.landmarks
+    if landmarks is not None and landmarks.misses(stretch):
         return False
     if not visits.each and stretch.block is not function.body:
         return False  # a loop around it may run, and tell of what its text changes
@@ -70,12 +66,23 @@ def again(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, splice: 
     parts = (replaced.get(key, part) for key, part in unit.parts.items())
     unit.parts = {id(part): part for part in parts}
     for visit, new in made:
+        if landmarks is not None:
+            landmarks.bound |= _bound(visit, new)
         visit.part = new.part
         unit.asked.update(new.part.asked)
         unit.consulted |= new.part.consulted
         unit.noted |= new.part.noted
     visits.stretch = stretch
     return True
+
+
+def begun(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, splice: Splice) -> bool:
+    """Runs statements that were put between others in a unit by themselves; False where the whole
+    unit must run."""
+    if unit.landmarks is None:
+        return False
+    unit.visits = unit.landmarks.visits(machine, unit, stretch, splice)
+    return again(machine, unit, stretch, chunk, splice)
 
 
 def _bound(old: Visit, new: Visit) -> frozenset[str]:
@@ -125,7 +132,7 @@ def _run_from(
     journal = machine.journal
     part = part_of(machine, unit)
     part.path, part.active, part.current_call = start.path, start.active, start.current_call
-    part.symbolic = start.part.symbolic
+    part.symbolic = start.symbolic
     # A function that is entered needs the whole unit; all else is short, and the next version
     # needs it too.
     part.budget = Budget(start.steps, lambda: bool(part.activated))

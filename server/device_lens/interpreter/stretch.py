@@ -10,25 +10,21 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
-from copy import copy
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.heap import MISSING, Dated, Delta, Table, moment
+from device_lens.domain.heap import MISSING, Dated, Delta
 from device_lens.domain.path import Path
 from device_lens.domain.values import (
-    Remembered,
     newly_treated,
-    remembered,
 )
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.told import Context, context_of
-from device_lens.interpreter.watched import Watched
+from device_lens.interpreter.told import context_of
+from device_lens.interpreter.visits import MOST_VISITS, Outcome, Visit, part_of, state_of
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
-    from device_lens.interpreter.unit import Unit
     from device_lens.syntax.chunk import Chunk, Splice
 
 MOST_VISITS = 24
@@ -159,125 +155,23 @@ def _end(statement: ast.stmt) -> int:
     return statement.end_lineno or statement.lineno
 
 
-@dataclass(slots=True)
-class Visit:
-    """One run of a stretch: the state before it, and what it found (`part`)."""
-
-    path: Path
-    globals: Table
-    stack: list[Frame]
-    frame: Frame
-    active: Any
-    current_call: Any
-    shared: dict[Any, Any]
-    steps: int
-    unknowns: Remembered
-    watched: Watched
-    logged: int
-    born: int
-    part: Unit
-    outcome: Outcome | None = None
-    spent: list[int] = field(default_factory=list)
-    """Steps that each function on the stack took in the whole script."""
-    state: Delta = field(default_factory=dict)
-    """What must be written to the heap to have the state before the stretch, once the script is
-    over."""
-    head: Visit | None = None
-    """The state behind the first statements of the stretch, with what these did, once it has run
-    again."""
-    body: tuple[ast.stmt, ...] = ()
-    """The statements of the stretch that lead to this state, where it is a head."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What a stretch did to the rest of the program: changes of what was there before it, unknowns
-    that it treats as tensors, and the steps that it took. `names` are those that it bound;
-    `starts` tells that CUDA first starts in it."""
-
-    writes: Delta
-    names: frozenset[str]
-    treated: set[int]
-    steps: int
-    starts: bool
-
-    def then(self, other: Outcome) -> Outcome:
-        """What both did, one after the other."""
-        return Outcome(
-            {**self.writes, **other.writes},
-            self.names | other.names,
-            self.treated | other.treated,
-            self.steps + other.steps,
-            self.starts or other.starts,
-        )
-
-
-@dataclass(slots=True)
-class Visits:
-    """All runs of a stretch in one unit. Without `usable` they tell too little to do without the
-    unit's own run."""
-
-    stretch: Stretch
-    usable: bool = True
-    each: list[Visit] = field(default_factory=list)
-    contexts: list[Context] = field(default_factory=list)
-    steps: int = 0
-    """Steps that were left at the end of the unit."""
-    asks_start: bool = False
-    """Whether anything in the unit looked at where CUDA was started."""
-
-    def close(self, unit: Unit) -> None:
-        """Takes down what the whole unit has spent, at its end."""
-        from device_lens.interpreter.functions import counted_as
-
-        watched = unit.watched
-        if watched.kept_graphs or watched.bypasses or unit.budget.steps < 0:
-            self.usable = False
-        if any(each.watched.mask is not watched.mask for each in self.each):
-            self.usable = False  # what sets the mask asks where CUDA was started
-        if not self.usable:
-            self.each = []
-        self.steps = unit.budget.steps
-        self.asks_start = watched.asks_start
-        for visit in self.each:
-            visit.spent = [
-                unit.spent[counted_as(frame.function, (frame.self_value,))]
-                for frame in visit.stack
-                if frame.function is not None
-            ]
-
-    def finish(self, log: Sequence[tuple[Table, Any, Any]]) -> None:
-        """Works out the states of the visits, once all that was logged is undone."""
-        later: Delta = {}
-        position = len(log)
-        for visit in reversed(self.each):
-            for entry in reversed(log[visit.logged : position]):
-                later[id(entry[0]), entry[1]] = entry
-            position = visit.logged
-            visit.state = {
-                place: entry
-                for place, entry in later.items()
-                if not isinstance(entry[0], Dated) or entry[0].born < visit.born
-            }
-
-
 def run(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     """Runs a block that has the stretch in it."""
     block = stretch.block
     return (
-        machine.execute_all(block[: stretch.start], frame)
+        machine.execute_some(block[: stretch.start], frame, block)
         or _visit(machine, stretch, frame)
-        or machine.execute_all(block[stretch.stop :], frame)
+        or machine.execute_some(block[stretch.stop :], frame, block)
     )
 
 
 def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     """Runs a stretch apart, and takes down what is needed to run it again."""
     unit = machine.unit
-    visits, log = unit.visits, machine.journal.log
-    if visits is None or log is None or visits.stretch is not stretch:
+    visits, history = unit.visits, machine.program.history
+    if visits is None or history is None or visits.stretch is not stretch:
         return machine.execute_all(stretch.body, frame)
-    if len(visits.each) >= MOST_VISITS or not stretch.is_plain or _is_nested(frame):
+    if len(visits.each) >= MOST_VISITS or not stretch.is_plain or is_nested(frame):
         visits.usable = False
     if not visits.usable:
         return machine.execute_all(stretch.body, frame)
@@ -287,7 +181,7 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     for name in ("memory", "activations", "spent", "shared", "stack", "defined", "classes"):
         setattr(part, name, getattr(unit, name))
     part.watched = unit.watched.inside()
-    visit = state_of(machine, frame, part, len(log))
+    visit = state_of(machine, frame, part, history.mark())
     visits.each.append(visit)
     visits.contexts.append(context_of(stretch.body, frame))
     flow, machine.path, visit.outcome = observed(machine, visit, frame, stretch.body)
@@ -306,55 +200,10 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     return flow
 
 
-def _is_nested(frame: Frame) -> bool:
+def is_nested(frame: Frame) -> bool:
     """Whether the function stands in another one, which its text is a part of."""
     function = frame.function
     return function is not None and function.scope is not function.namespace.scope
-
-
-def part_of(machine: Machine, unit: Unit) -> Unit:
-    """A unit for one run of a stretch, where the machine is now."""
-    part = machine.program.unit(0)
-    part.standalone, part.symbolic_depth = unit.standalone, unit.symbolic_depth
-    part.recorder.settled = unit.recorder.settled
-    part.path, part.active = machine.path, machine.active
-    part.current_call = machine.current_call
-    return part
-
-
-def state_of(machine: Machine, frame: Frame, part: Unit, logged: int) -> Visit:
-    """The state in which the machine is now, before a stretch that runs in a part."""
-    copies: dict[int, Frame] = {}
-    return Visit(
-        machine.path,
-        dict(machine.globals),
-        [copied(each, copies) for each in machine.stack],
-        copied(frame, copies),
-        machine.active,
-        machine.current_call,
-        dict(machine.shared),
-        machine.budget.steps,
-        remembered(),
-        machine.watched.inside(apart=True),
-        logged,
-        moment(),
-        part,
-    )
-
-
-def copied(frame: Frame, copies: dict[int, Frame]) -> Frame:
-    """A frame as it is now, with its callers as they are."""
-    found = copies.get(id(frame))
-    if found is None:
-        found = copies[id(frame)] = copy(frame)
-        found.loops = [copy(loop) for loop in frame.loops]
-        for loop in found.loops:
-            loop.breaks, loop.continues, loop.mark = [], [], 0
-        found.exits, found.entry_mark = [], 0
-        found.yields = None if frame.yields is None else []
-        if frame.parent is not None:
-            found.parent = copied(frame.parent, copies)
-    return found
 
 
 def observed(

@@ -23,7 +23,8 @@ from device_lens.interpreter.recording import Recorder
 from device_lens.interpreter.watched import Watched
 
 if TYPE_CHECKING:
-    from device_lens.interpreter.stretch import Visits
+    from device_lens.interpreter.landmarks import Landmarks
+    from device_lens.interpreter.visits import Visits
 
 
 class Unit:
@@ -53,6 +54,8 @@ class Unit:
         """Calls within calls that are followed while it is symbolic."""
         self.visits: Visits | None = None
         """The runs of the statements that were edited last, where they are taken down."""
+        self.landmarks: Landmarks | None = None
+        """The states before the statements of files that somebody edits."""
         self.source: Any = None
         """The file that is run, if it is a script: what was found is placed by the nodes of this
         very parse."""
@@ -76,6 +79,8 @@ class Unit:
 
     def close(self) -> None:
         """Lets go of what only a run needs."""
+        if self.landmarks is not None:
+            self.landmarks.close(self)
         self._begin()
 
     def is_silent(self) -> bool:

@@ -54,9 +54,10 @@ class Notes:
     """Facts about values, by identity. The value is kept, so that its identity stays its own.
     Those of `below` are seen too, and not touched: what is dropped of them is hidden here."""
 
-    __slots__ = ("_below", "_by_id")
+    __slots__ = ("_below", "_by_id", "_seen_above")
 
     def __init__(self, below: Notes | None = None) -> None:
+        self._seen_above: dict[int, tuple[Any, Any]] | None = None
         self._by_id: dict[int, tuple[Any, Any]] = {}
         self._below: dict[int, tuple[Any, Any]] = {} if below is None else below._by_id
 
@@ -66,7 +67,12 @@ class Notes:
     def above(self) -> Notes:
         """New notes with these as they are now below them."""
         found = Notes()
-        found._below = {**self._below, **self._by_id} if self._by_id else self._below
+        if self._by_id:
+            if self._seen_above is None:
+                self._seen_above = {**self._below, **self._by_id}
+            found._below = self._seen_above
+        else:
+            found._below = self._below
         return found
 
     @property
@@ -75,6 +81,7 @@ class Notes:
         return self._by_id.keys().isdisjoint(self._below)
 
     def put(self, value: Any, note: Any) -> None:
+        self._seen_above = None
         self._by_id[id(value)] = (value, note)
 
     def get(self, value: Any) -> Any:
@@ -86,11 +93,13 @@ class Notes:
         return None if found is None else found[1]
 
     def drop(self, value: Any) -> None:
+        self._seen_above = None
         self._by_id.pop(id(value), None)
         if id(value) in self._below:
             self._by_id[id(value)] = (value, None)
 
     def clear(self) -> None:
+        self._seen_above = None
         if self._below:
             self._by_id = dict.fromkeys(self._below, (None, None))
         else:
@@ -104,10 +113,12 @@ class Notes:
     def take(self, other: Notes) -> None:
         """Takes in what another one noted and hid."""
         if other._by_id and other._by_id is not self._below:
+            self._seen_above = None
             self._by_id.update(other._by_id)
 
     def forget(self, other: Notes) -> None:
         """Forgets what was taken from another one."""
+        self._seen_above = None
         for key in other._by_id:
             self._by_id.pop(key, None)
 
@@ -139,6 +150,7 @@ class LastingNotes(Notes):
 
     def take_back(self) -> None:
         """Takes these notes away from all units: nobody sees their values any more."""
+        self._shared._seen_above = None
         for key in self._keys:
             self._shared._by_id.pop(key, None)
 

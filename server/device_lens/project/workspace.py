@@ -33,7 +33,13 @@ class ProjectWorkspace:
         self._seen: dict[str, SourceFile | FileProblem] = {}
         self._stamps: dict[str, object] = {}
         opened = self._snapshot.documents
+        self._edited = frozenset(opened)
         resolver.with_unsaved(frozenset(path for path in opened if not os.path.exists(path)))
+
+    @property
+    def edited(self) -> frozenset[str]:
+        """The open documents."""
+        return self._edited
 
     def source(self, path: str) -> SourceFile | None:
         """The parsed file; the same object for as long as this view lives."""
@@ -71,7 +77,13 @@ class ProjectWorkspace:
 
 
 class FileAlone(ProjectWorkspace):
-    """A file as if there were no other in the project: nothing that it imports is run for it."""
+    """A file as if there were no other in the project: nothing that it imports is run for it, and
+    nobody asks about a second version."""
+
+    @property
+    def edited(self) -> frozenset[str]:
+        """None: no state is worth keeping."""
+        return frozenset()
 
     def resolve(self, module: str, level: int, importer: str) -> str | None:
         """None: all that is imported lies outside."""

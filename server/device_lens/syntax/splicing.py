@@ -294,7 +294,7 @@ def _join(before: Definition, after: Definition, place: _Place, change: _Change)
     for mine, theirs in place.around[1:]:
         _shift_behind(mine, change)
         _end_like(mine, theirs, change)
-        _forget_answers(mine)
+        forget_answers(mine)
     block[first:stop] = added
     after.lineno = before.lineno
     _end_like(after, after, change)
@@ -331,7 +331,7 @@ def _end_like(mine: ast.stmt, theirs: ast.stmt, change: _Change) -> None:
         left.end_col_offset = right.end_col_offset
 
 
-def _forget_answers(node: ast.stmt) -> None:
+def forget_answers(node: ast.AST) -> None:
     """Drops what was remembered of a statement whose block is another one now."""
     for name in [name for name in node.__dict__ if name.startswith("_")]:
         del node.__dict__[name]

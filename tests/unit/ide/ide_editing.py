@@ -15,11 +15,13 @@ class Editing:
 
     def __init__(self, folder: Path, files: dict[str, str]) -> None:
         self.folder = folder
-        for name, text in files.items():
-            (folder / f"{name}.py").write_text(text, encoding="utf-8")
         self.store = FileStore()
         self.texts = dict(files)
-        self.version = 0
+        self.version = 1
+        for name, text in files.items():
+            path = folder / f"{name}.py"
+            path.write_text(text, encoding="utf-8")
+            self.store.change(str(path), self.version, text)
         self.project = self.fresh()
 
     def fresh(self) -> Project:

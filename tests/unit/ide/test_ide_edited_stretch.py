@@ -84,17 +84,14 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def typed(editing: Editing, mark: str, statement: str, scripts: list[str]) -> int:
-    """Types a statement before a comment, letter by letter; how often the script ran as a whole
-    after the first letter."""
+    """Types a statement before a comment, letter by letter; how often the script ran as a whole."""
     line = next(line for line in editing.texts["train"].split("\n") if line.strip() == mark)
     indent = line[: len(line) - len(mark)]
     editing.said("train")
-    editing.edit("train", line, f"{indent}{statement[0]}\n{line}")
-    editing.said("train")
     scripts.clear()
     whole = 0
-    for end in range(1, len(statement)):
-        before = f"{indent}{statement[:end]}\n{line}"
+    for end in range(len(statement)):
+        before = f"{indent}{statement[:end]}\n{line}" if end else line
         editing.edit("train", before, f"{indent}{statement[: end + 1]}\n{line}")
         mine = editing.said("train")
         whole += len(scripts)
@@ -235,17 +232,49 @@ def test_a_script_that_an_edit_took_runs_to_its_end(tmp_path: Path, scripts: lis
     """Each letter cancels the look at the letter before it, and half a run would be lost."""
     editing = Editing(tmp_path, {"train": SCRIPT})
     path = str(tmp_path / "train.py")
-    editing.said("train")
-    editing.edit("train", "    # here", "    n\n    # here")
+    typed(editing, "# here", "n", scripts)
+    typed(editing, "# end", "m", scripts)
+    editing.edit("train", "    n\n", "    ne\n")
     scripts.clear()
     with suppress(Cancelled):
         editing.project.analyse(path, editing.snapshot(), lambda: bool(scripts))
     assert scripts == [path]
     scripts.clear()
-    editing.edit("train", "    n\n", "    new\n")
+    editing.edit("train", "    ne\n", "    new\n")
     mine = editing.said("train")
     assert scripts == []
     assert mine == editing.said("train", editing.fresh())
+
+
+@pytest.mark.parametrize("first", ["# here", "# loop", "# end"])
+@pytest.mark.parametrize("second", ["# here", "# loop", "# end"])
+def test_a_statement_at_another_place_runs_by_itself_too(
+    tmp_path: Path, scripts: list[str], first: str, second: str
+) -> None:
+    editing = Editing(tmp_path, {"train": SCRIPT})
+    assert typed(editing, first, "new = torch.ones(4).to('cuda:1')", scripts) == 0
+    assert typed(editing, second, "print(torch.zeros(4))", scripts) == 0
+    assert typed(editing, "# end", "more = torch.ones(4)", scripts) == 0
+
+
+@pytest.mark.parametrize(("mark", "other"), [("# here", "# end"), ("# loop", "# here")])
+def test_a_statement_sees_what_was_typed_before_it(
+    tmp_path: Path, scripts: list[str], mark: str, other: str
+) -> None:
+    """The states before the statements that were there are older than what is typed."""
+    editing = Editing(tmp_path, {"train": SCRIPT})
+    typed(editing, mark, "new = torch.ones(4).to('cuda:1')", scripts)
+    assert typed(editing, other, "print()", scripts) == 0
+    assert typed(editing, mark, "other = new + torch.ones(4, device='cuda:0')", scripts) > 0
+    _, found = editing.said("train")
+    assert "device-mismatch" in [rule for rule, *_ in found]
+
+
+def test_the_end_of_a_block_is_a_place_too(tmp_path: Path, scripts: list[str]) -> None:
+    editing = Editing(tmp_path, {"train": SCRIPT})
+    line = "        seen.append(out.detach())\n"
+    editing.edit("train", line, f"{line}        # last\n")
+    assert typed(editing, "# last", "new = torch.ones(4).to('cuda:1')", scripts) == 0
 
 
 HOST = """\

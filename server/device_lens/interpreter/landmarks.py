@@ -1,0 +1,164 @@
+"""The states before the statements of files that somebody edits, kept while a unit runs.
+
+What is typed between two of these statements then runs by itself from the first letter on, as
+`stretch.py` and `replay.py` tell: the unit need not run once more for it.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.history import History
+from device_lens.domain.values import Known, Remembered, newly_remembered
+from device_lens.interpreter.stretch import Stretch, is_nested
+from device_lens.interpreter.told import Context, context_of
+from device_lens.interpreter.visits import MOST_VISITS, Outcome, Visit, Visits, part_of, state_of
+from device_lens.syntax.splicing import forget_answers
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+    from device_lens.interpreter.unit import Unit
+    from device_lens.syntax.chunk import Splice
+
+MOST_LANDMARKS = 3_000
+"""States that are kept of one unit."""
+_NOTHING = Outcome({}, frozenset(), set(), 0, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Landmark:
+    """A state before a statement, and how much had been remembered of unknowns by then."""
+
+    visit: Visit
+    remembered: int
+
+
+class Landmarks:
+    """Those of one unit, for the files of some paths. A place is the statement behind it, at the
+    end of a block the block's identity; None: there are too many for it."""
+
+    def __init__(self, history: History, paths: frozenset[str]) -> None:
+        self.paths = paths
+        self._history = history
+        self._places: dict[Any, list[Landmark] | None] = {}
+        self._blocks: list[list[ast.stmt]] = []
+        self._count = 0
+        self._frame: Frame | None = None
+        self._callers: dict[int, Frame] = {}
+        self._remembered: list[Known] = []
+        self._spent: Counter[Any] = Counter()
+        self._steps = 0
+        self._usable = False
+        self.bound: set[str] = set()
+        """The names that the statements which run by themselves have bound."""
+        self._former: frozenset[str] = frozenset()
+
+    def run(
+        self, machine: Machine, statements: Sequence[ast.stmt], frame: Frame, block: list[ast.stmt]
+    ) -> int:
+        """Runs some statements of a block. At its end there is a landmark too."""
+        for statement in statements:
+            self._take(machine, frame, statement)
+            if flow := machine.execute_all([statement], frame):
+                return flow
+        if not statements or statements[-1] is block[-1]:
+            self._blocks.append(block)  # so that no other one gets its identity
+            self._take(machine, frame, id(block))
+        return 0
+
+    def _take(self, machine: Machine, frame: Frame, place: Any) -> None:
+        taken = self._places.setdefault(place, [])
+        if taken is None:
+            return
+        if len(taken) == MOST_VISITS or self._count == MOST_LANDMARKS or is_nested(frame):
+            self._places[place] = None
+            return
+        self._count += 1
+        self._remembered += newly_remembered()
+        logged = self._history.mark()
+        visit = state_of(machine, frame, machine.unit, logged, [], self._callers_of(frame))
+        taken.append(Landmark(visit, len(self._remembered)))
+
+    def _callers_of(self, frame: Frame) -> dict[int, Frame]:
+        """The copies of its callers, which stay as they are for as long as it runs."""
+        if frame is self._frame:
+            del self._callers[id(frame)]
+        else:
+            self._frame, self._callers = frame, {}
+        return self._callers
+
+    def close(self, unit: Unit) -> None:
+        """Takes down what the whole unit has spent, at its end."""
+        watched = unit.watched
+        self._frame, self._callers = None, {}
+        self._usable = not (watched.kept_graphs or watched.bypasses or unit.budget.steps < 0)
+        self._spent, self._steps = unit.spent, unit.budget.steps
+
+    def visits(
+        self, machine: Machine, unit: Unit, stretch: Stretch, splice: Splice
+    ) -> Visits | None:
+        """What the unit would have taken down of the place at which a stretch was put in; None
+        where that cannot be told."""
+        taken = self._places.get(_place_behind(stretch))
+        if splice.removed or not taken or not self._usable:
+            return None
+        self._former = frozenset(self.bound)
+        mask = unit.watched.mask
+        if any(each.visit.watched.mask is not mask for each in taken):
+            return None
+        known = [each.visit for each in taken]
+        states = self._history.states((visit.logged, visit.born) for visit in known)
+        each: list[Visit] = []
+        for landmark, state in zip(taken, states, strict=True):
+            visit = copy(landmark.visit)
+            visit.state, visit.outcome = state, _NOTHING
+            visit.unknowns = self._known_at(landmark)
+            visit.part = part_of(machine, unit)
+            visit.part.symbolic = visit.symbolic
+            visit.part.watched = visit.watched.inside()
+            visit.take_down(self._spent)
+            unit.use(visit.part)
+            each.append(visit)
+        contexts = _contexts_without(each, splice)
+        return Visits(stretch, True, each, contexts, self._steps, unit.watched.asks_start)
+
+    def misses(self, stretch: Stretch) -> bool:
+        """Whether a stretch mentions names that statements typed elsewhere have bound since the
+        landmarks were taken."""
+        nodes = (node for statement in stretch.body for node in ast.walk(statement))
+        return any(isinstance(node, ast.Name) and node.id in self._former for node in nodes)
+
+    def _known_at(self, landmark: Landmark) -> Remembered:
+        known = {id(each[0]): each for each in self._remembered[: landmark.remembered]}
+        return list(known.values())
+
+
+def _place_behind(stretch: Stretch) -> Any:
+    block, stop = stretch.block, stretch.stop
+    return block[stop] if stop < len(block) else id(block)
+
+
+def _contexts_without(visits: list[Visit], splice: Splice) -> list[Context]:
+    """What the text tells where the new statements are not there."""
+    block, start = splice.block, splice.start
+    added = block[start : start + splice.added]
+    around = {
+        id(node): node
+        for visit in visits
+        for node in (splice.function, *(loop.node for loop in visit.frame.loops))
+    }
+    del block[start : start + splice.added]
+    try:
+        for node in around.values():
+            forget_answers(node)
+        return [context_of([], visit.frame) for visit in visits]
+    finally:
+        block[start:start] = added
+        for node in around.values():
+            forget_answers(node)
