@@ -89,21 +89,19 @@ def editing(random: Random, corpus: Sequence[str]) -> list[Step]:
 
 
 def typing(random: Random, corpus: Sequence[str]) -> list[Step]:
-    """Statements typed at one place of a script or of what it imports, some letters at a time."""
+    """Statements typed at a few places of a script or of what it imports, some letters at a time."""
     main, helper = random.choice(corpus), random.choice(corpus)
     if random.random() < 0.6:
         main = "from helper import *\n" + main
     in_main = random.random() < 0.6
     lines = (main if in_main else helper).split("\n")
-    depth = " " if random.random() < 0.75 else ""
-    inside = [
-        at for at, line in enumerate(lines) if line.strip() and (line[0] == " ") == bool(depth)
-    ]
-    at = random.choice(inside) if inside else random.randrange(len(lines))
-    indent = len(lines[at]) - len(lines[at].lstrip())
-    words = _WORD.findall("\n".join(lines)) or ["x"]
-    steps = []
-    for _ in range(random.randint(1, 3)):
+    contents: dict[str, Content] = {MAIN: main, HELPER: helper}
+    steps = [Step(contents, MAIN)]
+    at, indent = _place(random, lines)
+    for number in range(random.randint(1, 4)):
+        if number and random.random() < 0.4:
+            at, indent = _place(random, lines)
+        words = _WORD.findall("\n".join(lines)) or ["x"]
         typed = "".join(
             random.choice(words) if part == "?" else part
             for part in re.split(r"(\?)", random.choice(_STATEMENTS))
@@ -113,12 +111,18 @@ def typing(random: Random, corpus: Sequence[str]) -> list[Step]:
             count = random.randint(1, 8)
             lines[at] += typed[:count]
             typed = typed[count:]
-            text = "\n".join(lines)
-            contents: dict[str, Content] = {MAIN: main, HELPER: helper}
-            contents[MAIN if in_main else HELPER] = text
+            contents = {**contents, MAIN if in_main else HELPER: "\n".join(lines)}
             steps.append(Step(contents, MAIN if random.random() < 0.7 else HELPER))
         at += 1
     return steps
+
+
+def _place(random: Random, lines: Sequence[str]) -> tuple[int, int]:
+    """A line before which something is typed, mostly inside of a definition, and how far in."""
+    depth = random.random() < 0.75
+    inside = [at for at, line in enumerate(lines) if line.strip() and (line[0] == " ") == depth]
+    at = random.choice(inside) if inside else random.randrange(len(lines))
+    return at, len(lines[at]) - len(lines[at].lstrip())
 
 
 def notebook_editing(random: Random, corpus: Sequence[str]) -> list[Step]:

@@ -22,23 +22,24 @@ class Above:
     """The nodes around those of one version of a chunk."""
 
     def __init__(self, chunk: Chunk) -> None:
+        self._body = chunk.body
         self._around: dict[ast.AST, ast.AST | None] = {}
-        pending: list[tuple[Block, Block | None]] = [(each, None) for each in chunk.body]
-        while pending:
-            block, around = pending.pop()
-            self._around[block] = around
-            pending += [(inner, block) for inner in _inner_blocks(block)]
-        self._blocks = list(self._around)
 
     def get(self, node: ast.AST) -> ast.AST | None:
         """The node around a node; None around a top-level statement and for other nodes."""
         if node not in self._around:
-            line = getattr(node, "lineno", None)
-            for block in self._blocks:
-                if (line is None or _covers(block, line)) and node in _inside(block):
-                    self._around.update(_inside(block))
-                    break
+            self._look_for(node)
         return self._around.get(node)
+
+    def _look_for(self, node: ast.AST) -> None:
+        line = getattr(node, "lineno", None)
+        pending: list[tuple[Block, Block | None]] = [(each, None) for each in self._body]
+        while pending and node not in self._around:
+            block, around = pending.pop()
+            self._around[block] = around
+            if line is None or _covers(block, line):
+                self._around.update(_inside(block))
+                pending += [(inner, block) for inner in _inner_blocks(block)]
 
 
 _KNOWN: WeakKeyDictionary[Chunk, Above] = WeakKeyDictionary()

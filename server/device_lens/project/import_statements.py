@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -21,6 +21,9 @@ class Import:
     names: tuple[str, ...] = ()
 
 
+_IMPORTING = ast.Import | ast.ImportFrom
+_INSIDE = "_imports"
+"""The entry of a statement under which its imports are kept."""
 _KNOWN: WeakKeyDictionary[Chunk, tuple[Import, ...]] = WeakKeyDictionary()
 
 
@@ -35,8 +38,8 @@ def imports_of(file: SourceFile) -> Iterator[Import]:
         yield from known
 
 
-def _imports(body: tuple[ast.stmt, ...]) -> Iterator[Import]:
-    stack: list[ast.stmt] = list(reversed(body))
+def _imports(body: Iterable[ast.stmt]) -> Iterator[Import]:
+    stack: list[ast.stmt] = list(body)[::-1]
     while stack:
         statement = stack.pop()
         if isinstance(statement, ast.Import):
@@ -44,5 +47,20 @@ def _imports(body: tuple[ast.stmt, ...]) -> Iterator[Import]:
         elif isinstance(statement, ast.ImportFrom):
             names = tuple(alias.name for alias in statement.names)
             yield Import(statement.module or "", statement.level, names)
-        elif type(statement) is not Resting:
-            stack += reversed(list(child_statements(statement)))
+        elif type(statement) is Resting:
+            continue
+        elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            for inner in statement.body:
+                yield from _imports_of(inner)
+        elif hasattr(statement, "body"):
+            stack += list(child_statements(statement))[::-1]
+
+
+def _imports_of(statement: ast.stmt) -> Iterable[Import]:
+    """Those of a statement of a function, remembered with it: typing leaves most as they are."""
+    if not hasattr(statement, "body"):
+        return _imports((statement,)) if isinstance(statement, _IMPORTING) else ()
+    known: tuple[Import, ...] | None = statement.__dict__.get(_INSIDE)
+    if known is None:
+        known = statement.__dict__[_INSIDE] = tuple(_imports((statement,)))
+    return known
