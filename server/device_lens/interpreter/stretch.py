@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
     from device_lens.syntax.chunk import Chunk, Splice
 
-MOST_VISITS = 24
-"""Visits of the statements in one script whose states are kept."""
 _BEYOND = (
     ast.FunctionDef,
     ast.AsyncFunctionDef,

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from device_lens.syntax.chunk import Chunk, SyntaxProblem
+from device_lens.syntax.chunk import Chunk
 from device_lens.syntax.grafting import graft
-from device_lens.syntax.position import Position, Range
-from device_lens.syntax.quiet import Failure, parse_text, quiet
+from device_lens.syntax.quiet import parse_text, quiet
 from device_lens.syntax.recovery import mend
+from device_lens.syntax.retyping import retype
 from device_lens.syntax.scanner import LogicalLine, is_blank, logical_lines
 from device_lens.syntax.segments import (
     Segment,
@@ -52,8 +52,8 @@ class _Part:
     first: int
     last: int
     """The lines, from ``first`` to before ``last``, that were tried as a whole."""
-    failure: Failure | None
-    """Why those lines do not parse; None when the segments have their trees."""
+    fails: bool
+    """Whether those lines do not parse; else the segments have their trees."""
     inside_out: bool = False
 
 
@@ -73,6 +73,9 @@ def rebuild(lines: Sequence[str], old_lines: Sequence[str], old: Layout) -> Layo
     if head == len(lines) == len(old_lines):
         return old
     moved = len(lines) - len(old_lines)
+    retyped = _retyped(lines, len(old_lines), old, head, tail)
+    if retyped is not None:
+        return retyped
     before, after = 0, len(old.chunks)
     if not old.inside_out:
         before = _chunks_before(lines, old, head)
@@ -85,6 +88,27 @@ def rebuild(lines: Sequence[str], old_lines: Sequence[str], old: Layout) -> Layo
             return _joined(lines, old, 0, _inside_out(lines), len(old.chunks), 0)
         kept = bisect_left(old.starts, part.stop - moved)
         return _joined(lines, old, before, part, kept, moved)
+
+
+def _retyped(
+    lines: Sequence[str], old_count: int, old: Layout, head: int, tail: int
+) -> Layout | None:
+    """The old chunks with one in which some lines are others, if these can be read alone."""
+    number = bisect_right(old.starts, head) - 1
+    if number < 0 or old.inside_out or old_count - tail > old.stop(number):
+        return None
+    start, moved = old.starts[number], len(lines) - old_count
+    stop = old.stop(number) + moved
+    with quiet():
+        chunk = retype(
+            old.chunks[number], lines[start:stop], head - start, stop - len(lines) + tail
+        )
+    if chunk is None:
+        return None
+    return Layout(
+        [*old.chunks[:number], chunk, *old.chunks[number + 1 :]],
+        [*old.starts[: number + 1], *(line + moved for line in old.starts[number + 1 :])],
+    )
 
 
 def _joined(
@@ -160,7 +184,7 @@ def _chunks_before(lines: Sequence[str], old: Layout, head: int) -> int:
 
 def _ends_before(chunk: Chunk, lines: Sequence[str], stop: int) -> bool:
     """Whether nothing at or after line ``stop`` can belong to the chunk that ends there."""
-    if chunk.problem is not None or chunk.text.rpartition("\n")[2].startswith("@"):
+    if chunk.broken or chunk.text.rpartition("\n")[2].startswith("@"):
         return False
     following = next((line for line in islice(lines, stop, None) if not is_blank(line)), None)
     return following is None or starts_statement(following)
@@ -184,23 +208,23 @@ def _part(lines: Sequence[str], start: int, stop: int, anchors: frozenset[int]) 
     first, last = _trimmed(lines, start, stop)
     tree = parse_text("\n".join(lines[first:last]))
     if isinstance(tree, ast.Module):
-        return _Part(segments_of_tree(tree, lines, first, last), stop, first, last, None)
+        return _Part(segments_of_tree(tree, lines, first, last), stop, first, last, False)
     seen: list[LogicalLine] = []
     segments: list[Segment] = []
     for segment in segments_of_lines(_noted(logical_lines(lines, first, len(lines)), seen)):
         if segment.start >= stop and segment.start in anchors:
-            return _Part(segments, segment.start, first, last, tree)
+            return _Part(segments, segment.start, first, last, True)
         segments.append(segment)
     if ends_in_string(seen):
         return None
-    return _Part(segments, len(lines), first, last, tree)
+    return _Part(segments, len(lines), first, last, True)
 
 
 def _inside_out(lines: Sequence[str]) -> _Part:
     """The segments of a whole text in which some string is not closed."""
     cut = unclosed_strings(lines, list(logical_lines(lines, 0, len(lines))))
     segments = list(segments_of_lines(logical_lines(lines, 0, len(lines), cut)))
-    return _Part(segments, len(lines), 0, 0, Failure("a string is not closed"), True)
+    return _Part(segments, len(lines), 0, 0, True, True)
 
 
 def _noted(found: Iterable[LogicalLine], seen: list[LogicalLine]) -> Iterator[LogicalLine]:
@@ -231,46 +255,18 @@ def _chunks(part: _Part, lines: Sequence[str], pool: Pool) -> Iterator[Chunk]:
         same = pool.get(text)
         if same:
             yield same.pop()
-        elif part.failure is None:
+        elif not part.fails:
             first_line = segment.start - part.first + 1
-            yield Chunk(segment.body, text, first_line, _null_problem(text))
+            yield Chunk(segment.body, text, first_line, "\0" in text)
         else:
             whole = (segment.start, segment.stop) == (part.first, part.last)
-            yield _chunk_of_text(text, part.failure if whole else None)
+            yield _chunk_of_text(text, fails=whole)
 
 
-def _chunk_of_text(text: str, failure: Failure | None) -> Chunk:
-    """A chunk parsed on its own; ``failure`` is why it does not parse, where that is known."""
-    if failure is None:
-        tree = parse_text(text)
-        if isinstance(tree, ast.Module):
-            return Chunk(tuple(tree.body), text, 1, _null_problem(text))
-        failure = tree
-    lines = text.split("\n")
-    mended = mend(lines)
-    problem = SyntaxProblem(failure.message, _place(failure, lines))
-    return Chunk(mended.body, text, 1, problem, mended.omitted)
-
-
-def _null_problem(text: str) -> SyntaxProblem | None:
-    """Python refuses null bytes anywhere; the tree is made as if they were not there."""
-    if "\0" not in text:
-        return None
-    head = text[: text.index("\0")]
-    line, column = head.count("\n"), len(head.rpartition("\n")[2])
-    where = Range(Position(line, column), Position(line, column + 1))
-    return SyntaxProblem("source code cannot contain null bytes", where)
-
-
-def _place(failure: Failure, lines: Sequence[str]) -> Range:
-    """Where a failure was noticed: at least one character where the line has one."""
-    start = _clamped(failure.line - 1, failure.column - 1, lines)
-    end = _clamped(failure.end_line - 1, failure.end_column - 1, lines)
-    if not failure.end_line or end <= start:
-        end = Position(start.line, min(start.column + 1, len(lines[start.line])))
-    return Range(start, end)
-
-
-def _clamped(line: int, column: int, lines: Sequence[str]) -> Position:
-    line = min(max(line, 0), len(lines) - 1)
-    return Position(line, min(max(column, 0), len(lines[line])))
+def _chunk_of_text(text: str, fails: bool) -> Chunk:
+    """A chunk parsed on its own; `fails` where it is known not to parse."""
+    tree = None if fails else parse_text(text)
+    if isinstance(tree, ast.Module):
+        return Chunk(tuple(tree.body), text, 1, "\0" in text)
+    mended = mend(text.split("\n"))
+    return Chunk(mended.body, text, 1, True, mended.omitted, mended.changed)

@@ -7,15 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from device_lens.syntax.position import Position, Range, column_of_byte
+from device_lens.syntax.problems import SyntaxProblem, problem_of
 from device_lens.syntax.quiet import legible
-
-
-@dataclass(frozen=True, slots=True)
-class SyntaxProblem:
-    """Why some text is left out of the tree, and where it was noticed."""
-
-    message: str
-    range: Range
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +34,17 @@ class Chunk:
     """
 
     body: tuple[ast.stmt, ...]
-    """What parses; with a ``problem``, what is left when the broken statements are taken out."""
+    """What parses; of a ``broken`` chunk what is left when the broken statements are taken out."""
     text: str
     """Whole lines, joined with ``\\n``, without the last line's end."""
     first_line: int
     """The ``lineno`` that the nodes give to the chunk's first line."""
-    problem: SyntaxProblem | None = None
+    broken: bool = False
+    """Whether the text does not parse as it is."""
     omitted: tuple[tuple[int, int], ...] = ()
     """The stretches of lines, from a first to before a last, that were left out as broken."""
+    mended: tuple[tuple[int, int], ...] = ()
+    """Those for which the tree has anything else than what they say."""
     lineage: object = field(default_factory=object)
     """What chunks share that follow one another in the versions of a file and keep nodes of the
     one before (`grafting.py`, `splicing.py`): a node that was kept has its place in the newest of
@@ -66,6 +62,11 @@ class Chunk:
     def use_up(self) -> None:
         """Gives the nodes away."""
         self.__dict__["_used_up"] = True
+
+    @cached_property
+    def problem(self) -> SyntaxProblem | None:
+        """Why the text does not parse; most of those who edit never ask."""
+        return problem_of(self.text) if self.broken else None
 
     @cached_property
     def line_count(self) -> int:
@@ -100,6 +101,6 @@ class Chunk:
     def _position(self, lineno: int, byte: int) -> Position:
         line = lineno - self.first_line
         # What stands for broken code may be longer than it: its places are clamped to the line.
-        if self.problem is None and self.text.isascii():
+        if not self.broken and self.text.isascii():
             return Position(line, byte)
         return Position(line, column_of_byte(self.line(line), byte))

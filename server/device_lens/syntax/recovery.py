@@ -19,6 +19,7 @@ from device_lens.syntax.quiet import parse_text
 
 _MOST_FUEL = 1_500_000
 _TRIAL_COST = 200
+_TRIES_OF_HEADER = 8
 _KNOWN_TRIALS = 4_000
 _LONG_TRIAL = 2_000
 """Trials that are remembered, and the length in characters from which none is."""
@@ -39,6 +40,8 @@ class Mended:
     body: tuple[ast.stmt, ...]
     omitted: tuple[tuple[int, int], ...]
     """The stretches of lines, from a first to before a last, that were taken out."""
+    changed: tuple[tuple[int, int], ...]
+    """Those in which anything is another text."""
 
 
 def mend(lines: Sequence[str]) -> Mended:
@@ -47,21 +50,41 @@ def mend(lines: Sequence[str]) -> Mended:
     What is left out becomes ``pass``, or, when it would bind names, binds them to ``...``, so
     that nobody takes them to be what they were before.
     """
-    mender = _Mender(list(lines))
+    mender = Mender(list(lines))
     mender.text(outline(lines))
     tree = parse_text("\n".join(mender.lines))
     if isinstance(tree, ast.Module):
-        return Mended(tuple(tree.body), tuple(mender.omitted))
-    return Mended((), ((0, len(lines)),))
+        return Mended(tuple(tree.body), tuple(mender.omitted), tuple(mender.changed))
+    everything = ((0, len(lines)),)
+    return Mended((), everything, everything)
 
 
-class _Mender:
+def mend_block(lines: Sequence[str], entries: Sequence[Entry]) -> Mender:
+    """Mends some lines of one block, whose entries these are."""
+    mender = Mender(list(lines))
+    mender.block(entries, "")
+    return mender
+
+
+def may_mend_within(size: int, counts: Sequence[int]) -> bool:
+    """Whether a text of some characters can be tried down to a block, where all that is not around
+    that parses: `counts` are the statements in those around it."""
+    tries = sum(count + _TRIES_OF_HEADER for count in counts)
+    return len(counts) * size + tries * _TRIAL_COST < _fuel(size)
+
+
+def _fuel(size: int) -> int:
+    return min(200_000 + 4 * size, _MOST_FUEL)
+
+
+class Mender:
     """The text under repair, and how many characters more may be parsed on trial."""
 
     def __init__(self, lines: list[str]) -> None:
         self.lines = lines
         self.omitted: list[tuple[int, int]] = []
-        self._fuel = min(200_000 + 4 * sum(map(len, lines)), _MOST_FUEL)
+        self.changed: list[tuple[int, int]] = []
+        self._fuel = _fuel(sum(map(len, lines)))
 
     def text(self, entries: Sequence[Entry]) -> None:
         """Mend the whole text; when it is one statement, that is known not to parse."""
@@ -139,6 +162,7 @@ class _Mender:
         if first.line.stop != number + 1 or head.strip() != "try:" or not first.children:
             return []
         self.lines[number] = self._indent(first) + "if 1:"
+        self.changed.append((number, number + 1))
         return kept
 
     def _simple(self, entry: Entry) -> None:
@@ -156,6 +180,7 @@ class _Mender:
             return
         last = entry.line.stop - 1
         self.lines[last] = self.lines[last][: entry.line.code_end] + " pass"
+        self.changed.append((last, last + 1))
 
     def _leave_out(self, group: Sequence[Entry]) -> None:
         """Replace a statement by an empty one, and a clause by nothing."""
@@ -168,6 +193,7 @@ class _Mender:
     def _blank(self, start: int, stop: int) -> None:
         self.lines[start:stop] = [""] * (stop - start)
         self.omitted.append((start, stop))
+        self.changed.append((start, stop))
 
     def _is_header(self, entry: Entry) -> bool:
         line = entry.line

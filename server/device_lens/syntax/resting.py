@@ -42,7 +42,7 @@ Resting.__name__ = Resting.__qualname__ = ast.FunctionDef.__name__  # as `ast.du
 def rest(source: SourceFile) -> None:
     """Lets the functions of a file rest, at which nobody has looked yet, and its lines."""
     for chunk in source.chunks:
-        if chunk.problem is None and not _ODD.search(chunk.text):
+        if not chunk.broken and not _ODD.search(chunk.text):
             _rest(chunk, chunk.body)
     source.lines.forget()
 

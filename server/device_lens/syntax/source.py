@@ -9,8 +9,9 @@ from functools import cached_property
 
 from device_lens.syntax.building import Layout, build, rebuild
 from device_lens.syntax.cells import CellMap
-from device_lens.syntax.chunk import Chunk, SyntaxProblem
+from device_lens.syntax.chunk import Chunk
 from device_lens.syntax.position import LineIndex, Range
+from device_lens.syntax.problems import SyntaxProblem
 from device_lens.syntax.suppressions import Suppressions, find_suppressions
 
 __all__ = ["Chunk", "SourceFile", "SyntaxProblem", "parse"]
@@ -28,10 +29,17 @@ class SourceFile:
     lines: LineIndex
     suppressions: Suppressions
     cell_map: CellMap | None = None
-    problems: tuple[SyntaxProblem, ...] = ()
-    """What does not parse, at absolute places."""
     inside_out: bool = False
     """Whether an unclosed triple-quoted string made the split into chunks a guess."""
+
+    @cached_property
+    def problems(self) -> tuple[SyntaxProblem, ...]:
+        """What does not parse, at absolute places."""
+        return tuple(
+            SyntaxProblem(chunk.problem.message, chunk.problem.range.shifted(start))
+            for chunk, start in zip(self.chunks, self.starts, strict=True)
+            if chunk.problem is not None
+        )
 
     @cached_property
     def _placed(self) -> dict[int, tuple[Chunk, int]]:
@@ -92,11 +100,6 @@ def assemble(
     path: str, lines: LineIndex, layout: Layout, cell_map: CellMap | None = None
 ) -> SourceFile:
     """A file from its chunks."""
-    problems = tuple(
-        SyntaxProblem(chunk.problem.message, chunk.problem.range.shifted(start))
-        for chunk, start in zip(layout.chunks, layout.starts, strict=True)
-        if chunk.problem is not None
-    )
     return SourceFile(
         path,
         lines.text,
@@ -105,6 +108,5 @@ def assemble(
         lines,
         find_suppressions(lines, layout),
         cell_map,
-        problems,
         layout.inside_out,
     )

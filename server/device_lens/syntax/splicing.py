@@ -17,7 +17,7 @@ from device_lens.syntax.twins import move
 
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 Block: TypeAlias = list[ast.stmt]
-_ENTERED = (
+ENTERED = (
     ast.If,
     ast.For,
     ast.AsyncFor,
@@ -34,7 +34,7 @@ MARK = "device-lens"
 
 
 @dataclass(frozen=True, slots=True)
-class _Change:
+class Change:
     """The lines of a chunk that differ between two versions: the first `head` and the last `tail`
     ones are the same. `old_first` and `new_first` are what the nodes call the first line."""
 
@@ -100,7 +100,7 @@ def splice(old: Chunk, new: Chunk) -> Chunk | None:
         return None
     made = _join(before, after, place, change)
     for left, right, number in classes:
-        _shift_behind(left, change)
+        shift_behind(left, change)
         _move_head(right, change.moved)
         right.body = [*left.body[:number], right.body[number], *left.body[number + 1 :]]
     old.use_up()
@@ -114,7 +114,7 @@ def splice(old: Chunk, new: Chunk) -> Chunk | None:
     )
 
 
-def _change(old: Chunk, new: Chunk) -> _Change | None:
+def _change(old: Chunk, new: Chunk) -> Change | None:
     """What differs between the texts; None where it means more than its statements."""
     before, after = old.text.split("\n"), new.text.split("\n")
     most = min(len(before), len(after))
@@ -125,13 +125,13 @@ def _change(old: Chunk, new: Chunk) -> _Change | None:
     while tail < most - head and before[-1 - tail] == after[-1 - tail]:
         tail += 1
     changed = (*before[head : len(before) - tail], *after[head : len(after) - tail])
-    change = _Change(head, tail, len(before), len(after), old.first_line, new.first_line)
+    change = Change(head, tail, len(before), len(after), old.first_line, new.first_line)
     if old.used_up or any(MARK in line for line in changed):
         return None
     return change if _omit_alike(old, new, change) else None
 
 
-def _omit_alike(old: Chunk, new: Chunk, change: _Change) -> bool:
+def _omit_alike(old: Chunk, new: Chunk, change: Change) -> bool:
     """Whether what is left out as broken is the same outside of the change."""
 
     def outside(parts: tuple[tuple[int, int], ...], count: int) -> list[tuple[int, int]]:
@@ -145,7 +145,7 @@ def _omit_alike(old: Chunk, new: Chunk, change: _Change) -> bool:
     return known == outside(new.omitted, change.new_count)
 
 
-def _place(before: Definition, after: Definition, change: _Change) -> _Place | None:
+def _place(before: Definition, after: Definition, change: Change) -> _Place | None:
     around: list[tuple[ast.stmt, ast.stmt]] = []
     mine: ast.stmt = before
     theirs: ast.stmt = after
@@ -155,7 +155,7 @@ def _place(before: Definition, after: Definition, change: _Change) -> _Place | N
             return None
         around.append((mine, theirs))
         if not differing:  # only comments and blank lines do
-            left, right = _blocks(mine)[0], _blocks(theirs)[0]
+            left, right = blocks(mine)[0], blocks(theirs)[0]
             return _Place(left, right, len(left), 0, around)
         left, right, first, last = differing[0]
         if not _one_left(left, right, first, last):
@@ -166,10 +166,10 @@ def _place(before: Definition, after: Definition, change: _Change) -> _Place | N
 
 
 def _differing(
-    before: ast.stmt, after: ast.stmt, change: _Change
+    before: ast.stmt, after: ast.stmt, change: Change
 ) -> list[tuple[Block, Block, int, int]] | None:
     """The blocks in which two statements differ; None where they do not pair."""
-    mine, theirs = _blocks(before), _blocks(after)
+    mine, theirs = blocks(before), blocks(after)
     if len(mine) != len(theirs):
         return None
     found = []
@@ -182,8 +182,8 @@ def _differing(
     return found
 
 
-def _may_enter(before: ast.stmt, after: ast.stmt, change: _Change) -> bool:
-    if not isinstance(before, _ENTERED) or type(before) is not type(after):
+def _may_enter(before: ast.stmt, after: ast.stmt, change: Change) -> bool:
+    if not isinstance(before, ENTERED) or type(before) is not type(after):
         return False
     if not _same_head(before, after, change):
         return False
@@ -191,7 +191,7 @@ def _may_enter(before: ast.stmt, after: ast.stmt, change: _Change) -> bool:
     return differing is not None and len(differing) <= 1
 
 
-def _blocks(node: ast.stmt) -> list[Block]:
+def blocks(node: ast.stmt) -> list[Block]:
     """The blocks of a statement, in the order of the text."""
     if isinstance(node, ast.Try):
         handlers = [handler.body for handler in node.handlers]
@@ -199,10 +199,10 @@ def _blocks(node: ast.stmt) -> list[Block]:
     return [getattr(node, name) for name in _BLOCKS if hasattr(node, name)]
 
 
-def _same_head(before: ast.stmt, after: ast.stmt, change: _Change) -> bool:
+def _same_head(before: ast.stmt, after: ast.stmt, change: Change) -> bool:
     """Whether two statements say the same outside of their blocks, in lines that stayed."""
     stays = before.lineno == after.lineno + change.moved and change.is_before(before.lineno)
-    if not stays or _row(before) != _row(after) + change.moved:
+    if not stays or row(before) != row(after) + change.moved:
         return False
     if isinstance(before, ast.Try) and isinstance(after, ast.Try):
         if len(before.handlers) != len(after.handlers):
@@ -219,7 +219,7 @@ def _same_head(before: ast.stmt, after: ast.stmt, change: _Change) -> bool:
     )
 
 
-def _same(mine: object, theirs: object, change: _Change) -> bool:
+def _same(mine: object, theirs: object, change: Change) -> bool:
     if isinstance(mine, list):
         return (
             isinstance(theirs, list)
@@ -238,7 +238,7 @@ def _dumped(part: object) -> str:
 
 
 def _matching(
-    before: Sequence[ast.stmt], after: Sequence[ast.stmt], change: _Change
+    before: Sequence[ast.stmt], after: Sequence[ast.stmt], change: Change
 ) -> tuple[int, int]:
     """How many statements of a block are the same at its beginning, and at its end."""
     most = min(len(before), len(after))
@@ -251,21 +251,21 @@ def _matching(
     return first, last
 
 
-def _is_before(before: ast.stmt, after: ast.stmt, change: _Change) -> bool:
+def _is_before(before: ast.stmt, after: ast.stmt, change: Change) -> bool:
     end = before.end_lineno or before.lineno
     return change.is_before(end) and _stand_alike(before, after, change.moved)
 
 
-def _is_behind(before: ast.stmt, after: ast.stmt, change: _Change) -> bool:
+def _is_behind(before: ast.stmt, after: ast.stmt, change: Change) -> bool:
     moved = change.moved - change.lines
-    return change.is_behind(_row(before)) and _stand_alike(before, after, moved)
+    return change.is_behind(row(before)) and _stand_alike(before, after, moved)
 
 
 def _stand_alike(before: ast.stmt, after: ast.stmt, moved: int) -> bool:
     """Whether two statements are of one kind and take the same text, moved by some lines."""
     return (
         type(before) is type(after)
-        and _row(before) == _row(after) + moved
+        and row(before) == row(after) + moved
         and before.lineno == after.lineno + moved
         and before.col_offset == after.col_offset
         and (before.end_lineno or 0) == (after.end_lineno or 0) + moved
@@ -273,7 +273,7 @@ def _stand_alike(before: ast.stmt, after: ast.stmt, moved: int) -> bool:
     )
 
 
-def _row(node: ast.stmt) -> int:
+def row(node: ast.stmt) -> int:
     """The first line of a statement, its decorators included."""
     decorators: list[ast.expr] = getattr(node, "decorator_list", [])
     return min([node.lineno, *(each.lineno for each in decorators)])
@@ -283,16 +283,16 @@ def _one_left(before: Sequence[ast.stmt], after: Sequence[ast.stmt], first: int,
     return len(before) - first - last == 1 == len(after) - first - last
 
 
-def _join(before: Definition, after: Definition, place: _Place, change: _Change) -> Splice:
+def _join(before: Definition, after: Definition, place: _Place, change: Change) -> Splice:
     """Puts the new statements into the old block. The function becomes `after`, with the head and
     the statements of the old one."""
     block, first, stop = place.block, place.first, len(place.block) - place.last
     added = place.other[first : len(place.other) - place.last]
     for statement in added:
         move(statement, change.moved)
-    _shift_behind(before, change)
+    shift_behind(before, change)
     for mine, theirs in place.around[1:]:
-        _shift_behind(mine, change)
+        shift_behind(mine, change)
         _end_like(mine, theirs, change)
         forget_answers(mine)
     block[first:stop] = added
@@ -303,7 +303,7 @@ def _join(before: Definition, after: Definition, place: _Place, change: _Change)
     return Splice(after, block, first, stop - first, len(added))
 
 
-def _shift_behind(node: ast.stmt, change: _Change) -> None:
+def shift_behind(node: ast.stmt, change: Change) -> None:
     """Moves what a statement has behind the change to the lines where it stands now."""
     if not change.lines:
         return
@@ -316,14 +316,14 @@ def _shift_behind(node: ast.stmt, change: _Change) -> None:
             _shift(handler.body, change)
 
 
-def _shift(block: Block, change: _Change) -> None:
+def _shift(block: Block, change: Change) -> None:
     for statement in reversed(block):
-        if not change.is_behind(_row(statement)):
+        if not change.is_behind(row(statement)):
             break
         move(statement, change.lines)
 
 
-def _end_like(mine: ast.stmt, theirs: ast.stmt, change: _Change) -> None:
+def _end_like(mine: ast.stmt, theirs: ast.stmt, change: Change) -> None:
     """Lets a statement with its handlers end where the other one does."""
     handlers = getattr(mine, "handlers", ()), getattr(theirs, "handlers", ())
     for left, right in ((mine, theirs), *zip(*handlers, strict=True)):
