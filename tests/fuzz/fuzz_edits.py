@@ -89,7 +89,7 @@ def editing(random: Random, corpus: Sequence[str]) -> list[Step]:
 
 
 def typing(random: Random, corpus: Sequence[str]) -> list[Step]:
-    """Statements typed at a few places of a script or of what it imports, some letters at a time."""
+    """Statements typed at a few places of a script or of what it imports, letters at a time."""
     main, helper = random.choice(corpus), random.choice(corpus)
     if random.random() < 0.6:
         main = "from helper import *\n" + main

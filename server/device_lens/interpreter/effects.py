@@ -33,6 +33,7 @@ MAX_OBJECTS = 64
 """Objects for which a body that changes them is run one by one."""
 _CHANGES = "_changes_items"
 _MOVES = "_moves_arguments"
+_MOVED_IN = "_moved_in"
 _HANDS_ON = "_hands_arguments_on"
 """The entries of a node under which answers are kept, for as long as the node lives."""
 _CHANGERS = frozenset("apply setattr register_buffer".split())
@@ -258,14 +259,25 @@ def moved_by(node: Any) -> frozenset[str] | None:
     """The attributes that a function puts elsewhere; None where it moves nothing in place."""
     known: frozenset[str] | None = node.__dict__.get(_MOVES, _NOT_READ)
     if known is _NOT_READ:
-        names = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
-        inner = list(_statements(node))
-        places = [place for each in inner for place in _places_moved(each)]
-        in_place = places or any(_is_in_place(each, names) for each in inner)
-        attributes = (place.attr for place in places if isinstance(place, ast.Attribute))
-        known = frozenset(attributes) if in_place else None
+        names = frozenset(argument.arg for argument in (*node.args.args, *node.args.kwonlyargs))
+        each = [_moved_in(statement, names) for statement in node.body]
+        in_place = any(moves for moves, _ in each)
+        known = frozenset().union(*(attributes for _, attributes in each)) if in_place else None
         node.__dict__[_MOVES] = known
     return known
+
+
+def _moved_in(node: ast.stmt, names: frozenset[str]) -> tuple[bool, frozenset[str]]:
+    """Whether a statement of a function with some parameters moves anything in place, and which
+    attributes it puts elsewhere; remembered with it, since typing leaves most as they are."""
+    known: tuple[frozenset[str], tuple[bool, frozenset[str]]] | None = node.__dict__.get(_MOVED_IN)
+    if known is None or known[0] != names:
+        inner = [node, *_statements(node)]
+        places = [place for each in inner for place in _places_moved(each)]
+        in_place = bool(places) or any(_is_in_place(each, names) for each in inner)
+        attributes = (place.attr for place in places if isinstance(place, ast.Attribute))
+        known = node.__dict__[_MOVED_IN] = names, (in_place, frozenset(attributes))
+    return known[1]
 
 
 def _hands_on(node: Any) -> bool:
@@ -308,7 +320,7 @@ def _places_moved(node: ast.stmt) -> list[ast.expr]:
     return places if moves else []
 
 
-def _is_in_place(node: ast.stmt, names: set[str]) -> bool:
+def _is_in_place(node: ast.stmt, names: frozenset[str]) -> bool:
     """Whether a statement is a call that moves its receiver, or hands an argument on."""
     if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
         return False

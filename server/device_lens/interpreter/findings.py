@@ -76,8 +76,9 @@ class Findings:
                 self.others[key] = copy(fact)
         for node, operation in other.operations.items():
             self.computed(node, operation)
-        for skipped in other.skipped.values():
-            self.skip(skipped)
+        if len(self.skipped) < MAX_SKIPPED:
+            for skipped in other.skipped.values():
+                self.skip(skipped)
 
     def lineages(self) -> Iterator[object]:
         """Those of the chunks in which facts stand."""

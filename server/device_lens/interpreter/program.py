@@ -367,7 +367,7 @@ class Program:
             path = pending.pop()
             if path not in found and path in self.loads:
                 found.add(path)
-                pending += self.loads[path].unit.imports
+                pending += self.loads[path].unit.imports - found
         return {path: load for path, load in self.loads.items() if path in found}
 
 

@@ -7,7 +7,6 @@ or a device, or that makes or moves one. Both err on the side of running.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -18,8 +17,7 @@ from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObje
 from device_lens.domain.values import DeviceValue, DtypeValue, External, Tensor, TupleValue
 from device_lens.interpreter.budget import Cancelled
 from device_lens.interpreter.protocol import Workspace
-from device_lens.syntax.resting import Resting
-from device_lens.syntax.statements import child_statements
+from device_lens.syntax.import_statements import Import, imports_of
 
 TENSOR_LIBRARIES = frozenset(
     "torch torchvision torchaudio torchtext lightning pytorch_lightning accelerate transformers "
@@ -168,8 +166,8 @@ class Relevance:
         if known is None:
             file = self._workspace.source(path)
             known = file is not None and any(
-                not level and module.partition(".")[0] in TENSOR_LIBRARIES
-                for module, level, _ in _import_statements(file)
+                not each.level and each.module.partition(".")[0] in TENSOR_LIBRARIES
+                for each in imports_of(file)
             )
             self._uses[path] = known or bool(file and _PLAIN_USE.search(file.text))
             self._stamps[path] = self._workspace.stamp(path)
@@ -181,15 +179,14 @@ class Relevance:
         if known is None:
             file = self._workspace.source(path)
             found: dict[str, None] = {}
-            for module, level, names in () if file is None else _import_statements(file):
-                found.update(dict.fromkeys(self._resolved(module, level, names, path)))
+            for each in () if file is None else imports_of(file):
+                found.update(dict.fromkeys(self._resolved(each, path)))
             known = self._imported[path] = tuple(found)
             self._stamps[path] = self._workspace.stamp(path)
         return known
 
-    def _resolved(
-        self, module: str, level: int, names: tuple[str, ...], importer: str
-    ) -> Iterator[str]:
+    def _resolved(self, one: Import, importer: str) -> Iterator[str]:
+        module, level, names = one.module, one.level, one.names
         resolve = self._workspace.resolve
         package = resolve(module, level, importer)
         if package is not None:
@@ -209,18 +206,3 @@ def _text(chunk: Any, node: Any) -> str:
         return found
     first: int = node.lineno - chunk.first_line
     return "\n".join(chunk.text.split("\n")[first : node.end_lineno - chunk.first_line + 1])
-
-
-def _import_statements(file: Any) -> Iterator[tuple[str, int, tuple[str, ...]]]:
-    """Every import of a file: the module, its level, the names taken from it."""
-    for chunk in file.chunks:
-        pending: list[ast.stmt] = list(chunk.body) if "import" in chunk.text else []
-        while pending:
-            statement = pending.pop()
-            if isinstance(statement, ast.Import):
-                yield from ((alias.name, 0, ()) for alias in statement.names)
-            elif isinstance(statement, ast.ImportFrom):
-                names = tuple(alias.name for alias in statement.names)
-                yield statement.module or "", statement.level, names
-            elif type(statement) is not Resting:
-                pending.extend(child_statements(statement))

@@ -152,7 +152,7 @@ def _run_from(
             remind(start.unknowns)
             if not start.body:
                 found.born = moment()
-            _, _, outcome = observed(machine, found, frame, body)
+            _, _, outcome = observed(machine, found, frame, body, [])
             if outcome is not None and is_head:
                 found = _behind(machine, found, frame, mark)
     except (Cancelled, Exhausted):

@@ -12,13 +12,12 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.heap import MISSING, Dated, Delta
 from device_lens.domain.path import Path
-from device_lens.domain.values import (
-    newly_treated,
-)
+from device_lens.domain.values import Remembered, newly_treated
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.told import context_of
 from device_lens.interpreter.visits import MOST_VISITS, Outcome, Visit, part_of, state_of
@@ -99,7 +98,7 @@ class Stretch:
         first = function.lineno - chunk.first_line
         last = (function.end_lineno or function.lineno) - chunk.first_line
         if self.start == self.stop:
-            return set(_NAME.findall("\n".join(lines[first : last + 1])))
+            return set(_words("\n".join(lines[first : last + 1])))
         start = self.block[self.start].lineno - chunk.first_line
         stop = _end(self.block[self.stop - 1]) - chunk.first_line
         if self.start and _end(self.block[self.start - 1]) - chunk.first_line >= start:
@@ -107,8 +106,8 @@ class Stretch:
         behind = self.block[self.stop : self.stop + 1]
         if behind and behind[0].lineno - chunk.first_line <= stop:
             return None
-        around = (*lines[first:start], *lines[stop + 1 : last + 1])
-        return set(_NAME.findall("\n".join(around)))
+        around = lines[first:start], lines[stop + 1 : last + 1]
+        return {word for part in around for word in _words("\n".join(part))}
 
     def only_words(self, function: ast.stmt, names: set[str]) -> set[str]:
         """Those of some names that the rest of the function mentions in texts or as attributes
@@ -126,6 +125,12 @@ class Stretch:
                 used.update(identifiers(node))
             pending.extend(ast.iter_child_nodes(node))
         return names - used
+
+
+@lru_cache(8)
+def _words(text: str) -> frozenset[str]:
+    """What a text mentions: around the statements that are typed it is always the same."""
+    return frozenset(_NAME.findall(text))
 
 
 def looks_up_texts(node: ast.AST) -> bool:
@@ -182,7 +187,9 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     visit = state_of(machine, frame, part, history.mark())
     visits.each.append(visit)
     visits.contexts.append(context_of(stretch.body, frame))
-    flow, machine.path, visit.outcome = observed(machine, visit, frame, stretch.body)
+    flow, machine.path, visit.outcome = observed(
+        machine, visit, frame, stretch.body, visit.unknowns
+    )
     unit.use(part)
     unit.entered |= part.entered
     unit.noted |= part.noted
@@ -205,9 +212,10 @@ def is_nested(frame: Frame) -> bool:
 
 
 def observed(
-    machine: Machine, visit: Visit, frame: Frame, body: list[ast.stmt]
+    machine: Machine, visit: Visit, frame: Frame, body: list[ast.stmt], known: Remembered
 ) -> tuple[int, Path, Outcome | None]:
-    """Runs a stretch in its part. Gives no outcome where it did more than an outcome can tell."""
+    """Runs a stretch in its part; `known` is what has been remembered of unknowns since the memory
+    of them began. Gives no outcome where it did more than an outcome can tell."""
     part, mark = visit.part, machine.journal.mark()
     with machine.apart(part):
         before = _surroundings(machine, frame)
@@ -227,7 +235,7 @@ def observed(
         if table is frame.scope.names and isinstance(key, str):
             names.add(key)
     starts = part.watched.started is not visit.watched.started
-    treated = newly_treated(visit.unknowns)
+    treated = newly_treated(known)
     return flow, path, Outcome(writes, frozenset(names), treated, steps, starts)
 
 

@@ -6,8 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from device_lens.project.import_statements import Import
 from device_lens.project.outline import Outline
+from device_lens.syntax.import_statements import Import
 
 Resolve = Callable[[str, int, str], str | None]
 """``ImportResolver.resolve``: module, level and importer to a path."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from device_lens.project.import_statements import Import, imports_of
+from device_lens.syntax.import_statements import Import, imports_of
 from device_lens.syntax.source import SourceFile
 
 Json = list[object]

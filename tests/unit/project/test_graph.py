@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from device_lens.project.graph import ModuleGraph
-from device_lens.project.import_statements import Import, imports_of
 from device_lens.project.imports import ImportResolver
 from device_lens.project.outline import outline_of
+from device_lens.syntax.import_statements import Import, imports_of
 from device_lens.syntax.source import parse
 
 FILES = {
