@@ -52,15 +52,19 @@ def _imports(body: Iterable[ast.stmt]) -> Iterator[Import]:
         elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             for inner in statement.body:
                 yield from _imports_of(inner)
-        elif hasattr(statement, "body"):
+        elif _is_compound(statement):
             stack += list(child_statements(statement))[::-1]
 
 
 def _imports_of(statement: ast.stmt) -> Iterable[Import]:
     """Those of a statement of a function, remembered with it: typing leaves most as they are."""
-    if not hasattr(statement, "body"):
+    if not _is_compound(statement):
         return _imports((statement,)) if isinstance(statement, _IMPORTING) else ()
     known: tuple[Import, ...] | None = statement.__dict__.get(_INSIDE)
     if known is None:
         known = statement.__dict__[_INSIDE] = tuple(_imports((statement,)))
     return known
+
+
+def _is_compound(statement: ast.stmt) -> bool:
+    return hasattr(statement, "body") or isinstance(statement, ast.Match)
