@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from device_lens.fixes.names import is_local, names_in, own_nodes, stores
+from device_lens.fixes.names import is_local, names_in, stores
 from device_lens.fixes.place import FUNCTIONS, Place
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -22,11 +22,19 @@ def surely_bound(place: Place, name: str) -> bool:
             for chunk_node in chunk.body
             if place.source.range(chunk, chunk_node).end <= place.statement.range.start
         ) or _bound_around(place, name)
-    if any(isinstance(node, ast.arg) and node.arg == name for node in own_nodes(function)):
+    if name in _parameters(function):
         return True
     if isinstance(function, ast.Lambda) or not is_local(function, name):
         return _bound_outside(place, function, name)
     return _bound_around(place, name)
+
+
+def _parameters(function: ast.AST) -> set[str]:
+    given = getattr(function, "args", None)
+    if not isinstance(given, ast.arguments):
+        return set()
+    listed = (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg)
+    return {each.arg for each in listed if each is not None}
 
 
 def means_the_same(name: str, first: Place, second: Place) -> bool:

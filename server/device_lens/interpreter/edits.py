@@ -66,6 +66,7 @@ class Edits:
         splice = chunk.splice
         grown = None if before is None else before.grown(splice)
         found = Stretch(splice.block, splice.start, splice.start + splice.added)
+        around = (grown or found).names_around(chunk, splice.function)
         gone: set[int] = set()
         nodes: dict[Any, Any] = {}
         for unit, _, codes in opened.values():
@@ -77,12 +78,12 @@ class Edits:
             elif unit.entered.isdisjoint(right for _, _, right in codes):
                 continue
             elif grown is None:
-                if not begun(machine, unit, found, chunk, splice):
+                if not begun(machine, unit, found, around, splice):
                     gone.add(id(unit))
             elif (
                 unit.visits is not None
                 and unit.visits.stretch is before
-                and again(machine, unit, grown, chunk, splice)
+                and again(machine, unit, grown, around, splice)
             ):
                 found = grown
             else:

@@ -30,16 +30,18 @@ from device_lens.interpreter.visits import Visit, Visits, copied, part_of, state
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
     from device_lens.interpreter.unit import Unit
-    from device_lens.syntax.chunk import Chunk, Splice
+    from device_lens.syntax.chunk import Splice
 
 
-def again(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, splice: Splice) -> bool:
-    """Runs a stretch of a unit again, after an edit of it in a chunk; False where the whole unit
-    must run."""
+def again(
+    machine: Machine, unit: Unit, stretch: Stretch, around: set[str] | None, splice: Splice
+) -> bool:
+    """Runs a stretch of a unit again, after an edit of it; False where the whole unit must run.
+    `around` are the names that the rest of its function mentions, None where the stretch is more
+    than statements for themselves."""
     visits: Visits | None = unit.visits
     function = splice.function
-    around = stretch.names_around(chunk, function)
-    if visits is None or not visits.usable or around is None or not stretch.is_plain:
+    if visits is None or not visits.usable or around is None:
         return False
     landmarks = unit.landmarks
     if landmarks is not None and landmarks.misses(stretch):
@@ -76,13 +78,15 @@ def again(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, splice: 
     return True
 
 
-def begun(machine: Machine, unit: Unit, stretch: Stretch, chunk: Chunk, splice: Splice) -> bool:
+def begun(
+    machine: Machine, unit: Unit, stretch: Stretch, around: set[str] | None, splice: Splice
+) -> bool:
     """Runs statements that were put between others in a unit by themselves; False where the whole
     unit must run."""
-    if unit.landmarks is None:
+    if unit.landmarks is None or around is None:
         return False
     unit.visits = unit.landmarks.visits(machine, unit, stretch, splice)
-    return again(machine, unit, stretch, chunk, splice)
+    return again(machine, unit, stretch, around, splice)
 
 
 def _bound(old: Visit, new: Visit) -> frozenset[str]:

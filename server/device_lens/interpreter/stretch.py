@@ -93,7 +93,10 @@ class Stretch:
         return None
 
     def names_around(self, chunk: Chunk, function: ast.stmt) -> set[str] | None:
-        """What the rest of the function mentions; None where it shares a line with the stretch."""
+        """What the rest of the function mentions; None where it shares a line with the stretch, or
+        where that is not plain."""
+        if not self.is_plain:
+            return None
         lines = chunk.text.split("\n")
         first = function.lineno - chunk.first_line
         last = (function.end_lineno or function.lineno) - chunk.first_line

@@ -5,9 +5,12 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from device_lens.syntax import building, recovery, retyping
+from device_lens.syntax.quiet import parse_text
 from device_lens.syntax.source import SourceFile, parse
 
 PIECES = [
@@ -213,3 +216,28 @@ def test_a_version_that_gave_its_nodes_away_is_parsed_anew() -> None:
     parse("a.py", NESTED.replace("y = 2", "y = 3"), before)
     again = parse("a.py", NESTED.replace("y = 2", "y = 44"), before)
     assert _picture(again) == _picture(parse("a.py", NESTED.replace("y = 2", "y = 44")))
+
+
+@pytest.mark.parametrize("typed", ["new = f(1, 'a')", "if i: y = [i", "for j in y: k = j"])
+@pytest.mark.parametrize(
+    "above", ["                y = i", "        y = self.x", "            raise"]
+)
+def test_what_is_typed_in_a_function_is_all_that_is_read(
+    monkeypatch: pytest.MonkeyPatch, above: str, typed: str
+) -> None:
+    read: list[str] = []
+
+    def noted(text: str) -> object:
+        read.append(text)
+        return parse_text(text)
+
+    file = parse("a.py", NESTED)
+    for module in (building, recovery, retyping):
+        monkeypatch.setattr(module, "parse_text", noted)
+    indent = above[: len(above) - len(above.lstrip())]
+    for end in range(len(typed) + 1):
+        text = NESTED.replace(above, f"{above}\n{indent}{typed[:end]}")
+        file = parse("a.py", text, file)
+        assert max(map(len, read), default=0) < 60
+    monkeypatch.undo()
+    assert _picture(file) == _picture(parse("a.py", text))
