@@ -206,7 +206,7 @@ def _part(lines: Sequence[str], start: int, stop: int, anchors: frozenset[int]) 
     """The segments from ``start``: by tree up to ``stop``, else by scanner up to an anchor;
     None when the text ends inside a string, and so no boundary can be trusted."""
     first, last = _trimmed(lines, start, stop)
-    tree = parse_text("\n".join(lines[first:last]))
+    tree = parse_text("\n".join(lines[first:last]) + "\n")
     if isinstance(tree, ast.Module):
         return _Part(segments_of_tree(tree, lines, first, last), stop, first, last, False)
     seen: list[LogicalLine] = []
@@ -236,11 +236,14 @@ def _noted(found: Iterable[LogicalLine], seen: list[LogicalLine]) -> Iterator[Lo
 def _trimmed(lines: Sequence[str], start: int, stop: int) -> tuple[int, int]:
     """The stretch without blank lines and comments at its ends.
 
-    A last line that only looks like a comment may be the end of a string: it has a quote.
+    A last line that only looks like a comment may be the end of a string: it has a quote. One
+    below a backslash belongs to the line above it.
     """
     while start < stop and is_blank(lines[start]):
         start += 1
     while stop > start and is_blank(lines[stop - 1]) and not _has_quote(lines[stop - 1]):
+        if stop - 1 > start and lines[stop - 2].endswith("\\"):
+            break
         stop -= 1
     return start, stop
 
