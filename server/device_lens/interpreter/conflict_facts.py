@@ -5,7 +5,14 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.device import CPU, Device, SymbolicDevice, is_accelerator
+from device_lens.domain.device import (
+    CPU,
+    Agreement,
+    Device,
+    SymbolicDevice,
+    agree,
+    is_accelerator,
+)
 from device_lens.domain.guard import Guarded, Literals, assume_all
 from device_lens.domain.trail import Site, Trail
 from device_lens.interpreter import cuda_facts, places
@@ -184,7 +191,8 @@ def _certainty(stray: Operand, other: Operand) -> Certainty | None:
     """What stands behind it; None where nothing does."""
     concrete = isinstance(stray.device, Device), isinstance(other.device, Device)
     if all(concrete):
-        return Certainty.SURE
+        perhaps = agree(stray.device, other.device) is Agreement.MAYBE
+        return None if perhaps else Certainty.SURE
     symbol = other.device if concrete[0] else stray.device
     made = stray if concrete[0] else other
     if not isinstance(symbol, SymbolicDevice) or not any(concrete):

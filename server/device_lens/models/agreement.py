@@ -59,6 +59,9 @@ def device_beside(services: Services, operation: str, kept: Placed, other: Place
 
 _APART = UnknownDevice()
 """The device of operands that were found apart: nothing more is said of them."""
+_OUTSIDE = frozenset("hpu ipu lazy privateuseone".split())
+"""Backends outside of PyTorch: each decides for itself what it makes of a host tensor, and may
+compute the operation on the host."""
 
 
 def _may_be_number(value: Any) -> bool:
@@ -121,6 +124,8 @@ class _Pair:
 
     def _note(self, left: Any, right: Any, literals: Any) -> None:
         if left is UNKNOWN_DEVICE or right is UNKNOWN_DEVICE:
+            return
+        if any(isinstance(side, Device) and side.type in _OUTSIDE for side in (left, right)):
             return
         if self.scalars and (_may_be_number(self.left[1]) or _may_be_number(self.right[1])):
             return
