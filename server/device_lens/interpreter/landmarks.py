@@ -47,7 +47,7 @@ class Landmarks:
         self.paths = paths
         self._history = history
         self._places: dict[Any, list[Landmark] | None] = {}
-        self._blocks: list[list[ast.stmt]] = []
+        self._blocks: dict[int, list[ast.stmt]] = {}
         self._count = 0
         self._frame: Frame | None = None
         self._callers: dict[int, Frame] = {}
@@ -60,16 +60,21 @@ class Landmarks:
         self._former: frozenset[str] = frozenset()
 
     def run(
-        self, machine: Machine, statements: Sequence[ast.stmt], frame: Frame, block: list[ast.stmt]
+        self,
+        machine: Machine,
+        statements: Sequence[ast.stmt],
+        frame: Frame,
+        ends: list[ast.stmt] | None,
     ) -> int:
-        """Runs some statements of a block. At its end there is a landmark too."""
+        """Runs some statements. At the end of the block that `ends` with them there is a landmark
+        too."""
         for statement in statements:
             self._take(machine, frame, statement)
             if flow := machine.execute_all([statement], frame):
                 return flow
-        if not statements or statements[-1] is block[-1]:
-            self._blocks.append(block)  # so that no other one gets its identity
-            self._take(machine, frame, id(block))
+        if ends is not None:
+            self._blocks[id(ends)] = ends  # so that no other one gets its identity
+            self._take(machine, frame, id(ends))
         return 0
 
     def _take(self, machine: Machine, frame: Frame, place: Any) -> None:

@@ -141,12 +141,14 @@ class Machine(ModelServices):
             return stretch.run(self, edited, frame)
         return self.execute_some(body, frame, body)
 
-    def execute_some(self, statements: list[ast.stmt], frame: Frame, block: list[ast.stmt]) -> int:
-        """Runs some statements of a block."""
+    def execute_some(
+        self, statements: list[ast.stmt], frame: Frame, ends: list[ast.stmt] | None
+    ) -> int:
+        """Runs some statements, and the block that `ends` with them to its end."""
         marks = self.unit.landmarks
         if marks is None or frame.function is None or frame.namespace.path not in marks.paths:
             return self.execute_all(statements, frame)
-        return marks.run(self, statements, frame, block)
+        return marks.run(self, statements, frame, ends)
 
     def execute_all(self, body: list[ast.stmt], frame: Frame) -> int:
         """The same for statements that are not looked at apart."""

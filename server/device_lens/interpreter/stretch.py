@@ -165,7 +165,7 @@ def run(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     """Runs a block that has the stretch in it."""
     block = stretch.block
     return (
-        machine.execute_some(block[: stretch.start], frame, block)
+        machine.execute_some(block[: stretch.start], frame, None)
         or _visit(machine, stretch, frame)
         or machine.execute_some(block[stretch.stop :], frame, block)
     )

@@ -277,6 +277,31 @@ def test_the_end_of_a_block_is_a_place_too(tmp_path: Path, scripts: list[str]) -
     assert typed(editing, "# last", "new = torch.ones(4).to('cuda:1')", scripts) == 0
 
 
+LOOP = """\
+import torch
+
+
+def main():
+    batch = torch.zeros(4, device="cuda:0")
+    for step in range(3):
+        # first
+        batch = batch.cpu()
+        last = step
+        # last
+    return batch
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_the_end_of_a_block_is_not_its_beginning(tmp_path: Path, scripts: list[str]) -> None:
+    editing = Editing(tmp_path, {"train": LOOP})
+    assert typed(editing, "# first", "batch = torch.ones(4).cuda()", scripts) > 0
+    assert typed(editing, "# last", "new = batch + torch.ones(4)", scripts) == 0
+
+
 HOST = """\
 import os
 import torch
