@@ -76,6 +76,9 @@ class _Missing:
 MISSING: Any = _Missing()
 """Stands for a key that a table does not have."""
 
+FRESH = "<fresh>"
+"""The field of an object that stands for new ones, one at each turn of a loop."""
+
 Delta = dict[tuple[int, Any], tuple[Table, Any, Any]]
 """What a stretch of execution changed: (table id, key) → (table, key, new value)."""
 

@@ -13,7 +13,7 @@ from device_lens.domain.device import (
     widen_device,
 )
 from device_lens.domain.guard import Guarded, choose, combine, depth, leaves, node, primary
-from device_lens.domain.heap import MISSING, Instance, Parameter
+from device_lens.domain.heap import FRESH, MISSING, DictObject, Instance, ListObject, Parameter
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     NONE,
@@ -270,9 +270,20 @@ def similar(left: Any, right: Any, depth_left: int = 3) -> bool:
         return True
     if not depth_left or getattr(left, "site", None) is None:
         return bool(left == right)
-    if left.site is not right.site or left.fields.keys() != right.fields.keys():
+    if _is_endless(left) and _is_endless(right):
+        return similar(left.rest, right.rest, depth_left)
+    fresh = type(left) in (ListObject, DictObject) and FRESH in left.fields
+    if (left.site is not right.site and not fresh) or left.fields.keys() != right.fields.keys():
         return False
     return _similar_fields(left, right, depth_left - 1)
+
+
+def _is_endless(value: Any) -> bool:
+    """Whether this is an iterator that stays as it is whatever is read of it."""
+    return type(value) is ListObject and value.kind in _ITERATORS and not value.items
+
+
+_ITERATORS = ("iter", "iterator", "generator")
 
 
 def _similar_fields(left: Any, right: Any, depth_left: int) -> bool:

@@ -147,6 +147,16 @@ def _iter(call: Call) -> Value:
     return listing(call, items, rest, "iter")
 
 
+def _as_method(model: Model) -> Model:
+    """`items.__iter__()` for `iter(items)`."""
+
+    def of_receiver(call: Call) -> Value:
+        args = (call.receiver, *call.args)
+        return model(Call(call.name, None, args, {}, call.site, call.services))
+
+    return of_receiver
+
+
 def register() -> None:
     """Fills the registry."""
     models: dict[str, Model] = {
@@ -163,3 +173,5 @@ def register() -> None:
     }
     for name, model in models.items():
         registry.FUNCTIONS["builtins." + name] = model
+    registry.FUNCTIONS["list.__iter__"] = _as_method(_iter)
+    registry.FUNCTIONS["list.__next__"] = _as_method(_next)

@@ -6,6 +6,7 @@ from typing import Any
 
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import (
+    FRESH,
     DictObject,
     HeapObject,
     Instance,
@@ -17,8 +18,6 @@ from device_lens.domain.values import TupleValue
 from device_lens.models.call import Call, Value
 from device_lens.models.registry import FUNCTIONS
 
-FRESH = "<fresh>"
-"""The field of an object that stands for new ones, one at each turn of a loop."""
 UNSHARED = ("representative", "unknowns")
 """What a module remembers of itself and no copy may share."""
 
