@@ -260,7 +260,8 @@ def moved_by(node: Any) -> frozenset[str] | None:
     known: frozenset[str] | None = node.__dict__.get(_MOVES, _NOT_READ)
     if known is _NOT_READ:
         names = frozenset(argument.arg for argument in (*node.args.args, *node.args.kwonlyargs))
-        each = [_moved_in(statement, names) for statement in node.body]
+        body = [] if isinstance(node, ast.Lambda) else node.body
+        each = [_moved_in(statement, names) for statement in body]
         in_place = any(moves for moves, _ in each)
         known = frozenset().union(*(attributes for _, attributes in each)) if in_place else None
         node.__dict__[_MOVES] = known

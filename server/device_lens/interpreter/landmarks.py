@@ -43,8 +43,11 @@ class Landmarks:
     """Those of one unit, for the files of some paths. A place is the statement behind it, at the
     end of a block the block's identity; None: there are too many for it."""
 
-    def __init__(self, history: History, paths: frozenset[str]) -> None:
+    def __init__(self, history: History, paths: frozenset[str], nobody: Unit) -> None:
+        """`nobody` stands for the part of each state until it has one: with the unit itself there
+        all of this would live on until the collector comes."""
         self.paths = paths
+        self._nobody = nobody
         self._history = history
         self._places: dict[Any, list[Landmark] | None] = {}
         self._blocks: dict[int, list[ast.stmt]] = {}
@@ -87,7 +90,7 @@ class Landmarks:
         self._count += 1
         self._remembered += newly_remembered()
         logged = self._history.mark()
-        visit = state_of(machine, frame, machine.unit, logged, [], self._callers_of(frame))
+        visit = state_of(machine, frame, self._nobody, logged, [], self._callers_of(frame))
         taken.append(Landmark(visit, len(self._remembered)))
 
     def _callers_of(self, frame: Frame) -> dict[int, Frame]:

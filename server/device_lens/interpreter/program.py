@@ -311,7 +311,7 @@ class Program:
         self._looked_at: list[Visits] = []
         self.look_at_edited(unit)
         if self.history is not None and in_script:
-            unit.landmarks = Landmarks(self.history, in_script)
+            unit.landmarks = Landmarks(self.history, in_script, self.unit(0))
         if key in self._overtaken and unit.visits is not None:
             self.cancelled = partial(
                 _give_way, unit.visits, unit.visits.stretch.is_plain, cancelled
