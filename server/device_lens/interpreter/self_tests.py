@@ -33,7 +33,7 @@ def hidden_nodes(scripts: Sequence[tuple[str, Unit]], reached: Reached, defined:
 
     @cache
     def of(recorder: Recorder) -> frozenset[Any]:
-        unit = next((each for each in testing if each.recorder is recorder), None)
+        unit = next((each for each in testing if recorder in each.recorders()), None)
         if unit is None:
             return frozenset()
         shared: set[Any] = set().union(*(each.activated for each in running))
@@ -61,7 +61,10 @@ def _testing(scripts: Sequence[tuple[str, Unit]], reached: Reached) -> list[Unit
 
 def _trains(unit: Unit) -> bool:
     return any(
-        entry.kind is Kind.OPTIMIZER for seen in unit.recorder.seen.values() for entry in seen
+        entry.kind is Kind.OPTIMIZER
+        for recorder in unit.recorders()
+        for seen in recorder.seen.values()
+        for entry in seen
     )
 
 

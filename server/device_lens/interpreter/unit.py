@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.path import ALWAYS
@@ -48,6 +48,8 @@ class Unit:
         """Files that were read for this unit alone, with their stamps."""
         self.asked: dict[str, Any] = {}
         """What was known of classes outside the workspace."""
+        self.within = False
+        """Whether it is a run of some statements of the unit that it is a part of."""
         self.standalone = False
         self.symbolic = False
         self.symbolic_depth = 0
@@ -146,6 +148,13 @@ class Unit:
                     table[right] = found
                     if isinstance(right, ast.ClassDef):
                         found.site = right
+
+    def recorders(self) -> Iterator[Recorder]:
+        """Its own recorder, and those of its statements that ran apart."""
+        yield self.recorder
+        for part in self.parts.values():
+            if part.within:
+                yield from part.recorders()
 
     def flat(self) -> dict[int, Unit]:
         """The unit and all its parts, parts first."""

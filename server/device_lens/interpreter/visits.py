@@ -128,6 +128,7 @@ class Visits:
 def part_of(machine: Machine, unit: Unit) -> Unit:
     """A unit for one run of a stretch, where the machine is now."""
     part = machine.program.unit(0)
+    part.within = True
     part.standalone, part.symbolic_depth = unit.standalone, unit.symbolic_depth
     part.recorder.settled = unit.recorder.settled
     part.path, part.active = machine.path, machine.active

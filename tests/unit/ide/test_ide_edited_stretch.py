@@ -302,6 +302,52 @@ def test_the_end_of_a_block_is_not_its_beginning(tmp_path: Path, scripts: list[s
     assert typed(editing, "# last", "new = batch + torch.ones(4)", scripts) == 0
 
 
+LIBRARY = """\
+import torch
+from torch import nn
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(3, 3)
+
+    def forward(self, x):
+        y = self.first(x)
+        # here
+        return y
+
+
+if __name__ == "__main__":
+    net = Net()
+    # end
+    net(torch.ones(1, 3))
+"""
+PROGRAM = """\
+import torch
+
+from library import Net
+
+model = Net().cuda()
+print(model(torch.ones(1, 3).cuda()))
+"""
+
+
+@pytest.mark.parametrize("mark", ["# here", "# end"])
+def test_what_a_file_tries_out_does_not_count_where_it_is_typed(tmp_path: Path, mark: str) -> None:
+    editing = Editing(tmp_path, {"library": LIBRARY, "program": PROGRAM})
+    editing.agree()
+    line = next(line for line in LIBRARY.split("\n") if line.strip() == mark)
+    indent = line[: len(line) - len(mark)]
+    for statement in ("new = y if y else net", "other = torch.optim.SGD(net.parameters(), 1)"):
+        before = line
+        for end in range(1, len(statement) + 1):
+            after = f"{indent}{statement[:end]}\n{line}"
+            editing.edit("library", before, after)
+            before = after
+            assert editing.said("library") == editing.said("library", editing.fresh())
+
+
 HOST = """\
 import os
 import torch
