@@ -187,13 +187,14 @@ def _trail(trail: Trail | None, sources: Lookup, link: Link | None, told: Told) 
 
 
 def _place(place: Location, sources: Lookup, link: Link | None) -> str:
-    """A link where the editor can follow one; in a notebook the cell's number and line."""
+    """A link where the editor can follow one; in a notebook the cell's number, which counts from 0
+    as it does in messages and on the command line, and line."""
     name = place.path.replace("\\", "/").rpartition("/")[2]
     line = place.range.start.line
     source = sources(place.path)
     cell = source.cell_map.to_cell(place.range.start) if source and source.cell_map else None
     if cell is not None:
-        return f"cell {cell.cell + 1}, line {cell.position.line + 1}"
+        return f"cell {cell.cell}, line {cell.position.line + 1}"
     label = f"{plain(name)}:{line + 1}"
     target = link(place) if link is not None else None
     return label if target is None else f"[{label}](<{target}>)"

@@ -8,6 +8,8 @@ import pytest
 from ide_programs import LOOP, analysed, position_of
 
 from device_lens.ide.hover import Hover, hover
+from device_lens.ide.project import Project
+from device_lens.project.files import FileStore
 
 
 def hovered(folder: Path, text: str, part: str, inside: int = 0) -> Hover | None:
@@ -114,3 +116,16 @@ def test_of_two_ways_the_usual_one_is_told(tmp_path: Path, made: str) -> None:
     assert "cuda:0" in found.answer
     assert "[main.py:12](" in found.markdown
     assert "[main.py:10](" not in found.markdown
+
+
+def test_a_notebooks_cell_is_told_by_the_number_that_messages_have(tmp_path: Path) -> None:
+    path = tmp_path / "book.ipynb"
+    store = FileStore()
+    store.put_notebook(str(path), 1, ["# Title", "import torch", "x = torch.rand(2)\ny = x + 1"])
+    found = Project(str(tmp_path)).analyse(str(path), store.snapshot())
+    cells = found.facts.source.cell_map
+    assert cells is not None
+    at = found.facts.source.lines.position(found.facts.source.text.index("y = x") + 4)
+    said = hover(found.facts, at, found.costs, found.sources, None)
+    assert said is not None
+    assert "(cell 2, line 1)" in said.markdown
