@@ -151,12 +151,10 @@ def call_external(
         return unbound
     foreign = machine.foreign_class(name) if name[:9] != "builtins." else None
     if foreign is not None and foreign.is_module:
-        module = ModuleObject(function, node)
-        machine.journal.write(module.own, "opaque", True)
-        return module
+        return effects.unseen_module(machine, function, args, kwargs, node)
     machine.skip_at(node, frame, f"`{name}` has no model")
     machine.escape(args, kwargs, name)
-    return Unknown(name.rpartition(".")[2] + "(…)")
+    return effects.unseen(name.rpartition(".")[2], args, kwargs)
 
 
 def _unbound_method(
@@ -336,7 +334,7 @@ def _call_unknown(
     label = function.label if type(function) is Unknown else ""
     machine.skip_at(node, frame, "the called value is not known")
     machine.escape(args, kwargs, label)
-    return Unknown(f"{label}(…)" if label else "")
+    return effects.unseen(label, args, kwargs)
 
 
 def call_operator(

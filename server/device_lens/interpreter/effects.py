@@ -21,7 +21,7 @@ from device_lens.domain.heap import (
     Parameter,
     contents,
 )
-from device_lens.domain.values import Tensor, TupleValue, Unknown
+from device_lens.domain.values import WHOLE, Tensor, TupleValue, Unknown
 from device_lens.interpreter import module_facts, reports
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
@@ -223,6 +223,28 @@ def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> N
         if isinstance(value, Instance):
             for name in attributes & value.fields.keys():
                 machine.journal.write(value.fields, name, Unknown(name))
+
+
+def unseen(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Unknown:
+    """What code that is not seen answers. If its name is that of a class, the answer may hold the
+    modules that it was given."""
+    made = Unknown(f"{name}(…)" if name else "")
+    held = torch_module.given(args, kwargs) if name[:1].isupper() else ()
+    if held:
+        made.parts()[WHOLE] = held
+    return made
+
+
+def unseen_module(
+    machine: Machine, cls: Any, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any
+) -> ModuleObject:
+    """A module of a class that is not seen, which may hold the modules that it was given."""
+    module = ModuleObject(cls, node)
+    machine.journal.write(module.own, "opaque", True)
+    held = torch_module.given(args, kwargs)
+    if held:
+        machine.journal.write(module.own, torch_module.HELD, held)
+    return module
 
 
 def lose_parts(machine: Machine, instance: Instance) -> None:

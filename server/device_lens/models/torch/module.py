@@ -22,7 +22,14 @@ from device_lens.domain.values import (
 )
 from device_lens.models.call import Services, Value
 from device_lens.models.torch.collation import map_tensors
-from device_lens.models.torch.parts import OpaqueFields, all_parts, own_device, walk
+from device_lens.models.torch.parts import (
+    OpaqueFields,
+    all_parts,
+    devices_of,
+    is_opaque,
+    own_device,
+    walk,
+)
 from device_lens.models.words import words
 
 FLOATING = frozenset(words("float16 bfloat16 float32 float64 complex64 complex128"))
@@ -47,6 +54,9 @@ OPTIMIZERS = "<optimizers>"
 MAY_CARRY = "may carry"
 """What a module's `own` holds where a library may have put a wrapper around the module that moves
 its inputs: the device that they are moved to."""
+HELD = "<held>"
+"""What a module's `own` holds where its class is not seen: the modules that it was given, and that
+may be its submodules."""
 REPLACED = "<replaced>"
 """The field of an optimizer that tells where one of its parameters left its module."""
 
@@ -76,11 +86,17 @@ def opaque_attribute(module: ModuleObject, name: str) -> Value:
     return memory[name]
 
 
-def part_moved(services: Services, part: Unknown) -> None:
-    """What may be a part of an opaque module is moved by itself: where the whole is now is not
-    known."""
+def part_moved(services: Services, part: Unknown, device: DeviceTree = UNKNOWN_DEVICE) -> None:
+    """What may be a part of an opaque module, or hold one that was given to it, is moved by itself:
+    where that module is now is not known."""
     whole = None if part.fields is None else part.fields.get(WHOLE)
-    _scatter(services, whole, UNKNOWN_DEVICE)
+    _scatter(services, whole, device)
+
+
+def given(args: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[ModuleObject, ...]:
+    """The modules among the arguments of a call."""
+    values = (*args, *kwargs.values())
+    return tuple(each for value in values for each in leaves(value) if type(each) is ModuleObject)
 
 
 def _scatter(services: Services, whole: Value, device: DeviceTree) -> None:
@@ -88,6 +104,11 @@ def _scatter(services: Services, whole: Value, device: DeviceTree) -> None:
     unless it is there as well."""
     for each in whole if isinstance(whole, tuple) else ():
         _scatter(services, each, device)
+    if isinstance(whole, ModuleObject) and not is_opaque(whole):
+        home = devices_of(whole)
+        if home is not None and not same_everywhere(home, device):
+            lose(services, whole)
+        return
     while isinstance(whole, ModuleObject):
         if not same_everywhere(own_device(whole), device):
             services.journal.write(whole.own, "device", UNKNOWN_DEVICE)
@@ -216,6 +237,8 @@ def _move_registered(
     owners = [owner for _, owner in walk(module)]
     for owner in owners:
         mover.move_parts(owner)
+        if device is not None and HELD in owner.own:
+            _scatter(services, owner.own[HELD], device)
     return owners
 
 

@@ -90,7 +90,7 @@ def convert(call: Call, receiver: Value, wish: Conversion) -> Value:
     if type(receiver) is Unknown and not receiver.tensor_evidence:
         if wish.device is None:
             return Unknown(receiver.label, receiver.device)
-        part_moved(call.services, receiver)
+        part_moved(call.services, receiver, wish.device)
         return Unknown(receiver.label, wish.device)
     tensor = tensor_of(receiver)
     if tensor is None:
