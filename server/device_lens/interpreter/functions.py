@@ -44,6 +44,7 @@ def invoke(
     if number > machine.most_activations() or machine.spent[counted] > machine.options.max_spent:
         machine.budget.note("functions called very often were not followed each time")
         machine.recorder.leave_out(function.node, machine.path.named)
+        machine.budget.spend()
         answer = machine.memory.rough.get(rough, NOT_ALIKE)
         if answer is not NOT_ALIKE:
             return answer  # whoever is called alike changed nothing either
@@ -112,6 +113,7 @@ def run(machine: Machine, function: Function, frame: Frame) -> Any:
     grad = machine.globals["grad"]
     try:
         if isinstance(function.node, ast.Lambda):
+            machine.budget.spend()
             return machine.evaluate(function.node.body, frame)
         info = scan.function_info(function.node, function.chunk.text)
         frame.scope.outer = info.outer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from device_lens.domain.code import Function
-from device_lens.domain.guard import Atom, Guarded
+from device_lens.domain.guard import MAX_DEPTH, Atom, Guarded, choose, depth
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
 from device_lens.models import registry
@@ -64,11 +64,24 @@ def _add_to_whole(call: Call, parser: Instance, new: tuple[Value, ...]) -> None:
         _add_flags(call, whole, tuple(merged))
 
 
-def _of_some_command(known: Value, new: Value) -> Value:
-    """A flag that several sub-commands have: which of them was given is not known."""
+WHICH_COMMAND = "which sub-command is given"
+MOST_COMMANDS = 24
+"""Sub-commands that give one flag different values, before it is unknown."""
+
+
+def _of_some_command(known: Value, new: Value, before: int = 0) -> Value:
+    """A flag that several sub-commands have: which of them was given is not known. As only one is,
+    there are as many cases as there are sub-commands."""
     if known is None or known == new or _alike(known, new):
         return new if known is None else known
-    return _guard(Atom("which sub-command is given"), known, new)
+    if type(known) is Guarded and known.atom.text == WHICH_COMMAND and before < MOST_COMMANDS:
+        if known.yes == new:
+            return known
+        other = _of_some_command(known.no, new, before + 1)
+        return known if other is known.no else _guard(known.atom, known.yes, other)
+    if before == MOST_COMMANDS or depth(known) > MAX_DEPTH:
+        return Unknown("a flag of many sub-commands")
+    return _guard(Atom(WHICH_COMMAND), known, new)
 
 
 def _alike(left: Value, right: Value) -> bool:
@@ -130,8 +143,6 @@ def _is_name(default: Value) -> bool:
 
 
 def _guard(atom: Atom, yes: Value, no: Value) -> Value:
-    from device_lens.domain.guard import choose
-
     return choose(Guarded(atom, True, False), yes, no)
 
 
