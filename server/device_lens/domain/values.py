@@ -280,6 +280,8 @@ def _copied(table: dict[Any, Any] | None) -> dict[Any, Any] | None:
 
 WHOLE = "<whole>"
 """Under this an unknown that may be a part of a module remembers the module."""
+ARRAY = "<array>"
+"""Under this an unknown remembers that it was sliced as tensors and arrays are, and lists not."""
 Known = tuple[Unknown, Any, Any, bool]
 """An unknown with what is remembered of it: its parts, the atoms of its tests, and whether it is
 treated as a tensor."""

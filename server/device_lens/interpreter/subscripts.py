@@ -17,6 +17,7 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.join import join, join_blind
 from device_lens.domain.values import (
+    ARRAY,
     NONE,
     BoundExternal,
     Const,
@@ -264,6 +265,8 @@ def _of_unknown(machine: Machine, receiver: Unknown, index: Any, node: Any, fram
         return _library(machine, "torch.Tensor", receiver, index, node, frame)
     key = key_of(index)
     parts = receiver.parts()
+    if type(index) is TupleValue and any(type(part) is SliceValue for part in index.items):
+        parts[ARRAY] = True
     place = ("[]", None if key is MISSING else key)
     found = parts.get(place)
     if found is None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import Instance, ListObject
-from device_lens.domain.values import Const, HostArray, Tensor, TupleValue, Unknown
+from device_lens.domain.values import ARRAY, Const, HostArray, Tensor, TupleValue, Unknown
 from device_lens.models import dtypes, gradient
 from device_lens.models.call import Call, Value, is_none, tensor_of, treated_as_tensor
 from device_lens.models.numbers import is_number
@@ -58,7 +58,12 @@ def _kept_device(data: Value, alias: bool) -> DeviceTree | None:
         return found.device
     if alias and (isinstance(data, Unknown) or _may_be_tensor(data)):
         return UNKNOWN_DEVICE
-    return None
+    return UNKNOWN_DEVICE if any(map(_is_sliced, leaves(data))) else None
+
+
+def _is_sliced(data: Value) -> bool:
+    """Whether it is an unknown that was sliced in several dimensions: no list is."""
+    return type(data) is Unknown and data.fields is not None and ARRAY in data.fields
 
 
 def _may_be_tensor(data: Value) -> bool:
