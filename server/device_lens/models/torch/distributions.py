@@ -182,8 +182,16 @@ def _beside(call: Call) -> Value:
 
 
 def _of_value(call: Call) -> Value:
-    """`log_prob(value)`, `cdf(value)`: the value has to be beside the parameters."""
-    return _result(call, grad=True, others=call.args[:1] or tuple(call.kwargs.values())[:1])
+    """`log_prob(value)`, `cdf(value)`: the value has to be beside the parameters, but where these
+    are numbers or one number each, which some distributions take anywhere."""
+    given = call.args[:1] or tuple(call.kwargs.values())[:1]
+    held = call.receiver.fields.get(HELD, ()) if isinstance(call.receiver, Instance) else ()
+    made = _result(call, grad=True)
+    if made.device is UNKNOWN_DEVICE or any(not tensor.zero_dim for tensor, _ in held):
+        return _result(call, grad=True, others=given)
+    tensors = [tensor for tensor in map(tensor_of, given) if tensor is not None]
+    alike = all(tensor.device == made.device for tensor in tensors)
+    return made if alike else made.with_(device=UNKNOWN_DEVICE)
 
 
 def _expand(call: Call) -> Value:
