@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, is_accelerator
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, is_accelerator
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
 from device_lens.domain.trail import Site, Trail
@@ -75,9 +75,12 @@ def _is_registered_too(module: ModuleObject, value: Any) -> bool:
 
 def _has_state(value: Any) -> bool:
     """Whether what the list or dict holds has parameters or buffers, or may have. A parameter made
-    of what is not known may be a view of one that is registered."""
+    of what is not known may be a view of one that is registered; one that is made on a device that
+    a caller names is where it has to be."""
     for item in _items(value):
-        if type(item) is Parameter and item.tensor.device is UNKNOWN_DEVICE:
+        if type(item) is Parameter and not any(
+            isinstance(leaf, Device) for leaf in leaves(item.tensor.device)
+        ):
             continue
         if type(item) is not ModuleObject or any(True for _ in all_parts(item)):
             return True
