@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import same_everywhere
@@ -20,9 +21,7 @@ if TYPE_CHECKING:
 
 _LEAF_AGAIN = tuple(f"torch.Tensor.{name}" for name in "detach_ requires_grad_ retain_grad".split())
 
-
-_KEEPING = (ast.Return, ast.Yield, ast.Global, ast.Nonlocal, ast.List, ast.Dict, ast.Set, ast.Tuple)
-"""What may keep a value beyond its function."""
+_ADDING = ("append", "extend", "add", "update", "insert")
 
 
 def transferred(machine: Machine, seen: Any, fact: Transfer, value: Any, frame: Frame) -> None:
@@ -45,8 +44,10 @@ def transferred(machine: Machine, seen: Any, fact: Transfer, value: Any, frame: 
     if form != "name" and not isinstance(receiver, ast.Call):
         return
     if form == "name" and (
-        type(seen.receiver) is not Tensor or not _rebound(frame.statement, receiver)
+        type(seen.receiver) is not Tensor or not _rebound(frame.statement, seen.node)
     ):
+        return
+    if form == "factory" and _is_operand(frame.statement, seen.node):
         return
     if not _may_matter(frame) or (form == "name" and not _read_in_file(frame)):
         return
@@ -60,11 +61,23 @@ def transferred(machine: Machine, seen: Any, fact: Transfer, value: Any, frame: 
     machine.watched.moved_leaves.put(value, found)
 
 
-def _rebound(statement: Any, receiver: ast.expr) -> bool:
+def _rebound(statement: Any, transfer: ast.Call) -> bool:
     """Whether the statement is `x = x.to(d)`: the leaf itself is lost."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return False
-    return ast.unparse(statement.targets[0]) == ast.unparse(receiver)
+    function = transfer.func
+    if statement.value is not transfer or not isinstance(function, ast.Attribute):
+        return False
+    return ast.unparse(statement.targets[0]) == ast.unparse(function.value)
+
+
+def _is_operand(statement: Any, transfer: ast.Call) -> bool:
+    """Whether the moved tensor is computed with at once: it has no name to ask for a gradient by,
+    and what is made of it would be no leaf without the move either."""
+    return any(
+        isinstance(node, ast.BinOp) and transfer in (node.left, node.right)
+        for node in ast.walk(statement)
+    )
 
 
 def _may_matter(frame: Frame) -> bool:
@@ -77,7 +90,7 @@ def _may_matter(frame: Frame) -> bool:
     if len(statement.targets) != 1 or not isinstance(target, ast.Name):
         return True
     return any(
-        _reads_gradients(node) or (_keeps(node) and _mentions(node, target.id))
+        _reads_gradients(node) or any(_names(kept, target.id) for kept in _kept(node))
         for node in ast.walk(frame.function.node)
     )
 
@@ -97,21 +110,34 @@ def _reads_gradients(node: ast.AST) -> bool:
     )
 
 
-def _keeps(node: ast.AST) -> bool:
-    """Whether what the node mentions may be kept beyond the statement."""
+def _kept(node: ast.AST) -> Iterator[ast.AST | None]:
+    """What the node keeps beyond the statement."""
     if isinstance(node, ast.Assign):
-        return any(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets)
-    return isinstance(node, _KEEPING) or (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in ("append", "extend", "add", "update", "insert")
-    )
+        if any(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets):
+            yield node.value
+    elif isinstance(node, ast.Return | ast.Yield):
+        yield node.value
+    elif isinstance(node, ast.List | ast.Set | ast.Tuple):
+        yield from node.elts
+    elif isinstance(node, ast.Dict):
+        yield from node.values
+    elif isinstance(node, ast.Global | ast.Nonlocal):
+        yield node
+    elif isinstance(node, ast.Call) and _adds(node.func):
+        yield from node.args
 
 
-def _mentions(node: ast.AST, name: str) -> bool:
+def _adds(function: ast.expr) -> bool:
+    return isinstance(function, ast.Attribute) and function.attr in _ADDING
+
+
+def _names(node: ast.AST | None, name: str) -> bool:
+    """Whether it is the variable itself, in some case; what is made of it is another tensor."""
     if isinstance(node, ast.Global | ast.Nonlocal):
         return name in node.names
-    return any(isinstance(inner, ast.Name) and inner.id == name for inner in ast.walk(node))
+    if isinstance(node, ast.IfExp):
+        return _names(node.body, name) or _names(node.orelse, name)
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def leaf_again(machine: Machine, seen: LibraryCall) -> None:
