@@ -69,8 +69,8 @@ def has_graph(value: Any) -> bool:
 
 
 def summed(machine: Machine, node: ast.AugAssign, right: Any, frame: Frame) -> None:
-    """`total += loss`."""
-    if isinstance(node.op, ast.Add) and has_graph(right):
+    """`total += loss`. What is added up without gradients has no graph."""
+    if isinstance(node.op, ast.Add) and has_graph(right) and machine.globals["grad"] is not False:
         _keep(machine, node, ast.unparse(node.target), node.value, "sum", frame)
 
 
@@ -78,7 +78,7 @@ def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
     """`total = total + loss`, `outputs = torch.cat([outputs, out])`, `outputs[step] = out`."""
     _stored(machine, node, frame)
     form, parts = _joined(node.value)
-    if not parts:
+    if not parts or machine.globals["grad"] is False:
         return
     text = ast.unparse(node.targets[0])
     if not any(ast.unparse(part) == text for part in parts):
