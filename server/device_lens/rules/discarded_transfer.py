@@ -33,6 +33,8 @@ a global name local.
 
 from __future__ import annotations
 
+import ast
+
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, same_everywhere
 from device_lens.domain.guard import leaves
 from device_lens.fixes.assign_result import assign_result
@@ -50,7 +52,7 @@ RULE = Rule("discarded-transfer", Severity.WARNING, __doc__)
 def check(fact: Transfer, context: Context) -> Finding | None:
     if not fact.discarded or fact.in_place or fact.redundant or fact.kind is not Kind.TENSOR:
         return None
-    if _is_to_look_at(fact, context):
+    if _is_to_look_at(fact, context) or _has_that_dtype(fact, context):
         return None
     name = context.text(fact.subject)
     return context.finding(
@@ -77,6 +79,19 @@ def _is_to_look_at(fact: Transfer, context: Context) -> bool:
     if fact.moves and any(target is not CPU for target in leaves(fact.target)):
         return False
     return shown_below_cell(context.place(fact.site)) and not context.consequences(fact.site)
+
+
+def _has_that_dtype(fact: Transfer, context: Context) -> bool:
+    """Whether the tensor was made with the very dtype that is asked for."""
+    call, made = context.place(fact.site).node, fact.trail
+    if made is None or made.previous is not None or made.kind != "created":
+        return False
+    factory = made.site.node
+    if not isinstance(call, ast.Call) or not isinstance(factory, ast.Call):
+        return False
+    asked = {ast.unparse(each) for each in (*call.args, *(k.value for k in call.keywords))}
+    given = {ast.unparse(each.value) for each in factory.keywords if each.arg == "dtype"}
+    return bool(given) and asked == given
 
 
 def _message(fact: Transfer, name: str, context: Context) -> str:
