@@ -6,6 +6,7 @@ from device_lens.domain.device import CPU
 from device_lens.domain.heap import DictObject, Instance, ListObject
 from device_lens.domain.values import NONE, External, HostArray, Shape, Tensor, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, is_none, tensor_of
+from device_lens.models.libraries.images import IMAGE
 from device_lens.models.libraries.opaque import (
     OpaqueModule,
     register,
@@ -32,6 +33,7 @@ SEGMENTER = "torchvision.models.Segmenter"
 DATASET = "torchvision.datasets.VisionDataset"
 COMPOSE = "torchvision.transforms.Compose"
 TO_TENSOR = "torchvision.transforms.ToTensor"
+TO_IMAGE = "torchvision.transforms.ToPILImage"
 TRANSFORM = "torchvision.transforms.Transform"
 _IMAGES: dict[str, Shape] = {
     **dict.fromkeys(words("MNIST FashionMNIST KMNIST EMNIST QMNIST"), (28, 28)),
@@ -204,6 +206,11 @@ def _read_image(call: Call) -> Value:
     return Tensor(CPU, "uint8", (None, None, None))
 
 
+def _image(call: Call) -> Value:
+    """A tensor from anywhere as an image in host memory."""
+    return Instance(External(IMAGE), call.site.node)
+
+
 def _nothing(call: Call) -> Value:
     return NONE
 
@@ -225,12 +232,18 @@ def register_all() -> None:
     for name in words("ToTensor PILToTensor ToImage"):
         FUNCTIONS[f"torchvision.transforms.{name}"] = _maker(TO_TENSOR)
     FUNCTIONS[f"{TO_TENSOR}.__call__"] = to_tensor
+    FUNCTIONS["torchvision.transforms.ToPILImage"] = _maker(TO_IMAGE)
+    FUNCTIONS[f"{TO_IMAGE}.__call__"] = _image
+    FUNCTIONS["torchvision.transforms.functional.to_pil_image"] = _image
+    ALIASES["torchvision.transforms.v2.functional.to_pil_image"] = (
+        "torchvision.transforms.functional.to_pil_image"
+    )
     for name in words("to_tensor pil_to_tensor to_image"):
         FUNCTIONS[f"torchvision.transforms.functional.{name}"] = to_tensor
         ALIASES[f"torchvision.transforms.v2.functional.{name}"] = (
             f"torchvision.transforms.functional.{name}"
         )
-    for name in words("Compose ToTensor PILToTensor ToImage"):
+    for name in words("Compose ToTensor PILToTensor ToImage ToPILImage"):
         ALIASES[f"torchvision.transforms.v2.{name}"] = f"torchvision.transforms.{name}"
         ALIASES[f"torchvision.transforms.transforms.{name}"] = f"torchvision.transforms.{name}"
     BASES[DATASET] = ("torch.utils.data.Dataset",)
