@@ -24,7 +24,8 @@ return F.cross_entropy(logits, target)
 ## Known limits
 An error where both devices are known, a warning where a caller or a module's inputs show that
 another device is meant, else a hint. Silent in datasets, transforms and collate functions, whose
-tensors belong on the CPU.
+tensors belong on the CPU. A hint in a method that tries its own module out, with inputs that it
+makes up and an output that it only looks at: it runs where the module was made.
 
 ## Fix safety
 Safe: `device=` follows a tensor or device at hand. Unsafe for random factories, since another
@@ -50,6 +51,7 @@ from device_lens.rules.conflict_words import (
     side,
 )
 from device_lens.rules.context import Context
+from device_lens.rules.factory_scope import tries_out
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import quoted, when
@@ -72,12 +74,15 @@ def check(cause: Cause, context: Context) -> Finding | None:
         f"{maker}, but {side(conflict.other, conflict, context)}. {operation(conflict)} "
         f"({context.line(conflict.site)}) {_outcome(conflict)}."
     )
+    severity = SEVERITIES[conflict.certainty]
+    if conflict.certainty is not Certainty.SURE and tries_out(context.place(cause.site)):
+        severity = Severity.HINT
     return context.finding(
         RULE,
         cause.site,
         message,
         conflict.stray.text,
-        severity=SEVERITIES[conflict.certainty],
+        severity=severity,
         related=places(cause.conflicts, context),
         fixes=_fixes(cause, conflict, context),
     )

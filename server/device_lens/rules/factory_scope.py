@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from typing import TypeGuard
 
 from device_lens.domain.trail import Trail
 from device_lens.fixes.blocks import block_of
@@ -20,6 +21,7 @@ from device_lens.rules.at_hand import runs_in_set_up
 _DATA = RANDOM | {"from_numpy", "frombuffer", "load"}
 """Factories whose tensors stand for data rather than for a part of the computation."""
 _BATCHING = re.compile(r"Dataset$|DataLoader$")
+_SIZES = ("shape", "size", "dim", "ndim", "numel")
 _HOST_METHODS = ("__getitem__", "__getitems__", "__iter__", "__next__", "__len__")
 _HOST_WORDS = re.compile(r"collate|transform|augment|dataset", re.IGNORECASE)
 
@@ -112,3 +114,46 @@ def _sets_up(place: Place) -> bool:
     if not isinstance(function, ast.FunctionDef):
         return True
     return owner is not None and runs_in_set_up(function, owner)
+
+
+def tries_out(factory: Place) -> bool:
+    """Whether a method of a module runs that module for nothing but a look at its output, which it
+    asserts something of or prints."""
+    method, owner = factory.function, factory.owner
+    if owner is None or not isinstance(method, ast.FunctionDef) or not method.args.args:
+        return False
+    me = method.args.args[0].arg
+    runs = [node for node in ast.walk(method) if _runs(node, me)]
+    if not runs or any(_gives_out(node) for node in ast.walk(method)):
+        return False
+    names = set()
+    for statement in method.body:
+        if isinstance(statement, ast.Assign) and statement.value in runs:
+            names |= {node.id for node in ast.walk(statement.targets[0]) if _is_name(node)}
+    looked_at = {id(inner) for node in ast.walk(method) if _looks(node) for inner in ast.walk(node)}
+    return all(
+        id(node) in looked_at
+        for node in ast.walk(method)
+        if _is_name(node) and node.id in names and isinstance(node.ctx, ast.Load)
+    )
+
+
+def _runs(node: ast.AST, me: str) -> bool:
+    """`self(x)` or `self.forward(x)`."""
+    return isinstance(node, ast.Call) and ast.unparse(node.func) in (me, f"{me}.forward")
+
+
+def _gives_out(node: ast.AST) -> bool:
+    if isinstance(node, ast.Return):
+        return node.value is not None
+    return isinstance(node, ast.Yield | ast.YieldFrom)
+
+
+def _is_name(node: ast.AST) -> TypeGuard[ast.Name]:
+    return isinstance(node, ast.Name)
+
+
+def _looks(node: ast.AST) -> bool:
+    if isinstance(node, ast.Call):
+        return ast.unparse(node.func) == "print"
+    return isinstance(node, ast.Assert) or (isinstance(node, ast.Attribute) and node.attr in _SIZES)
