@@ -27,9 +27,9 @@ def flag_of_commands(*values: Any) -> Any:
     """What the whole parser gives for a flag that each of several sub-commands sets."""
     parser = call(PARSER)
     commands = call(f"{PARSER}.add_subparsers", parser)
-    for value in values:
+    for each in values:
         command = call("argparse._SubParsersAction.add_parser", commands, "one")
-        call(f"{PARSER}.set_defaults", command, chosen=value)
+        call(f"{PARSER}.set_defaults", command, chosen=each)
     return call(f"{PARSER}.parse_args", parser).fields["chosen"]
 
 
