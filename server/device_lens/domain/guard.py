@@ -16,6 +16,9 @@ from typing import Any
 MAX_DEPTH = 6
 """Atoms on one path of a tree; deeper trees collapse, since their leaves multiply."""
 
+MOST_CASES = 64
+"""Leaves of a tree that are told apart: what two trees give together may have one for each pair."""
+
 MOST_REMEMBERED = 8_192
 """Answers kept of each operation on conditions: a program asks for few of them, again and again."""
 
@@ -59,6 +62,24 @@ class Atom:
         return f"Atom({self.text or self.order})"
 
 
+_SHARED: dict[str, Atom] = {}
+MOST_SHARED = 2_048
+"""Atoms that all who ask for them share."""
+
+
+def shared_atom(
+    text: str, kind: str = "path", default: bool | None = None, negative: str = ""
+) -> Atom:
+    """The one atom with a text, for what is the same wherever a program asks."""
+    atom = _SHARED.get(text)
+    if atom is None:
+        shared = len(_SHARED) < MOST_SHARED
+        atom = Atom(text, kind, default, negative, shared=shared)
+        if shared:
+            _SHARED[text] = atom
+    return atom
+
+
 def _order_of(text: str) -> int:
     """A number below 0 for a text, the same in every process."""
     digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
@@ -66,17 +87,19 @@ def _order_of(text: str) -> int:
 
 
 class Guarded:
-    """A decision: `yes` where `atom` holds, else `no`."""
+    """A decision: `yes` where `atom` holds, else `no`. `depth` counts the atoms on its longest
+    path, `size` its leaves."""
 
-    __slots__ = ("_hash", "atom", "depth", "no", "yes")
+    __slots__ = ("_hash", "atom", "depth", "no", "size", "yes")
 
     def __init__(self, atom: Atom, yes: Any, no: Any) -> None:
         self.atom = atom
         self.yes = yes
         self.no = no
-        left = yes.depth if type(yes) is Guarded else 0
-        right = no.depth if type(no) is Guarded else 0
+        left, size = (yes.depth, yes.size) if type(yes) is Guarded else (0, 1)
+        right, more = (no.depth, no.size) if type(no) is Guarded else (0, 1)
         self.depth: int = 1 + (left if left > right else right)
+        self.size: int = size + more
         self._hash: int | None = None
 
     def __eq__(self, other: object) -> bool:
@@ -259,6 +282,13 @@ def disjunction(left: Any, right: Any) -> Any:
 @lru_cache(MOST_REMEMBERED)
 def _either(left: Guarded, right: Guarded) -> Any:
     return choose(left, True, right)
+
+
+def settled(condition: Any, text: str = "") -> Any:
+    """The condition; one that nothing decides where it has too many cases."""
+    if type(condition) is Guarded and condition.size > MOST_CASES:
+        return Guarded(Atom(text), True, False)
+    return condition
 
 
 def cases(tree: Any) -> Iterator[tuple[Literals, Any]]:

@@ -12,7 +12,16 @@ from device_lens.domain.device import (
     same_everywhere,
     widen_device,
 )
-from device_lens.domain.guard import Guarded, choose, combine, depth, leaves, node, primary
+from device_lens.domain.guard import (
+    MOST_CASES,
+    Guarded,
+    choose,
+    combine,
+    depth,
+    leaves,
+    node,
+    primary,
+)
 from device_lens.domain.heap import FRESH, MISSING, DictObject, Instance, ListObject, Parameter
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
@@ -89,6 +98,11 @@ def _usual(tree: Any, above: int) -> Any:
     kept = _usual(tree.yes if default else tree.no, above + 1)
     other = flatten(tree.no if default else tree.yes)
     return node(tree.atom, kept, other) if default else node(tree.atom, other, kept)
+
+
+def bounded(tree: Any) -> Any:
+    """The tree, less of what conditions tell apart where it has too many cases."""
+    return _usual(tree, 0) if type(tree) is Guarded and tree.size > MOST_CASES else tree
 
 
 def join_tensors(condition: Any, left: Tensor, right: Tensor) -> Tensor:

@@ -27,6 +27,7 @@ from device_lens.interpreter.expressions import key_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.interpreter.operators import is_tensor, parts
+from device_lens.models import registry
 from device_lens.models.call import device_of
 
 _COMPARE: dict[type, tuple[str, Any]] = {
@@ -112,16 +113,25 @@ def _equal(left: Any, right: Any) -> Any:
         if type(value) is Unknown and type(other) is Const:
             return opaque(value, ("==", other.value if key_of(other) is not None else None))
     if type(left) is External and type(right) is External:
-        return left == right
+        return _same_name(left, right)
     if is_member(left) and is_member(right):
         return left is right
     return None
+
+
+def _same_name(left: External, right: External) -> bool | None:
+    """Whether two names of libraries name the same; None where either may hold any value."""
+    if left == right:
+        return True
+    return False if registry.names_code(left.name) and registry.names_code(right.name) else None
 
 
 def _equal_devices(left: Any, right: Any) -> Any:
     """A device equals devices alone: never its name."""
     if Const in (type(left), type(right)):
         return False
+    if any(type(side) is External and not registry.names_code(side.name) for side in (left, right)):
+        return None
     first = left.device if type(left) is DeviceValue else device_of(left)
     second = right.device if type(right) is DeviceValue else device_of(right)
     if first is None or second is None:
@@ -152,7 +162,8 @@ def _identity(left: Any, right: Any) -> Any:
     if is_member(left) and is_member(right):
         return False
     if type(left) is External and type(right) is External:
-        return left == right
+        same = _same_name(left, right)
+        return Guarded(Atom(""), True, False) if same is None else same
     for value, other in ((left, right), (right, left)):
         if type(value) is Unknown:
             key = other.value if type(other) is Const else id(other)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.device import SymbolicDevice
-from device_lens.domain.guard import Atom, Guarded, combine, negation
+from device_lens.domain.guard import Atom, Guarded, combine, negation, shared_atom
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject
 from device_lens.domain.values import (
     BoundExternal,
@@ -18,13 +18,14 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
+from device_lens.models import registry
 from device_lens.models.numbers import is_number, is_text
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
     from device_lens.interpreter.machine import Machine
 
-_ALWAYS_TRUE = (Function, BoundMethod, ClassValue, Namespace, DeviceValue, External, BoundExternal)
+_ALWAYS_TRUE = (Function, BoundMethod, ClassValue, Namespace, DeviceValue, BoundExternal)
 
 
 def truth(value: Any, text: str = "") -> Any:
@@ -48,6 +49,10 @@ def truth(value: Any, text: str = "") -> Any:
         return False if value.rest is None else Guarded(Atom(text), True, False)
     if kind in _ALWAYS_TRUE or kind is Partial:
         return True
+    if kind is External:
+        return registry.names_code(value.name) or Guarded(
+            shared_atom(f"{value.name} is true"), True, False
+        )
     if kind is ModuleObject:
         return True
     return Guarded(Atom(text), True, False)
@@ -79,6 +84,8 @@ def is_none_condition(value: Any) -> Any:
         if is_number(value) or is_text(value):
             return False
         return negation(_opaque(value, "not none", ""))
+    if kind is External and not registry.names_code(value.name):
+        return Guarded(shared_atom(f"{value.name} is None"), True, False)
     return False
 
 

@@ -190,18 +190,9 @@ def key_of(key: Any) -> Any:
     if type(key) is TupleValue:
         parts = tuple(key_of(item) for item in key.items)
         return MISSING if any(part is MISSING for part in parts) else parts
-    if is_member(key) or (type(key) is External and names_code(key)):
+    if is_member(key) or (type(key) is External and registry.names_code(key.name)):
         return key
     return MISSING
-
-
-def names_code(value: External) -> bool:
-    """Whether a library's name is that of a class or function, not of a value such as
-    `sys.argv`."""
-    name = value.name
-    if name.rpartition(".")[2][:1].isupper() or name.startswith(("builtins.", "typing.")):
-        return True
-    return registry.function(name) is not None or registry.module(name) is not None
 
 
 def _if_expression(machine: Machine, node: ast.IfExp, frame: Frame) -> Any:

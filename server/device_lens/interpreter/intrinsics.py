@@ -88,6 +88,8 @@ def class_name(cls: Any) -> Any:
 
 def is_instance(machine: Machine, value: Any, cls: Any) -> bool | None:
     """Whether `value` is an instance of `cls`; None where that is not known."""
+    if type(value) is External and not registry.names_code(value.name):
+        return None
     if type(cls) is ClassValue:
         if isinstance(value, Instance):
             return type(value.cls) is ClassValue and cls in value.cls.mro

@@ -15,7 +15,7 @@ from device_lens.domain.code import Namespace
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device
 from device_lens.domain.guard import Guarded, assume_all, negation, primary
 from device_lens.domain.heap import MISSING, Delta, Journal, moment
-from device_lens.domain.join import join, join_blind
+from device_lens.domain.join import bounded, join, join_blind
 from device_lens.domain.path import ALWAYS
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
@@ -129,8 +129,8 @@ class Machine(ModelServices):
         if kind in _NOT_SHOWN or (kind is Unknown and value.device is UNKNOWN_DEVICE):
             return value
         path = self.path
-        if kind is Guarded and path.literals:
-            value = assume_all(value, path.literals)
+        if kind is Guarded:
+            value = bounded(assume_all(value, path.literals))
         self.recorder.see(node, value, frame, path.named)
         return value
 

@@ -6,7 +6,14 @@ import ast
 from typing import Any
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.guard import Atom, Guarded, combine, conjunction, disjunction
+from device_lens.domain.guard import (
+    Atom,
+    Guarded,
+    combine,
+    conjunction,
+    disjunction,
+    settled,
+)
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import (
     Const,
@@ -44,10 +51,10 @@ def matches(machine: Machine, pattern: ast.pattern, subject: Any, frame: Frame) 
     if isinstance(pattern, ast.MatchOr):
         condition: Any = False
         for option in pattern.patterns:
-            condition = disjunction(condition, matches(machine, option, subject, frame))
+            condition = settled(disjunction(condition, matches(machine, option, subject, frame)))
         return condition
     if type(subject) is Guarded:
-        return combine(lambda leaf: matches(machine, pattern, leaf, frame), subject)
+        return settled(combine(lambda leaf: matches(machine, pattern, leaf, frame), subject))
     if isinstance(pattern, ast.MatchClass):
         return _class(machine, pattern, subject, frame)
     if isinstance(pattern, ast.MatchSequence):
@@ -66,7 +73,7 @@ def _class(machine: Machine, pattern: ast.MatchClass, subject: Any, frame: Frame
         return False
     for name, part in _attributes_of(pattern, cls):
         value = attributes.read(machine, subject, name, pattern, frame)
-        condition = conjunction(condition, matches(machine, part, value, frame))
+        condition = settled(conjunction(condition, matches(machine, part, value, frame)))
     unread = len(pattern.patterns) > len(_positions(cls)) and not _binds_whole(pattern)
     return conjunction(condition, Guarded(Atom(""), True, False)) if unread else condition
 
@@ -111,7 +118,7 @@ def _sequence(machine: Machine, pattern: ast.MatchSequence, subject: Any, frame:
         del parts[star]
     condition: Any = True
     for part, item in zip(parts, items, strict=True):
-        condition = conjunction(condition, matches(machine, part, item, frame))
+        condition = settled(conjunction(condition, matches(machine, part, item, frame)))
     return condition
 
 
@@ -128,7 +135,7 @@ def _mapping(machine: Machine, pattern: ast.MatchMapping, subject: Any, frame: F
                 return False
             return Guarded(Atom(""), True, False)
         found = matches(machine, part, subject.entries[name.value], frame)
-        condition = conjunction(condition, found)
+        condition = settled(conjunction(condition, found))
     return condition
 
 

@@ -29,7 +29,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.interpreter import attributes, calls
-from device_lens.interpreter.expressions import key_of, names_code, put
+from device_lens.interpreter.expressions import key_of, put
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import any_of
 from device_lens.interpreter.machine import EVALUATORS, NEXT, Machine
@@ -71,7 +71,7 @@ def item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -
     if _is_table_of_names(receiver) and type(index) is Const:
         module = External(receiver.name.removesuffix(".__dict__"))
         return attributes.read(machine, module, str(index.value), node, frame)
-    if kind is ClassValue or (kind is External and names_code(receiver)):
+    if kind is ClassValue or (kind is External and registry.names_code(receiver.name)):
         return receiver
     return Unknown()
 

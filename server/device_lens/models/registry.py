@@ -85,6 +85,19 @@ def bases(name: str) -> tuple[str, ...]:
     return BASES.get(ALIASES.get(name, name), ())
 
 
+def names_code(name: str) -> bool:
+    """Whether a library's name is that of a package, class or function: any other may hold any
+    value, as `sys.argv` or a setting in a module that is not at hand."""
+    package, _, last = name.rpartition(".")
+    return (
+        not package
+        or (last[:1].isupper() and not last.isupper())
+        or package in ("builtins", "typing")
+        or function(name) is not None
+        or module(name) is not None
+    )
+
+
 _loaded = False
 
 

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from device_lens.domain.guard import (
+    MOST_CASES,
     Atom,
     Guarded,
     assume,
@@ -25,8 +26,11 @@ from device_lens.domain.guard import (
     leaves,
     negation,
     primary,
+    settled,
 )
+from device_lens.domain.join import bounded
 from device_lens.domain.path import ALWAYS, Path, without_unnamed
+from device_lens.domain.values import Const, Unknown
 
 ATOMS = [
     Atom("a is given", "flag", False),
@@ -200,3 +204,38 @@ def test_atoms_that_programs_share_have_one_order_and_come_first() -> None:
     assert max(later.order, earlier.order) < own.order
     assert later.order != earlier.order
     assert Atom("CUDA is there", shared=True).order == later.order
+
+
+@given(NUMBERS)
+def test_size_counts_leaves(tree: Any) -> None:
+    assert (tree.size if isinstance(tree, Guarded) else 1) == len(list(leaves(tree)))
+
+
+def ways(count: int) -> Any:
+    """A tree in which every way through that many atoms has a leaf of its own."""
+    tree: Any = Const(0)
+    for number in range(count):
+        step = choose(Guarded(Atom("", "path"), True, False), Const(1 << number), Const(0))
+        tree = combine(lambda a, b: Const(a.value + b.value), tree, step)
+    return tree
+
+
+@given(st.integers(0, 9))
+def test_values_have_a_bounded_number_of_cases(count: int) -> None:
+    tree = ways(count)
+    found = bounded(tree)
+    if 1 << count <= MOST_CASES:
+        assert found is tree
+    else:
+        assert isinstance(found, Unknown)
+
+
+@given(st.integers(0, 9))
+def test_conditions_have_a_bounded_number_of_cases(count: int) -> None:
+    condition = combine(lambda leaf: leaf.value.bit_count() % 2 == 0, ways(count))
+    found = settled(condition)
+    if 1 << count <= MOST_CASES:
+        assert found is condition
+    else:
+        assert found.depth == 1
+        assert not found.atom.named

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.guard import Guarded, combine, disjunction, negation
+from device_lens.domain.guard import Guarded, combine, disjunction, negation, settled
 from device_lens.domain.heap import DictObject, ListObject, Parameter
 from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.values import (
@@ -209,7 +209,8 @@ def _any_all(every: bool) -> Model:
         condition: Any = False
         for item in items:
             truth = call.services.truth(item)
-            condition = disjunction(condition, negation(truth) if every else truth)
+            either = disjunction(condition, negation(truth) if every else truth)
+            condition = settled(either)
         return combine(Const, negation(condition) if every else condition)
 
     return model

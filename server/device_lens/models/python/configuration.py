@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from device_lens.domain.code import Function
-from device_lens.domain.guard import MAX_DEPTH, Atom, Guarded, choose, depth
+from device_lens.domain.guard import MAX_DEPTH, Atom, Guarded, choose, depth, shared_atom
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
 from device_lens.models import registry
@@ -171,21 +171,10 @@ def _namespace(call: Call) -> Value:
     return found
 
 
-_VARIABLES: dict[str, Atom] = {}
-MOST_VARIABLES = 1_024
-"""Variables with an atom that all who ask for them share."""
-
-
 def _variable(name: str) -> Atom:
     """The atom "is this environment variable set": one for the whole program."""
-    atom = _VARIABLES.get(name)
-    if atom is None:
-        text = f"{name} is set in the environment"
-        shared = len(_VARIABLES) < MOST_VARIABLES
-        atom = Atom(text, "environment", False, f"{name} is not set", shared=shared)
-        if shared:
-            _VARIABLES[name] = atom
-    return atom
+    text = f"{name} is set in the environment"
+    return shared_atom(text, "environment", False, f"{name} is not set")
 
 
 def _getenv(call: Call) -> Value:

@@ -20,7 +20,7 @@ def _dict(call: Call) -> DictObject | None:
 def _key(value: Value) -> Any:
     if type(value) is Const:
         return value.value
-    if type(value) is External or type(value) is Instance:
+    if type(value) is Instance or (type(value) is External and registry.names_code(value.name)):
         return value
     if type(value) is TupleValue:
         parts = tuple(_key(item) for item in value.items)
