@@ -10,7 +10,16 @@ import re
 from enum import Enum
 from typing import Any, ClassVar, Union
 
-from device_lens.domain.guard import MAX_DEPTH, Guarded, choose, combine, leaves, node
+from device_lens.domain.guard import (
+    MAX_DEPTH,
+    Atom,
+    Guarded,
+    Literals,
+    choose,
+    combine,
+    leaves,
+    node,
+)
 
 MAX_UNNAMED = 3
 """Depth of a tree up to which conditions without words are kept."""
@@ -55,14 +64,31 @@ class Device:
 class SymbolicDevice:
     """The device of something the analysis cannot see, equal only to itself.
 
-    `label` is how a reader knows it: the text of the parameter or expression.
+    `label` is how a reader knows it: the text of the parameter or expression. `asked` has the
+    atoms that stand for its type being one that the program asks for.
     """
 
-    __slots__ = ("label", "of_module_input")
+    __slots__ = ("asked", "label", "of_module_input")
 
     def __init__(self, label: str, of_module_input: bool = False) -> None:
         self.label = label
         self.of_module_input = of_module_input
+        self.asked: dict[str, Atom] = {}
+
+    def is_of(self, kind: str) -> Atom:
+        """Whether it is of a type: the same answer each time."""
+        atom = self.asked.get(kind)
+        if atom is None:
+            atom = self.asked[kind] = Atom(f"{self.label} is on {kind}")
+        return atom
+
+    def may_be_apart(self, literals: Literals) -> bool:
+        """Whether it may be another device than the CPU where that is decided."""
+        host, accelerator = self.asked.get("cpu"), self.asked.get("cuda")
+        return not any(
+            (atom is host and value) or (atom is accelerator and not value)
+            for atom, value in literals
+        )
 
     def __str__(self) -> str:
         return f"the device of `{self.label}`"

@@ -44,7 +44,7 @@ def conflict(
     node, frame = machine.active_place()
     first = _operand(machine, left, literals, node, frame)
     second = _operand(machine, right, literals, node, frame)
-    if first is None or second is None:
+    if first is None or second is None or _decided_together(machine, first, second):
         return
     part = None
     if not (first.is_parameter or second.is_parameter or wants_cpu):
@@ -92,6 +92,17 @@ def _operand(
         origin_of(machine, tensor.trail, site, text, parameter),
         is_parameter=parameter,
         is_unpacked=_is_unpacked(node, place),
+    )
+
+
+def _decided_together(machine: Machine, first: Operand, second: Operand) -> bool:
+    """Whether the program asked where one of them is, and runs this where that is the CPU, as the
+    other is."""
+    return any(
+        one.device is CPU
+        and isinstance(other.device, SymbolicDevice)
+        and not other.device.may_be_apart(machine.path.literals)
+        for one, other in ((first, second), (second, first))
     )
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from device_lens.domain.device import Device, DeviceTree
-from device_lens.domain.guard import combine
+from device_lens.domain.device import Device, DeviceTree, SymbolicDevice
+from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import Parameter
 from device_lens.domain.values import (
     FALSE,
@@ -43,6 +43,8 @@ def is_on(kind: str, device: DeviceTree) -> Value:
     def leaf(found: DeviceTree) -> Value:
         if isinstance(found, Device):
             return TRUE if found.type == kind else FALSE
+        if isinstance(found, SymbolicDevice):
+            return Guarded(found.is_of(kind), TRUE, FALSE)
         return Unknown()
 
     return combine(leaf, device)
