@@ -12,7 +12,8 @@ from device_lens.models.words import words
 NEVER = words(
     """torch.jit.is_scripting torch.jit.is_tracing torch._C._get_tracing_state
     torch.compiler.is_compiling torch.compiler.is_dynamo_compiling torch.compiler.is_exporting
-    torch._dynamo.is_compiling torch.onnx.is_in_onnx_export torch._utils.is_compiling"""
+    torch._dynamo.is_compiling torch.onnx.is_in_onnx_export torch._utils.is_compiling
+    torchvision._is_tracing"""
 )
 DECORATORS = words(
     """torch.compiler.disable torch.compiler.allow_in_graph torch._dynamo.disable
