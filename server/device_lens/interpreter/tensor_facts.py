@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from device_lens.domain.device import same_everywhere
 from device_lens.domain.guard import leaves
@@ -90,7 +90,7 @@ def _may_matter(frame: Frame) -> bool:
     if len(statement.targets) != 1 or not isinstance(target, ast.Name):
         return True
     return any(
-        _reads_gradients(node) or any(_names(kept, target.id) for kept in _kept(node))
+        _reads_gradient(node) or any(_names(kept, target.id) for kept in _kept(node))
         for node in ast.walk(frame.function.node)
     )
 
@@ -105,9 +105,15 @@ def _read_in_file(frame: Frame) -> bool:
 
 
 def _reads_gradients(node: ast.AST) -> bool:
-    return (isinstance(node, ast.Attribute) and node.attr in ("grad", "retain_grad")) or (
-        isinstance(node, ast.Call) and "optim" in ast.unparse(node.func).lower()
-    )
+    return _reads_gradient(node) or _optimizes(node)
+
+
+def _reads_gradient(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr in ("grad", "retain_grad")
+
+
+def _optimizes(node: ast.AST) -> TypeGuard[ast.Call]:
+    return isinstance(node, ast.Call) and "optim" in ast.unparse(node.func).lower()
 
 
 def _kept(node: ast.AST) -> Iterator[ast.AST | None]:
@@ -123,8 +129,9 @@ def _kept(node: ast.AST) -> Iterator[ast.AST | None]:
         yield from node.values
     elif isinstance(node, ast.Global | ast.Nonlocal):
         yield node
-    elif isinstance(node, ast.Call) and _adds(node.func):
+    elif isinstance(node, ast.Call) and (_adds(node.func) or _optimizes(node)):
         yield from node.args
+        yield from (keyword.value for keyword in node.keywords)
 
 
 def _adds(function: ast.expr) -> bool:
