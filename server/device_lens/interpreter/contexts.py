@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
-from device_lens.domain.guard import Guarded
+from device_lens.domain.device import UNKNOWN_DEVICE, widen_device
+from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import DeviceValue, External, Unknown
 from device_lens.interpreter import calls, effects, reports
@@ -18,8 +19,11 @@ from device_lens.models import registry
 Leave = Callable[[], None]
 GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
 GRAD_ON = frozenset({"torch.enable_grad", "torch.autograd.enable_grad"})
+GRAD_SET = frozenset({"torch.set_grad_enabled", "torch.autograd.set_grad_enabled"})
 CUDA_DEVICE = frozenset({"torch.cuda.device"})
 ENTERS = frozenset(f"contextlib.{kind}.enter_context" for kind in ("ExitStack", "AsyncExitStack"))
+PLACERS = ("device", "init", "meta", "empty", "cuda", "gpu", "materialize")
+"""Parts of names of managers that are known to decide where what is made in their blocks goes."""
 _LEAVES = "<leaves>"
 """The field of a stack whose block runs: what ends the managers that it has entered."""
 
@@ -31,8 +35,7 @@ def _nothing() -> None:
 def enter(machine: Machine, manager: Any, expression: ast.expr, frame: Frame) -> tuple[Any, Leave]:
     """What `as` binds, and what to do when the block ends."""
     if type(manager) is Guarded:
-        leaves = [leaf for leaf in (manager.yes, manager.no) if type(leaf) is not Guarded]
-        manager = leaves[0] if leaves else manager
+        return _enter_one_of(machine, manager, expression, frame)
     if type(manager) is DeviceValue:
         return manager, _set(machine, "default_device", manager.device)
     if type(manager) is Instance and type(manager.cls) is External:
@@ -44,7 +47,52 @@ def enter(machine: Machine, manager: Any, expression: ast.expr, frame: Frame) ->
         return yielded(manager), _nothing
     if isinstance(manager, Instance) and type(manager.cls) is ClassValue:
         return _enter_own(machine, manager, expression, frame)
+    if type(manager) is Unknown and _may_place(expression):
+        return manager, _set(machine, "default_device", UNKNOWN_DEVICE)
     return manager, _nothing
+
+
+def _enter_one_of(
+    machine: Machine, tree: Guarded, expression: ast.expr, frame: Frame
+) -> tuple[Any, Leave]:
+    """One of several managers, such as `torch.device(d) if d else nullcontext()`: what each of them
+    would change is changed where it is the one."""
+    present = machine.globals["default_device"], machine.globals["grad"]
+    placer = _may_place(expression)
+
+    def changes(leaf: Any) -> Any:
+        if type(leaf) is DeviceValue:
+            return leaf.device, present[1]
+        if type(leaf) is Unknown and placer:
+            return UNKNOWN_DEVICE, present[1]
+        if type(leaf) is Instance and type(leaf.cls) is External:
+            if leaf.cls.name in GRAD_OFF | GRAD_ON:
+                return present[0], leaf.cls.name in GRAD_ON
+            if leaf.cls.name in GRAD_SET:
+                return present[0], leaf.fields.get("<enabled>")
+        return present
+
+    found = list(leaves(tree))
+    if all(changes(leaf) == present for leaf in found):
+        return enter(machine, found[0], expression, frame)
+    device = widen_device(combine(lambda leaf: changes(leaf)[0], tree))
+    grads = {changes(leaf)[1] for leaf in found}
+    back = _set(machine, "default_device", device)
+    switch = _set(machine, "grad", grads.pop() if len(grads) == 1 else None)
+
+    def leave() -> None:
+        switch()
+        back()
+
+    return tree, leave
+
+
+def _may_place(expression: ast.expr) -> bool:
+    """Whether the name of a manager that is not seen tells that it may decide where what is made
+    goes, as `init_on_device()`."""
+    calls_in = [each.func for each in ast.walk(expression) if isinstance(each, ast.Call)]
+    names = [getattr(each, "attr", getattr(each, "id", "")) for each in calls_in or [expression]]
+    return any(word in name.lower() for name in names for word in PLACERS)
 
 
 def _given(machine: Machine, expression: ast.expr, frame: Frame) -> tuple[Any, ...]:
@@ -66,7 +114,7 @@ def _enter_library(
         return manager, _set(machine, "grad", False)
     if name in GRAD_ON:
         return manager, _set(machine, "grad", True)
-    if name in ("torch.set_grad_enabled", "torch.autograd.set_grad_enabled"):
+    if name in GRAD_SET:
         return manager, _set(machine, "grad", manager.fields.get("<enabled>"))
     if name in CUDA_DEVICE:
         return manager, _select_cuda(machine, manager, expression, frame)

@@ -249,7 +249,16 @@ def _setattr(
     if len(args) == 3 and type(args[1]) is Const and isinstance(args[1].value, str):
         source = node.args[2] if isinstance(node, ast.Call) and len(node.args) == 3 else None
         set_attribute(machine, args[0], args[1].value, args[2], node, frame, source)
+    elif len(args) == 3 and isinstance(args[0], Instance) and type(args[2]) is Unknown:
+        _set_some(machine, args[0])
     return NONE
+
+
+def _set_some(machine: Machine, instance: Instance) -> None:
+    """An attribute whose name is not known gets a value that is not: it may be any setting."""
+    for name, value in list(instance.fields.items()):
+        if name[:1] != "<" and type(value) in (Const, DeviceValue, Guarded):
+            machine.journal.write(instance.fields, name, Unknown(name))
 
 
 def _hasattr(

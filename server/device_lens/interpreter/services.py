@@ -6,9 +6,9 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.device import Device, DeviceTree, is_accelerator
+from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree, is_accelerator
 from device_lens.domain.guard import Guarded, leaves
-from device_lens.domain.heap import ModuleObject
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject
 from device_lens.domain.join import join
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
@@ -17,6 +17,7 @@ from device_lens.domain.values import (
     Const,
     DeviceValue,
     External,
+    Tensor,
     TupleValue,
     Unknown,
 )
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 MOVERS = ("prepare", "setup", "initialize", "wrap", "dispatch", "parallel", "shard", "to_device")
 """Parts of names of library functions that are known to move the modules they are given."""
+PLACE_WORDS = ("device", "gpu", "cuda")
+"""Parts of names of functions that put the tensors of a list or dict elsewhere."""
 RUNNERS = frozenset("train trainer training fit learn learner runner engine trial".split())
 """Words in names of what runs modules by itself, and so moves them to where it computes."""
 PLACES = frozenset("device devices device_id device_ids gpu gpus gpu_id gpu_ids use_cuda".split())
@@ -168,16 +171,34 @@ class ModelServices:
     def escape(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> None:
         """Values are given to code that is not seen. Modules keep their device unless the code is
         known for moving them; one on the host does not where the code runs modules by itself, or
-        is told a device too. What is known of lists and dicts stays."""
+        is told a device too. So do the tensors of lists and dicts, unless its name speaks of a
+        device."""
         values = (*args, *kwargs.values())
         reports.escaped(self, values, name)
         short = name.removesuffix(".__init__").rpartition(".")[2]
         moves = any(part in short.lower() for part in MOVERS)
+        if any(word in short.lower() for word in PLACE_WORDS) or any(map(_is_device, values)):
+            for value in values:
+                if type(value) in (ListObject, DictObject):
+                    _lose_items(self.journal, value)
         if not moves and not _may_move(short, args, kwargs):
             return
         for value in values:
             if type(value) is ModuleObject and (moves or not _on_accelerator(value)):
                 torch_module.lose(self, value)
+
+
+def _lose_items(journal: Any, container: ListObject | DictObject) -> None:
+    """Code that is not seen may have put the tensors of a list or dict elsewhere, in it."""
+    for table in (container.entries if type(container) is DictObject else {}, container.fields):
+        for key, value in list(table.items()):
+            found = tuple(map(_lost, value)) if type(value) is tuple else _lost(value)
+            if found != value:
+                journal.write(table, key, found)
+
+
+def _lost(value: Any) -> Any:
+    return value.with_(device=UNKNOWN_DEVICE, trail=None) if type(value) is Tensor else value
 
 
 def _may_move(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
