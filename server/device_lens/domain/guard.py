@@ -62,6 +62,11 @@ class Atom:
         return f"Atom({self.text or self.order})"
 
 
+def atoms_before() -> int:
+    """A number that comes after the order of each atom made before, and before that of others."""
+    return next(_ORDER)
+
+
 _SHARED: dict[str, Atom] = {}
 MOST_SHARED = 2_048
 """Atoms that all who ask for them share."""
@@ -313,6 +318,20 @@ def atoms(tree: Any) -> set[Atom]:
     if type(tree) is not Guarded:
         return set()
     return {tree.atom} | atoms(tree.yes) | atoms(tree.no)
+
+
+def made_since(tree: Any, start: int) -> set[Atom]:
+    """The atoms of a tree that came after a moment and are none of a reader's."""
+    return {atom for atom in atoms(tree) if atom.order > start and not atom.named}
+
+
+def renamed(tree: Any, names: dict[Atom, Atom]) -> Any:
+    """The tree with other atoms in place of some."""
+    if type(tree) is not Guarded:
+        return tree
+    atom = names.get(tree.atom, tree.atom)
+    yes, no = renamed(tree.yes, names), renamed(tree.no, names)
+    return choose(Guarded(atom, True, False), yes, no)
 
 
 def forced(condition: Any) -> Literals:

@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from device_lens.domain.code import Function, Scope
+from device_lens.domain.guard import atoms_before
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.path import Path
@@ -37,7 +38,7 @@ def invoke(
         known = machine.memory.answers.get(key)
         if known is not None:
             reports.recalled(machine, known[2], caller)
-            return known[0]
+            return machine.memory.recall(known[0])
     counted = counted_as(function, args)
     number = machine.activations[counted] = machine.activations[counted] + 1
     rough = rough_key(machine, function, args, kwargs)
@@ -47,21 +48,22 @@ def invoke(
         machine.budget.spend()
         answer = machine.memory.rough.get(rough, NOT_ALIKE)
         if answer is not NOT_ALIKE:
-            return answer  # whoever is called alike changed nothing either
+            return machine.memory.recall(answer)  # whoever is called alike changed nothing either
         effects.left_out(machine, function, (*args, *kwargs.values()))
         return Unknown(f"{function.name}(…)")
     journal, path = machine.journal, machine.path
     outside, mark = journal.outside, journal.mark()
     first = len(machine.watched.steps) if machine.watched.open_calls else None
     left = machine.budget.steps
+    start = atoms_before()
     value = _enter(machine, function, args, kwargs, node, caller, complete)
     machine.spent[counted] += max(left - machine.budget.steps, 0)
     if journal.outside == outside:
         if machine.path is path and key is not None:
             steps = reports.steps_of_call(machine, first)
-            machine.memory.keep(key, value, (args, kwargs), steps)
+            machine.memory.keep(key, value, (args, kwargs), steps, start)
         if rough is not None:
-            machine.memory.keep_rough(rough, value)
+            machine.memory.keep_rough(rough, value, start)
     elif journal.mark() == mark:
         journal.outside = outside  # all that it wrote is in objects that it made
     return value

@@ -98,7 +98,8 @@ def _while(machine: Machine, node: ast.While, frame: Frame) -> int:
     def test() -> None:
         machine.evaluate(node.test, frame)
 
-    return _repeat(machine, record, node.body, frame, lambda: None, [test], True, True)
+    surely_runs = condition is True
+    return _repeat(machine, record, node.body, frame, lambda: None, [test], surely_runs, True)
 
 
 def _unrolled(
@@ -150,9 +151,15 @@ def _repeat(
         if number == MAX_PASSES - 2:
             _give_up(machine, before)
         binders = more
-    if not surely_runs and alive:
+    flow = _after(machine, record, alive)
+    if surely_runs:
+        return flow
+    if flow:
+        machine.journal.undo(start)  # whoever comes here has not run the body
+        machine.path = path
+    else:
         _maybe_never(machine, start)
-    return _after(machine, record, alive)
+    return NEXT
 
 
 def _pass(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.guard import Guarded, combine, leaves
+from device_lens.domain.guard import Atom, Guarded, combine, leaves, made_since, renamed
 from device_lens.domain.heap import (
     DictObject,
     Instance,
@@ -47,6 +47,9 @@ class Memory:
     def __init__(self) -> None:
         self.answers: dict[Any, tuple[Any, Any, Any]] = {}
         self.rough: dict[Any, Any] = {}
+        self.own: dict[int, tuple[Any, set[Atom]]] = {}
+        """By the identity of an answer, the answer itself, and the conditions that it hangs on and
+        that came up in the call."""
 
     def key(
         self, machine: Machine, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
@@ -72,10 +75,23 @@ class Memory:
         marks.extend(kwargs)
         return tuple(marks)
 
-    def keep(self, key: Any, value: Any, holding: Any, steps: Any) -> None:
+    def keep(self, key: Any, value: Any, holding: Any, steps: Any, start: int) -> None:
+        """Keeps the answer of a call that began at a moment."""
         self.answers[key] = (value, holding, steps)
+        self._notice(value, start)
 
-    def keep_rough(self, key: Any, value: Any) -> None:
+    def recall(self, value: Any) -> Any:
+        """An answer as it is given another time: what nobody could decide in the call is open
+        anew."""
+        _, own = self.own.get(id(value), (None, ()))
+        return _again(value, {atom: Atom(atom.text, atom.kind) for atom in own}) if own else value
+
+    def _notice(self, value: Any, start: int) -> None:
+        own = _made_since(value, start)
+        if own:
+            self.own[id(value)] = value, own
+
+    def keep_rough(self, key: Any, value: Any, start: int) -> None:
         """Keeps what an answer says of devices, for arguments that are only alike. Those that were
         answered in two ways are answered no more."""
         answer = without_sizes(value)
@@ -84,8 +100,25 @@ class Memory:
         known = self.rough.get(key)
         if known is None:
             self.rough[key] = answer
+            self._notice(answer, start)
         elif known is not NOT_ALIKE and not _says_the_same(known, answer):
             self.rough[key] = NOT_ALIKE
+
+
+def _made_since(value: Any, start: int) -> set[Atom]:
+    if type(value) is Tensor:
+        return made_since(value.device, start)
+    if type(value) is TupleValue:
+        return {atom for item in value.items for atom in _made_since(item, start)}
+    return made_since(value, start)
+
+
+def _again(value: Any, names: dict[Atom, Atom]) -> Any:
+    if type(value) is Tensor:
+        return value.with_(device=renamed(value.device, names))
+    if type(value) is TupleValue:
+        return TupleValue(tuple(_again(item, names) for item in value.items), value.names)
+    return renamed(value, names)
 
 
 def _says_the_same(known: Any, answer: Any) -> bool:
