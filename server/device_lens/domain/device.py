@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from enum import Enum
+from functools import reduce
 from typing import Any, ClassVar, Union
 
 from device_lens.domain.guard import (
@@ -131,6 +132,18 @@ def parse_device(text: str) -> Device | None:
     return Device(match[1], int(match[2]) if match[2] else None)
 
 
+_BEGUN = re.compile(r"([a-z]+):\??\Z")
+
+
+def some_device(text: str) -> Device | None:
+    """The device of a type, whatever its number, that a text begins to name (`cuda:`), or of which
+    the number is put as a question mark; None of any other text."""
+    match = _BEGUN.match(text)
+    if match is None or match[1] not in TYPES or match[1] in ("cpu", "meta"):
+        return None
+    return Device(match[1], ANY_INDEX)
+
+
 def agree(left: DeviceTree, right: DeviceTree) -> Agreement:
     """Compares two leaves. A current CUDA device is device 0, since a change of it is resolved
     where the tensor is made."""
@@ -151,6 +164,18 @@ def same_everywhere(left: DeviceTree, right: DeviceTree) -> bool:
     if type(left) is Guarded or type(right) is Guarded:
         return False
     return agree(left, right) is Agreement.SAME
+
+
+def shared(left: DeviceTree, right: DeviceTree) -> DeviceTree:
+    """What can be said of something that is on one of two devices: an accelerator's type where they
+    differ in its number alone."""
+    if same_everywhere(left, right):
+        return left
+    if not isinstance(left, Device) or not isinstance(right, Device):
+        return UNKNOWN_DEVICE
+    if left.type != right.type:
+        return UNKNOWN_DEVICE
+    return Device(left.type, ANY_INDEX)
 
 
 def join_devices(condition: Any, left: DeviceTree, right: DeviceTree) -> DeviceTree:
@@ -189,21 +214,16 @@ def without_unnamed(tree: DeviceTree) -> DeviceTree:
     yes, no = without_unnamed(tree.yes), without_unnamed(tree.no)
     if tree.atom.named:
         return yes if yes == no else Guarded(tree.atom, yes, no)
-    result: DeviceTree = combine(_either, yes, no)
+    result: DeviceTree = combine(shared, yes, no)
     return result
 
 
-def _either(left: DeviceTree, right: DeviceTree) -> DeviceTree:
-    return left if same_everywhere(left, right) else UNKNOWN_DEVICE
-
-
 def flatten_device(tree: DeviceTree) -> DeviceTree:
-    """The tree without its guards: the one leaf they share, else unknown."""
+    """The tree without its guards: what its leaves share."""
     if type(tree) is not Guarded:
         return tree
-    found = list(leaves(tree))
-    first = found[0]
-    return first if all(same_everywhere(first, leaf) for leaf in found[1:]) else UNKNOWN_DEVICE
+    found: DeviceTree = reduce(shared, leaves(tree))
+    return found
 
 
 def is_accelerator(device: DeviceTree) -> bool:

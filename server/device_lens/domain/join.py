@@ -6,10 +6,9 @@ from functools import reduce
 from typing import Any
 
 from device_lens.domain.device import (
-    UNKNOWN_DEVICE,
     flatten_device,
     join_devices,
-    same_everywhere,
+    shared,
     widen_device,
 )
 from device_lens.domain.guard import (
@@ -204,12 +203,8 @@ def _whole(value: Any) -> Tensor | None:
 
 def _join_tensors_blindly(left: Tensor, right: Tensor) -> Tensor:
     """Where both are in the same place case by case, so is the result."""
-    device = combine(_shared_device, left.device, right.device)
+    device = combine(shared, left.device, right.device)
     return join_tensors(True, left, right).with_(device=widen_device(device))
-
-
-def _shared_device(left: Any, right: Any) -> Any:
-    return left if same_everywhere(left, right) else UNKNOWN_DEVICE
 
 
 def _blindly(left: Any, right: Any) -> Any:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 
-from device_lens.domain.device import Device, DeviceTree, SymbolicDevice, same_everywhere
+from device_lens.domain.device import Device, DeviceTree, SymbolicDevice, shared
 from device_lens.domain.guard import Atom, Literals, cases, describe
 
 
@@ -67,8 +68,7 @@ def _declared(paths: Iterable[Literals]) -> Literals:
 def _agreed(leaves: list[DeviceTree]) -> DeviceTree | None:
     if not leaves:
         return None
-    first = leaves[0]
-    return first if all(same_everywhere(first, leaf) for leaf in leaves) else None
+    return reduce(shared, leaves)
 
 
 def _alternatives(

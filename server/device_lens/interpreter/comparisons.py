@@ -6,7 +6,14 @@ import ast
 import operator
 from typing import Any
 
-from device_lens.domain.device import UNKNOWN_DEVICE, Agreement, Device, SymbolicDevice, agree
+from device_lens.domain.device import (
+    ANY_INDEX,
+    UNKNOWN_DEVICE,
+    Agreement,
+    Device,
+    SymbolicDevice,
+    agree,
+)
 from device_lens.domain.guard import Atom, Guarded, choose, combine, negation
 from device_lens.domain.heap import MISSING, DictObject, ListObject
 from device_lens.domain.values import (
@@ -142,6 +149,8 @@ def _equal_devices(left: Any, right: Any) -> Any:
             return Guarded(Atom(""), True, False)
         if isinstance(a, SymbolicDevice) or isinstance(b, SymbolicDevice):
             return True if a is b else Guarded(Atom(""), True, False)
+        if ANY_INDEX in (a.index, b.index) and a.type == b.type:
+            return Guarded(Atom(""), True, False)
         verdict = agree(a, b)
         if verdict is Agreement.MAYBE:
             return Guarded(Atom(""), True, False)

@@ -25,7 +25,7 @@ from device_lens.interpreter.enumerations import is_member
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.models import registry
-from device_lens.models.numbers import text
+from device_lens.models.numbers import text_begun
 from device_lens.models.python.text_cases import by_cases
 
 BUILTIN_CONSTANTS = {"True": True, "False": False, "None": None, "__debug__": True}
@@ -251,7 +251,7 @@ def _joined_string(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Any:
         parts.append(found)
     if not all(type(part) is Const for part in parts):
         reports.string_made(machine, node, frame)
-    unknown = text(_device_like(node))
+    unknown = _text_of(node)
 
     def joined(*parts: Any) -> Any:
         if all(type(part) is Const for part in parts):
@@ -261,11 +261,10 @@ def _joined_string(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Any:
     return by_cases(joined, parts, unknown)
 
 
-def _device_like(node: ast.JoinedStr) -> str:
+def _text_of(node: ast.JoinedStr) -> Any:
+    """A text of which no more is known than how it begins."""
     first = node.values[0] if node.values else None
-    if isinstance(first, ast.Constant) and str(first.value).startswith("cuda:"):
-        return "cuda:?"
-    return ""
+    return text_begun(str(first.value) if isinstance(first, ast.Constant) else "", "")
 
 
 def _slice(machine: Machine, node: ast.Slice, frame: Frame) -> Any:

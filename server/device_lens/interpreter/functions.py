@@ -39,7 +39,9 @@ def invoke(
         if known is not None:
             reports.recalled(machine, known[2], caller)
             return machine.memory.recall(known[0])
-    counted = counted_as(function, args)
+    counted: Any = counted_as(function, args)
+    if machine.in_process:
+        counted = counted, PROCESS
     number = machine.activations[counted] = machine.activations[counted] + 1
     rough = rough_key(machine, function, args, kwargs)
     if number > machine.most_activations() or machine.spent[counted] > machine.options.max_spent:
@@ -67,6 +69,10 @@ def invoke(
     elif journal.mark() == mark:
         journal.outside = outside  # all that it wrote is in objects that it made
     return value
+
+
+PROCESS = "process"
+"""What other processes run is counted under this, apart from what the program runs by itself."""
 
 
 def counted_as(function: Function, args: tuple[Any, ...]) -> Any:

@@ -32,7 +32,7 @@ from device_lens.interpreter.expressions import merge_mapping, text_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.models.call import constant, tensor_of, treated_as_tensor
-from device_lens.models.numbers import is_number, number, text
+from device_lens.models.numbers import is_number, is_text, number, text_begun
 from device_lens.models.python.text_cases import by_cases
 
 _BINARY: dict[type, tuple[str, Any]] = {
@@ -89,8 +89,10 @@ def operate(
         if op is ast.Mod:
             reports.percent_formatted(machine, node, right, frame)
             return _put_in(left.value, right)
+        if op is ast.Add and is_text(right):
+            return text_begun(left.value)
         if op is ast.Add and type(right) is Guarded:
-            return by_cases(partial(_folded, fold, left), (right,), text("a string"))
+            return by_cases(partial(_folded, fold, left), (right,), text_begun(left.value))
     if isinstance(left, Instance) or isinstance(right, Instance):
         found = _own_operator(machine, node, name, left, right, frame, in_place)
         if found is not None:
@@ -169,14 +171,15 @@ def _put_in(form: str, right: Any) -> Any:
         letters = sum(len(part) for part in parts if isinstance(part, str | bytes))
         if len(parts) == len(values) and letters <= MAX_TEXT:
             return _fold(operator.mod, form, parts if type(right) is TupleValue else parts[0])
-        return text("a string")
+        return unknown
 
-    return by_cases(filled, given, text("a string"))
+    unknown = text_begun(form.partition("%")[0])
+    return by_cases(filled, given, unknown)
 
 
 def _folded(fold: Any, left: Const, right: Any) -> Any:
     """A text and another value, which has to be a text too."""
-    return _fold(fold, left.value, right.value) if type(right) is Const else text("a string")
+    return _fold(fold, left.value, right.value) if type(right) is Const else text_begun(left.value)
 
 
 def _fold(fold: Any, left: Any, right: Any) -> Any:

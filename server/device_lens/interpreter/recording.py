@@ -9,7 +9,7 @@ from typing import Any
 from device_lens.domain.device import (
     UNKNOWN_DEVICE,
     DeviceTree,
-    same_everywhere,
+    shared,
 )
 from device_lens.domain.guard import (
     MAX_DEPTH,
@@ -337,7 +337,7 @@ def _both(left: Any, right: Any) -> Any:
         return right
     if right is _BOTTOM or left is right:
         return left
-    return left if same_everywhere(left, right) else UNKNOWN_DEVICE
+    return shared(left, right)
 
 
 def _one_tensor(entries: list[Seen]) -> Tensor | None:

@@ -45,6 +45,8 @@ class ModelServices:
     model runs."""
 
     active: tuple[Any, Frame] | None
+    in_process: bool = False
+    """Whether what runs is run by other processes."""
     lent: Any = None
     """The call whose place a library's function has that the call runs, as in
     `map(np.asarray, xs)`: what that function is given is not written there."""
@@ -75,6 +77,15 @@ class ModelServices:
             return calls.call(self, function, args, kwargs, node, frame)
         finally:
             self.lent = before
+
+    def invoke_in_process(
+        self: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        before, self.in_process = self.in_process, True
+        try:
+            return self.invoke(function, args, kwargs)
+        finally:
+            self.in_process = before
 
     def attribute(self: Any, value: Any, name: str) -> Any:
         from device_lens.interpreter import attributes

@@ -58,13 +58,14 @@ class Visit:
 
     def take_down(self, spent: Counter[Any]) -> None:
         """Takes down what the functions on the stack have spent by the end of the unit."""
-        from device_lens.interpreter.functions import counted_as
+        from device_lens.interpreter.functions import PROCESS, counted_as
 
-        self.spent = [
-            spent[counted_as(frame.function, (frame.self_value,))]
+        counted = [
+            counted_as(frame.function, (frame.self_value,))
             for frame in self.stack
             if frame.function is not None
         ]
+        self.spent = [spent[key] for each in counted for key in (each, (each, PROCESS))]
 
 
 @dataclass(frozen=True, slots=True)

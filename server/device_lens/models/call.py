@@ -6,10 +6,14 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from device_lens.domain.device import (
+    ANY_INDEX,
     UNKNOWN_DEVICE,
+    Device,
     DeviceTree,
+    SymbolicDevice,
     flatten_device,
     parse_device,
+    some_device,
     widen_device,
 )
 from device_lens.domain.guard import Guarded, choose, combine, leaves
@@ -26,6 +30,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 
+_SOME_CUDA = Device("cuda", ANY_INDEX)
 Value = Any
 """An abstract value, see `domain.values`."""
 
@@ -46,6 +51,12 @@ class Services(Protocol):
 
     def invoke(self, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         """Calls a function value of any kind."""
+
+    def invoke_in_process(
+        self, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]
+    ) -> Value:
+        """Calls it as another process does. It is followed there however often the program calls
+        it by itself."""
 
     def iterate(self, value: Value) -> tuple[tuple[Value, ...], Value]:
         """The items that are known one by one, and what any further item is (None: no more)."""
@@ -226,7 +237,7 @@ def _without_none(tree: Any) -> DeviceTree:
 
 
 def _leaf_device(value: Value) -> Any:
-    from device_lens.domain.device import Device, SymbolicDevice
+    from device_lens.models.numbers import is_number
 
     if type(value) is DeviceValue:
         return value.device
@@ -237,6 +248,9 @@ def _leaf_device(value: Value) -> Any:
             return Device("cuda", value.value)
         return None
     if type(value) is Unknown:
+        some = _SOME_CUDA if is_number(value) else some_device(value.label)
+        if some is not None:
+            return some
         parts = value.parts()
         symbol = parts.get("<as device>")
         if symbol is None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from device_lens.domain.device import some_device
+from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import TRUE, Const, Dim, Shape, TupleValue, Unknown
 from device_lens.models.call import Value
@@ -22,6 +24,8 @@ def number(label: str = "") -> Unknown:
 def is_number(value: Value) -> bool:
     if type(value) is Const:
         return isinstance(value.value, (int, float, complex))
+    if type(value) is Guarded:
+        return is_number(value.yes) and is_number(value.no)
     return type(value) is Unknown and value.fields is not None and _MARK in value.fields
 
 
@@ -30,6 +34,11 @@ def text(label: str = "") -> Unknown:
     value = Unknown(label)
     value.fields = {_TEXT: TRUE}
     return value
+
+
+def text_begun(start: str, label: str = "a string") -> Unknown:
+    """A string of which the beginning is known: it may name a device of some number."""
+    return text(label if some_device(start) is None else f"{start}?")
 
 
 def is_text(value: Value) -> bool:

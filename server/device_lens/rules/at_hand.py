@@ -8,7 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeGuard
 
-from device_lens.domain.device import Agreement, DeviceTree, SymbolicDevice, agree
+from device_lens.domain.device import (
+    ANY_INDEX,
+    Agreement,
+    Device,
+    DeviceTree,
+    SymbolicDevice,
+    agree,
+)
 from device_lens.domain.guard import leaves, primary
 from device_lens.fixes.bindings import surely_bound
 from device_lens.fixes.names import is_local, of_comprehension, stored_names, stores
@@ -72,6 +79,8 @@ class AtHand:
         an attribute of `self`, a device of an enclosing scope, a module; of `kinds` only. None
         where there is none."""
         found: list[tuple[tuple[int, int], str]] = []
+        if _is_some(leaf(device)) and not self._has_one_number():
+            return None
         here, around = _Spot(place), frozenset(place.ancestors())
         for text, seen in self._matching(device, kinds):
             latest = _latest(seen, here, around)
@@ -110,6 +119,19 @@ class AtHand:
                 if known[key]:
                     yield text, self._checked_at(text)
                     break
+
+    def _has_one_number(self) -> bool:
+        """Whether all devices of which the number is not known have one name, so that they are
+        taken for one device."""
+        named = [
+            text
+            for text, seen in self._by_text().items()
+            if any(
+                each.kind is Kind.DEVICE and any(map(_is_some, leaves(each.device)))
+                for each in seen
+            )
+        ]
+        return len(named) == 1
 
     def _checked_at(self, text: str) -> list[_Seen]:
         """The sightings of a text, without those of variables of comprehensions."""
@@ -152,6 +174,11 @@ class AtHand:
             base = node.value.id
             if base == "self" or kind is Kind.DEVICE:
                 yield _Seen(f"{base}.{node.attr}", base, place, kind, device)
+
+
+def _is_some(device: object) -> bool:
+    """Whether a device is one of some number."""
+    return isinstance(device, Device) and device.index == ANY_INDEX
 
 
 def matches(candidate: DeviceTree, device: DeviceTree) -> bool:

@@ -52,7 +52,9 @@ def value_in(tree: Any, world: dict[Atom, bool]) -> Any:
 
 
 def at_most(left: Any, right: Any) -> bool:
-    """Whether `right` claims no more than `left`: the same device, or nothing."""
+    """Whether `right` claims no more than `left`: the same device, one of its type, or nothing."""
+    if isinstance(right, Device) and right.index == ANY_INDEX:
+        return isinstance(left, Device) and left.type == right.type
     return right is UNKNOWN_DEVICE or left is right or same_everywhere(left, right)
 
 

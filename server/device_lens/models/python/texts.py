@@ -10,7 +10,7 @@ from device_lens.domain.heap import MISSING, ListObject
 from device_lens.domain.values import Const, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Value, constant
-from device_lens.models.numbers import text
+from device_lens.models.numbers import text, text_begun
 from device_lens.models.python.text_cases import by_cases
 from device_lens.models.words import words
 
@@ -36,7 +36,7 @@ def _method(call: Call) -> Value:
     method = call.name.rpartition(".")[2]
     if method not in _TEXTS:
         return _run(call, method, call.args)
-    unknown = text("a string")
+    unknown = _begun(call) if method == "format" else text("a string")
     return by_cases(lambda *args: _run(call, method, args), call.args, unknown)
 
 
@@ -56,7 +56,14 @@ def _run(call: Call, method: str, args: Sequence[Value]) -> Value:
             return Unknown("a string")
     if method in _LISTS:
         return ListObject((), text("a string"), "list", call.site.node)
+    if method == "format":
+        return _begun(call)
     return text("a string") if method in _TEXTS else Unknown("a string")
+
+
+def _begun(call: Call) -> Value:
+    """What `format` gives: a string that begins as the form does."""
+    return text_begun(str(constant(call.receiver, "")).partition("{")[0])
 
 
 def _is_small(method: str, subject: str, arguments: list[Any]) -> bool:

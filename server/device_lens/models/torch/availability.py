@@ -8,6 +8,7 @@ from device_lens.domain.device import Device
 from device_lens.domain.guard import Atom, Guarded, combine
 from device_lens.domain.values import FALSE, NONE, TRUE, Const, DeviceValue, Unknown
 from device_lens.models.call import Call, Model, Services, Value
+from device_lens.models.numbers import number
 from device_lens.models.registry import ATTRIBUTES, FUNCTIONS
 from device_lens.models.words import words
 
@@ -38,7 +39,7 @@ def device_count(kind: str, assumed: str) -> Guarded:
     present = availability(kind, assumed)
     name = f"torch.{kind}.device_count()"
     several = Atom(f"{name} > 1", "environment", shared=True)
-    count = Unknown(name)
+    count = number(name)
     count.truths = {
         "truth": present,
         ("Gt", 0): present,

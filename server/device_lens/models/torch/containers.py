@@ -172,7 +172,14 @@ def choose(values: list[Value]) -> Value:
 
 
 def alike(values: list[Value]) -> Value:
-    """A member that stands for all, where all are of one class."""
+    """A member that stands for all, where all are of one class, in each case that they tell."""
+    first = values[0] if values else None
+    if type(first) is Guarded:
+        atom = first.atom
+        if not all(type(value) is Guarded and value.atom == atom for value in values):
+            return Unknown("module")
+        sides = [alike([value.yes for value in values]), alike([value.no for value in values])]
+        return decide(Guarded(atom, True, False), *sides)
     classes = {getattr(value, "cls", None) for value in values}
     return values[0] if values and len(classes) == 1 and None not in classes else Unknown("module")
 

@@ -10,6 +10,7 @@ from device_lens.domain.guard import Guarded, choose
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.values import NONE, TRUE, Tensor, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, device_of, is_none
+from device_lens.models.numbers import number
 from device_lens.models.registry import ALIASES, BASES, FUNCTIONS, MODULES
 from device_lens.models.torch.availability import assumed_accelerator, availability
 from device_lens.models.torch.collation import map_tensors
@@ -25,6 +26,7 @@ _SILENT = """init_process_group destroy_process_group barrier monitored_barrier 
     all_gather_into_tensor reduce_scatter_tensor all_gather_object broadcast_object_list
     gather_object scatter_object_list all_to_all_single batch_isend_irecv"""
 _NUMBERS = words("get_rank get_world_size get_backend new_group get_group_rank get_global_rank")
+_ORDINALS = words("get_rank get_world_size")
 _QUESTIONS = words(
     "is_initialized is_available is_nccl_available is_gloo_available is_mpi_available "
     "is_torchelastic_launched"
@@ -34,7 +36,8 @@ _QUESTIONS = words(
 @cache
 def question(name: str) -> Unknown:
     """An answer of the process group: the same each time it is asked."""
-    return Unknown(f"{name}()")
+    short = name.rpartition(".")[2]
+    return number(f"{name}()") if short in _ORDINALS else Unknown(f"{name}()")
 
 
 def _asks(name: str) -> Model:
@@ -141,7 +144,7 @@ def _spawn(call: Call) -> Value:
     """`mp.spawn(f, args=…)` calls `f(rank, *args)` in every process."""
     function, args = call.get(0, "fn", NONE), call.get(1, "args", TupleValue(()))
     given = args.items if type(args) is TupleValue else ()
-    call.services.invoke(function, (Unknown("rank"), *given), {})
+    call.services.invoke_in_process(function, (number("rank"), *given), {})
     return NONE
 
 

@@ -40,7 +40,7 @@ from device_lens.models.torch.parts import (
     tensor_in,
     walk,
 )
-from device_lens.models.torch.target import CURRENT_CUDA, present
+from device_lens.models.torch.target import CURRENT_CUDA, asked, present, some_cuda
 
 NAME = "torch.nn.Module"
 
@@ -68,8 +68,8 @@ def _to(call: Call) -> Value:
 
 
 def _cuda(call: Call) -> Value:
-    device = device_argument(call)
-    if device is None:
+    device = asked(call.services, some_cuda(call.get(0, "device")), CURRENT_CUDA)
+    if device is CURRENT_CUDA:
         device = present(call.services, CURRENT_CUDA)
     return moved(call, Target(device, None), ".cuda()")
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree, widen_device
+from device_lens.domain.device import ANY_INDEX, UNKNOWN_DEVICE, Device, DeviceTree, widen_device
 from device_lens.domain.guard import Guarded, combine
+from device_lens.domain.values import DeviceValue, Unknown
 from device_lens.models.call import Call, Services, Value, device_of, is_none
 from device_lens.models.dtypes import named
 from device_lens.models.signature import Bound
 
 CURRENT_CUDA = Device("cuda")
+_SOME_CUDA = DeviceValue(Device("cuda", ANY_INDEX))
 
 
 def present(services: Services, device: DeviceTree) -> DeviceTree:
@@ -33,6 +35,11 @@ def asked(services: Services, value: Value, default: DeviceTree) -> DeviceTree:
         return present(services, tree)
     found = device_of(value)
     return UNKNOWN_DEVICE if found is None else present(services, found)
+
+
+def some_cuda(value: Value) -> Value:
+    """The argument of `cuda()`: one of which nothing is known is a CUDA device of some number."""
+    return combine(lambda leaf: _SOME_CUDA if type(leaf) is Unknown else leaf, value)
 
 
 def _leaf(leaf: Any, default: DeviceTree) -> DeviceTree:

@@ -19,7 +19,7 @@ from device_lens.models import dtypes
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch.module import part_moved
-from device_lens.models.torch.target import asked
+from device_lens.models.torch.target import asked, some_cuda
 from device_lens.models.wording import moved
 
 
@@ -158,7 +158,7 @@ def cuda(call: Call) -> Value:
     value = args[0] if args else call.kwargs.get("device")
     if type(value) is Const and isinstance(value.value, bool):
         value = None
-    target = asked(call.services, value, call.services.current_cuda())
+    target = asked(call.services, some_cuda(value), call.services.current_cuda())
     return convert(call, receiver, Conversion(target))
 
 
