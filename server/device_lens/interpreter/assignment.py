@@ -123,6 +123,7 @@ def set_attribute(
         write(receiver.fields, name, value)
     elif kind is Unknown:
         write(receiver.parts(), name, value)
+        torch_module.hold(machine, receiver, value)
     elif isinstance(receiver, HeapObject) and name not in receiver.fields:
         write(receiver.fields, "." + name, value)
 

@@ -36,6 +36,7 @@ _MOVES = "_moves_arguments"
 _MOVED_IN = "_moved_in"
 _HANDS_ON = "_hands_arguments_on"
 """The entries of a node under which answers are kept, for as long as the node lives."""
+_HANDING_OUT = frozenset("items values get pop".split())
 _CHANGERS = frozenset("apply setattr register_buffer".split())
 _MOVERS = _CHANGERS | frozenset("to cuda cpu xpu mtia to_empty".split())
 _SETTINGS = frozenset("requires_grad training momentum eps p inplace name lr".split())
@@ -225,11 +226,20 @@ def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> N
                 machine.journal.write(value.fields, name, Unknown(name))
 
 
-def unseen(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Unknown:
+def held_by(function: Any, node: Any) -> Any:
+    """The modules that a method of a mapping which is not seen may hand out: `nets.items()`."""
+    if type(function) is not Unknown or function.fields is None or not isinstance(node, ast.Call):
+        return ()
+    hands_out = getattr(node.func, "attr", "") in _HANDING_OUT
+    return function.fields.get(WHOLE, ()) if hands_out else ()
+
+
+def unseen(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], whole: Any = ()) -> Unknown:
     """What code that is not seen answers. If its name is that of a class, the answer may hold the
     modules that it was given."""
     made = Unknown(f"{name}(…)" if name else "")
-    held = torch_module.given(args, kwargs) if name[:1].isupper() else ()
+    is_class = name.rpartition(".")[2][:1].isupper()
+    held = torch_module.given(args, kwargs) if is_class else whole
     if held:
         made.parts()[WHOLE] = held
     return made

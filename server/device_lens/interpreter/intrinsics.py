@@ -28,6 +28,7 @@ from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
 from device_lens.models.numbers import is_number, is_text
 from device_lens.models.python.records import maker
+from device_lens.models.torch import module as torch_module
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -249,8 +250,10 @@ def _setattr(
     if len(args) == 3 and type(args[1]) is Const and isinstance(args[1].value, str):
         source = node.args[2] if isinstance(node, ast.Call) and len(node.args) == 3 else None
         set_attribute(machine, args[0], args[1].value, args[2], node, frame, source)
-    elif len(args) == 3 and isinstance(args[0], Instance) and type(args[2]) is Unknown:
-        _set_some(machine, args[0])
+    elif len(args) == 3:
+        torch_module.hold(machine, args[0], args[2])
+        if isinstance(args[0], Instance) and type(args[2]) is Unknown:
+            _set_some(machine, args[0])
     return NONE
 
 

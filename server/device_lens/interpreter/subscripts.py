@@ -284,8 +284,7 @@ def _label(receiver: Unknown, key: Any) -> str:
 def store(machine: Machine, target: ast.Subscript, value: Any, frame: Frame) -> None:
     """`receiver[index] = value`."""
     receiver = machine.evaluate(target.value, frame)
-    index = machine.evaluate(target.slice, frame)
-    set_item(machine, receiver, index, value, target, frame)
+    set_item(machine, receiver, machine.evaluate(target.slice, frame), value, target, frame)
 
 
 def set_item(
@@ -309,6 +308,7 @@ def set_item(
         key = key_of(index)
         if key is not MISSING:
             machine.journal.write(receiver.parts(), ("[]", key), value)
+        torch_module.hold(machine, receiver, value)
     elif isinstance(receiver, Instance):
         _store_in_object(machine, receiver, index, value, node, frame)
 

@@ -27,6 +27,7 @@ from device_lens.models.torch.parts import (
     all_parts,
     devices_of,
     is_opaque,
+    opaque_parameter,
     own_device,
     walk,
 )
@@ -99,6 +100,25 @@ def given(args: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[ModuleObje
     return tuple(each for value in values for each in leaves(value) if type(each) is ModuleObject)
 
 
+def hold(services: Services, holder: Value, value: Value) -> None:
+    """An object of a class that is not seen, or a module under a name that is not known, holds
+    the modules of `value` from now on, and may move them."""
+    found: list[Value] = []
+    for leaf in leaves(value):
+        if type(leaf) is ModuleObject:
+            found.append(leaf)
+        elif type(leaf) is Unknown and leaf.fields is not None:
+            found.append(leaf.fields.get(WHOLE, ()))
+    if not any(found) or type(holder) not in (Unknown, ModuleObject):
+        return
+    table, key = (holder.own, HELD) if type(holder) is ModuleObject else (holder.parts(), WHOLE)
+    before = table.get(key, ())
+    known = before if isinstance(before, tuple) else (before,)
+    new = [each for each in found if not any(each is other for other in known)]
+    if new:
+        services.journal.write(table, key, (*known, *new))
+
+
 def _scatter(services: Services, whole: Value, device: DeviceTree) -> None:
     """A part of an opaque module is on `device` from now on: the whole is where it is not known,
     unless it is there as well."""
@@ -112,6 +132,10 @@ def _scatter(services: Services, whole: Value, device: DeviceTree) -> None:
     while isinstance(whole, ModuleObject):
         if not same_everywhere(own_device(whole), device):
             services.journal.write(whole.own, "device", UNKNOWN_DEVICE)
+            fields = opaque_parameter(whole).fields
+            if "tensor" in fields:
+                lost = fields["tensor"].with_(device=UNKNOWN_DEVICE)
+                services.journal.write(fields, "tensor", lost)
         whole = whole.own.get("parent")
 
 
