@@ -23,6 +23,7 @@ from device_lens.rules.factory_scope import (
     is_cause,
     is_module_constant,
     serves_data,
+    sets_up,
 )
 from device_lens.rules.plain_containers import container_of, makes_part
 
@@ -175,6 +176,9 @@ def _telling_origin(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> O
         step = cached_factory(made, conflict.stray.trail)
         if step is not None and isinstance(step.site.node, ast.Call):
             return Origin("factory", step.site, ast.unparse(step.site.node.func))
+        moved = None if conflict.stray.trail is None else conflict.stray.trail.previous
+        if moved is not None and moved.kind == "moved" and not sets_up(made):
+            return Origin("moved", moved.site, conflict.stray.text)
     elif origin.kind == "factory":
         used = _place(conflict.site, all_facts)
         if is_module_constant(made, used, conflict.stray.text):

@@ -93,7 +93,7 @@ def is_module_constant(factory: Place, conflict: Place, stray: str) -> bool:
 def cached_factory(assignment: Place, trail: Trail | None) -> Trail | None:
     """The step in which a factory made what a method keeps in an attribute: a cache, which is made
     anew where the inputs are at hand. What sets the object up has none at hand."""
-    if trail is None or _sets_up(assignment):
+    if trail is None or sets_up(assignment):
         return None
     first = trail.first
     node = first.site.node
@@ -101,14 +101,14 @@ def cached_factory(assignment: Place, trail: Trail | None) -> Trail | None:
         return None
     if first.site.path == assignment.path:
         made = Place(assignment.source, first.site.chunk, node)
-        if made.owner is assignment.owner and _sets_up(made):
+        if made.owner is assignment.owner and sets_up(made):
             return None
     if any(each.arg in ("device", None) for each in node.keywords):
         return None
     return first
 
 
-def _sets_up(place: Place) -> bool:
+def sets_up(place: Place) -> bool:
     """Whether a place is in no method, or in one that runs while its object is made."""
     function, owner = place.function, place.owner
     if not isinstance(function, ast.FunctionDef):
