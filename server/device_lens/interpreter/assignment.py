@@ -189,7 +189,9 @@ def _set_in_module(
     if _set_property(machine, receiver, name, value, node, frame):
         return
     value = reports.module_attribute(machine, receiver, name, value, node, frame, source)
-    site = machine.site(node, frame)
+    # What each forward pass sets anew is kept up without an optimizer: a moving average.
+    passing = any(each.function and each.function.name == "forward" for each in machine.stack)
+    site = None if passing else machine.site(node, frame)
     torch_module.set_attribute(machine, receiver, name, value, site)
 
 

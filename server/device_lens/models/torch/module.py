@@ -150,10 +150,11 @@ def opaque_part(module: ModuleObject, name: str) -> ModuleObject:
 
 
 def set_attribute(
-    services: Services, module: ModuleObject, name: str, value: Value, site: Site
+    services: Services, module: ModuleObject, name: str, value: Value, site: Site | None
 ) -> str:
-    """`module.name = value` as `nn.Module.__setattr__` does it. Answers where the value went:
-    `parameter`, `module`, `buffer` or `plain`."""
+    """`module.name = value` as `nn.Module.__setattr__` does it, at a site that is told of if an
+    optimizer loses a parameter by it. Answers where the value went: `parameter`, `module`,
+    `buffer` or `plain`."""
     buffer = value.fields.get("tensor") if is_buffer(value) else None
     if buffer is not None:
         return _put(services, module, module.buffers, name, buffer, "buffer", site)
@@ -181,9 +182,10 @@ def _put(
     name: str,
     value: Value,
     kind: str,
-    site: Site,
+    site: Site | None,
 ) -> str:
-    note_replaced(services, table.get(name), value, site)
+    if site is not None:
+        note_replaced(services, table.get(name), value, site)
     for other in (module.parameters, module.buffers, module.modules, module.fields):
         if other is not table:
             services.journal.delete(other, name)
