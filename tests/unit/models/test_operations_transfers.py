@@ -137,4 +137,7 @@ def test_questions_of_the_device_are_trees() -> None:
     assert (found.yes, found.no) == (TRUE, FALSE)
     kind = read(value(CUDA), "torch.device.type")
     assert kind == Const("cuda")
-    assert isinstance(read(Tensor(SymbolicDevice("x")), "torch.Tensor.is_cuda"), Unknown)
+    symbol = SymbolicDevice("x")
+    asked = read(Tensor(symbol), "torch.Tensor.is_cuda")
+    assert (asked.yes, asked.no) == (TRUE, FALSE)
+    assert read(Tensor(symbol), "torch.Tensor.is_cuda") == asked
