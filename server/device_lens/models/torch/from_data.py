@@ -9,7 +9,7 @@ from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import ARRAY, Const, HostArray, Tensor, TupleValue, Unknown
 from device_lens.models import dtypes, gradient
-from device_lens.models.call import Call, Value, is_none, tensor_of, treated_as_tensor
+from device_lens.models.call import Call, Model, Value, is_none, tensor_of, treated_as_tensor
 from device_lens.models.numbers import is_number
 from device_lens.models.operands import collect
 from device_lens.models.registry import FUNCTIONS
@@ -165,6 +165,17 @@ def legacy(dtype: str, home: Callable[[Call], DeviceTree]) -> object:
     return model
 
 
+def legacy_sparse(dtype: str, home: Callable[[Call], DeviceTree]) -> Model:
+    """The model of a constructor such as `torch.sparse.FloatTensor`, which takes indices and values
+    that are at `home`."""
+
+    def model(call: Call) -> Value:
+        bound = Bound(signature("...data, *, device"), call)
+        return make(bound, ANY, dtype, asked(call.services, bound.get("device"), home(call)), False)
+
+    return model
+
+
 def _default_type(call: Call) -> DeviceTree:
     return call.services.default_type_device()
 
@@ -189,3 +200,5 @@ def register_all() -> None:
     for name, dtype in dtypes.TENSOR_TYPES.items():
         FUNCTIONS[f"torch.{name}"] = legacy(dtype, _host)  # type: ignore[assignment]
         FUNCTIONS[f"torch.cuda.{name}"] = legacy(dtype, _current_cuda)  # type: ignore[assignment]
+        FUNCTIONS[f"torch.sparse.{name}"] = legacy_sparse(dtype, _host)
+        FUNCTIONS[f"torch.cuda.sparse.{name}"] = legacy_sparse(dtype, _current_cuda)
