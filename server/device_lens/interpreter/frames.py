@@ -12,7 +12,8 @@ Exit = tuple[Any, Any, Delta | None]
 
 
 class LoopRecord:
-    """A loop that is being run. `breaks` and `continues` are the paths that left its body;
+    """A loop that is being run. `breaks` and `continues` are the paths that left its body, `left`
+    the former with the mark at which the pass began that each was in;
     `repeats` tells that a pass may stand for any number of them, `many` that the text of the body
     decides whether it runs for each item."""
 
@@ -21,6 +22,7 @@ class LoopRecord:
         "chunk",
         "continues",
         "hot",
+        "left",
         "many",
         "mark",
         "node",
@@ -37,6 +39,7 @@ class LoopRecord:
         self.many = False
         self.mark = 0
         self.breaks: list[Exit] = []
+        self.left: list[tuple[int, Exit]] = []
         self.continues: list[Exit] = []
 
 

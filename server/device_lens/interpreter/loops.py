@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from device_lens.domain.heap import MISSING, Instance, ListObject
+from device_lens.domain.heap import MISSING, Delta, Instance, ListObject
 from device_lens.domain.join import flatten, join_blind, similar
 from device_lens.domain.path import Path
 from device_lens.domain.values import Const, External, Tensor, TupleValue, Unknown
@@ -158,7 +158,7 @@ def _repeat(
         machine.journal.undo(start)  # whoever comes here has not run the body
         machine.path = path
     else:
-        _maybe_never(machine, start)
+        _join_state(machine, start, {})  # its body may not run at all
     return NEXT
 
 
@@ -180,6 +180,7 @@ def _pass(
         flow = machine.execute(body, frame)
     finally:
         frame.loops.pop()
+    record.left += [(record.mark, way) for way in record.breaks[known_breaks:]]
     if record.continues:
         machine.meet(record.continues, not flow, record.mark)
         flow = NEXT
@@ -191,12 +192,21 @@ def _pass(
 
 
 def _after(machine: Machine, record: LoopRecord, alive: bool) -> int:
-    """The state after a loop: the ways out by `break` and the natural end."""
-    if record.breaks:
-        last = record.breaks[-1:]
+    """The state after a loop: the natural end, and the ways out by `break` in each pass."""
+    last = [way for mark, way in record.left if mark == record.mark]
+    early = [(mark, way) for mark, way in record.left if mark != record.mark]
+    if last:
         machine.meet(last, alive, record.mark, blind=True)
-        return NEXT
-    return NEXT if alive else DEAD
+    elif not alive and early:
+        mark, (machine.path, _, changes) = early.pop()
+        machine.journal.undo(mark)
+        machine.apply(changes or {})
+    elif not alive:
+        return DEAD
+    for mark, (path, _, changes) in early:
+        machine.path = machine.path.meet(path)
+        _join_state(machine, mark, changes or {})
+    return NEXT
 
 
 def _settled(machine: Machine, mark: int) -> bool:
@@ -252,9 +262,10 @@ def _give_up(machine: Machine, mark: int) -> None:
         machine.journal.write(table, key, join_blind(old, new))
 
 
-def _maybe_never(machine: Machine, start: int) -> None:
-    """Joins the state before a loop whose body may not run at all."""
-    for table, key, old in list(machine.journal.value_at(start).values()):
+def _join_state(machine: Machine, mark: int, changes: Delta) -> None:
+    """Joins a state from which the present one comes: that at a mark, with some changes."""
+    places = {**machine.journal.value_at(mark), **changes}
+    for table, key, old in list(places.values()):
         new = table.get(key, MISSING)
         if old is MISSING or new is MISSING or isinstance(new, tuple) or new is old:
             continue
