@@ -20,7 +20,8 @@ x = torch.randn(4, 5, device=device)
 
 ## Known limits
 Silent where one case of a condition moves the tensor, where a module's parameters are only expected
-to be where its inputs are, and on a transfer that `copy=True` makes a copy.
+to be where its inputs are, where a function follows one of its arguments, as `x.to(y.device)` does
+(who else calls it may give it other ones), and on a transfer that `copy=True` makes a copy.
 
 ## Fix safety
 Safe: a transfer to where the tensor is returns the tensor itself.
@@ -28,7 +29,10 @@ Safe: a transfer to where the tensor is returns the tensor itself.
 
 from __future__ import annotations
 
+import ast
+
 from device_lens.domain.guard import leaves
+from device_lens.fixes.place import Place
 from device_lens.fixes.remove_transfer import remove_transfer
 from device_lens.interpreter.facts import Kind, Transfer
 from device_lens.rules.context import Context
@@ -45,6 +49,9 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         return None
     if fact.presumed:
         return None
+    place = context.place(fact.site)
+    if _follows_an_argument(place):
+        return None
     found = set(leaves(fact.source))
     name = context.text(fact.subject)
     where = on(fact.source) if len(found) == 1 else "there in every case"
@@ -54,6 +61,31 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         f"{quoted(name)} is already {where}{context.whence(fact.trail)}: this does nothing.",
         name,
         related=context.history(name, fact.trail),
-        fixes=[remove_transfer(context.place(fact.site))],
+        fixes=[remove_transfer(place)],
         tags=("unnecessary",),
     )
+
+
+def _follows_an_argument(call: Place) -> bool:
+    """Whether the call stands in a function and moves to where another of its arguments is."""
+    node = call.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return False
+    targets = (*node.args, *(each.value for each in node.keywords if each.arg == "device"))
+    followed = {
+        _root(each) for each in targets if isinstance(each, ast.Attribute) and each.attr == "device"
+    }
+    names = {
+        argument.arg
+        for around in call.ancestors()
+        if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for argument in (*around.args.posonlyargs, *around.args.args, *around.args.kwonlyargs)
+    }
+    return not names.isdisjoint(followed - {_root(node.func.value)})
+
+
+def _root(node: ast.expr) -> str:
+    """The name that a chain of attributes and items begins with; empty where there is none."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
