@@ -21,7 +21,9 @@ from fuzz_edits import (
 from fuzz_guard import Hang, at_most
 from fuzz_mutations import mutated
 from fuzz_patterns import PATTERNS
+from fuzz_programs import program
 from fuzz_traffic import converse
+from fuzz_truth import check_truth
 
 from device_lens.ide.project import Project
 
@@ -58,6 +60,7 @@ KINDS: dict[str, Kind] = {
     "typing": Kind(typing, _replay),
     "notebook": Kind(notebook_editing, _replay),
     "file": Kind(notebook_file, lambda made, random: look_at_notebook_file(str(made))),
+    "truth": Kind(program, lambda made, random: check_truth(str(made), random)),
     "traffic": Kind(lambda random, corpus: list(corpus), converse),
 }
 

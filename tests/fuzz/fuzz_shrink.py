@@ -29,27 +29,27 @@ def shrunk(
         return found is not None and found.signature == failure.signature
 
     if isinstance(made, str):
-        return _smaller(made, fails) if fails(made) else made
+        return _smaller(made, fails, whole=kind == "truth") if fails(made) else made
     if kind in ("edits", "typing") and isinstance(made, list):
         return _smaller_steps(made, fails)
     return None
 
 
-def _smaller(text: str, fails: Callable[[str], bool]) -> str:
-    """Takes away lines, then characters, in ever smaller runs."""
-    for parts, join in ((text.splitlines(keepends=True), "".join), (None, "".join)):
-        units = list(text) if parts is None else parts
+def _smaller(text: str, fails: Callable[[str], bool], whole: bool = False) -> str:
+    """Takes away lines, then characters, in ever smaller runs; with `whole` nothing but lines."""
+    for split in (str.splitlines, list)[: 1 if whole else 2]:
+        units = split(text, True) if split is str.splitlines else list(text)
         size = max(1, len(units) // 2)
         while size and len(units) > 1:
             at = 0
             while at < len(units):
                 fewer = units[:at] + units[at + size :]
-                if fails(join(fewer)):
+                if fails("".join(fewer)):
                     units = fewer
                 else:
                     at += size
             size //= 2
-        text = join(units)
+        text = "".join(units)
     return text
 
 

@@ -14,7 +14,7 @@ from device_lens.interpreter import contexts, patterns, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.expressions import text_of
-from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.iteration import any_of
 from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
 
@@ -97,16 +97,39 @@ def _handler(
 
 def _with(machine: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> int:
     leaving: list[Callable[[], None]] = []
+    before = dict(machine.globals)
+    ways = _ways_out(frame)
     for item in node.items:
         manager = machine.evaluate(item.context_expr, frame)
         value, leave = contexts.enter(machine, manager, item.context_expr, frame)
         leaving.append(leave)
         if item.optional_vars is not None:
             assign(machine, item.optional_vars, value, frame, item.context_expr)
+    entered = dict(machine.globals)
     flow = machine.execute(node.body, frame)
     for leave in reversed(leaving):
         leave()
+    for known, exits in zip(ways, _ways_out(frame), strict=True):
+        _put_back(machine, before, entered, exits[len(known) :])
     return flow
+
+
+def _ways_out(frame: Frame) -> list[list[Exit]]:
+    """What has left the activation so far, and each of its loops."""
+    loops = (ways for loop in frame.loops for ways in (loop.breaks, loop.continues))
+    return [list(frame.exits), *map(list, loops)]
+
+
+def _put_back(
+    machine: Machine, before: dict[str, Any], entered: dict[str, Any], exits: list[Exit]
+) -> None:
+    """Whoever leaves a block by `return`, `break` or `continue` leaves what was set for it."""
+    for name, value in before.items():
+        if entered.get(name) is value:
+            continue
+        for _, _, changes in exits:
+            if changes is not None and (id(machine.globals), name) in changes:
+                changes[id(machine.globals), name] = (machine.globals, name, value)
 
 
 def _match(machine: Machine, node: ast.Match, frame: Frame) -> int:

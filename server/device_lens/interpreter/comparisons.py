@@ -155,7 +155,9 @@ def _equal_devices(left: Any, right: Any) -> Any:
         if verdict is Agreement.MAYBE:
             return Guarded(Atom(""), True, False)
         same_index = not isinstance(a, Device) or not isinstance(b, Device) or a.index == b.index
-        return verdict is Agreement.SAME and (same_index or a.type == "cpu")
+        if verdict is Agreement.SAME and not same_index and a.type != "cpu":
+            return Guarded(Atom(""), True, False)  # `cuda` of a tensor has a number, of a name none
+        return verdict is Agreement.SAME
 
     return combine(leaf, first, second)
 
