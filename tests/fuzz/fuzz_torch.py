@@ -3,12 +3,10 @@ and an operation on tensors that are apart raises, as PyTorch's do."""
 
 from __future__ import annotations
 
-import sys
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 
-GPUS = 2
 _default = ["cpu"]
 
 
@@ -197,4 +195,3 @@ def modules() -> dict[str, ModuleType]:
 def forget() -> None:
     """Puts back what a program left behind."""
     del _default[1:]
-    sys.setrecursionlimit(max(sys.getrecursionlimit(), 1000))

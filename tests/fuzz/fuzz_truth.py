@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import ast
 import builtins
-import random as randomness
-import sys
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -20,7 +18,7 @@ from device_lens.ide.project import Project
 RUNS = 6
 """Times that a program is run, each with other coins."""
 MOST_SEEN = 4_000
-"""Values of expressions in one run: a loop of coins may be long, if hardly ever."""
+"""Values in one run: a loop of coins may be long, if hardly ever."""
 Place = tuple[int, int, int, int]
 _VALUES = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp, ast.IfExp)
 
@@ -67,26 +65,20 @@ def _seen(text: str, seed: int) -> list[tuple[Place, str]]:
     tree = ast.parse(text)
     found: list[tuple[Place, str]] = []
     marked = _Marker(tree)
-    parts = {**fuzz_torch.modules(), "random": _coins(seed)}
+    parts = {**fuzz_torch.modules(), "random": Random(seed)}
     names: dict[str, Any] = {
         "__builtins__": {**vars(builtins), "__import__": _importing(parts)},
         "__name__": "__main__",
         _Marker.SEE: _observer(marked.places, found),
     }
     code = compile(ast.fix_missing_locations(marked.tree), MAIN, "exec")
-    limit = sys.getrecursionlimit()
     try:
         exec(code, names)
     except (Exception, Enough):
         pass  # where it raises, nothing was seen
     finally:
-        sys.setrecursionlimit(limit)
         fuzz_torch.forget()
     return found
-
-
-def _coins(seed: int) -> Any:
-    return randomness.Random(seed)
 
 
 def _importing(parts: dict[str, Any]) -> Callable[..., Any]:
