@@ -98,7 +98,7 @@ def _handler(
 def _with(machine: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> int:
     leaving: list[Callable[[], None]] = []
     before = dict(machine.globals)
-    ways = _ways_out(frame)
+    ways = [(exits, len(exits)) for exits in _ways_out(frame)]
     for item in node.items:
         manager = machine.evaluate(item.context_expr, frame)
         value, leave = contexts.enter(machine, manager, item.context_expr, frame)
@@ -109,15 +109,15 @@ def _with(machine: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> int
     flow = machine.execute(node.body, frame)
     for leave in reversed(leaving):
         leave()
-    for known, exits in zip(ways, _ways_out(frame), strict=True):
-        _put_back(machine, before, entered, exits[len(known) :])
+    for exits, known in ways:
+        _put_back(machine, before, entered, exits[known:])
     return flow
 
 
 def _ways_out(frame: Frame) -> list[list[Exit]]:
-    """What has left the activation so far, and each of its loops."""
+    """What leaves the activation, and each of its loops that runs."""
     loops = (ways for loop in frame.loops for ways in (loop.breaks, loop.continues))
-    return [list(frame.exits), *map(list, loops)]
+    return [frame.exits, *loops]
 
 
 def _put_back(

@@ -182,8 +182,8 @@ class ModelServices:
     def escape(self: Any, args: tuple[Any, ...], kwargs: dict[str, Any], name: str) -> None:
         """Values are given to code that is not seen. Modules keep their device unless the code is
         known for moving them; one on the host does not where the code runs modules by itself, or
-        is told a device too. So do the tensors of lists and dicts, unless its name speaks of a
-        device."""
+        is told a device too. The tensors of lists and dicts stay where they are, unless its name
+        speaks of a device or it is told one."""
         values = (*args, *kwargs.values())
         reports.escaped(self, values, name)
         short = name.removesuffix(".__init__").rpartition(".")[2]
