@@ -45,10 +45,14 @@ const SUITES = [
   },
 ];
 
+/** How much of what a runner printed last, which tells why tests failed, is told again in its summary. */
+const FAILURE_LINES = 60;
+
 async function runSuite({ name, program, args, summary }) {
   console.log(`\n${bold(`── ${name} ──`)}`);
   const { status, lines } = await runShown(program, args);
-  return { name, status, said: lines.filter((line) => summary.test(line)) };
+  const said = lines.filter((line) => summary.test(line));
+  return { name, status, said: status === 0 ? said : [...said, ...lines.slice(-FAILURE_LINES)] };
 }
 
 try {

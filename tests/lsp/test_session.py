@@ -15,6 +15,7 @@ from device_lens.lsp.analyst import Analyst
 from device_lens.lsp.features.status import Status
 from device_lens.lsp.scheduler import Stale
 from device_lens.lsp.session import AnalysisFailed, Session
+from device_lens.lsp.settings import Settings
 
 pytestmark = pytest.mark.asyncio
 
@@ -85,3 +86,16 @@ async def test_a_document_closed_before_the_settings_came_is_no_failure(
         assert not caplog.records
     finally:
         session.close()
+
+
+async def test_what_is_asked_while_the_settings_change_is_answered_under_the_new_ones(
+    session: Session,
+) -> None:
+    uri = opened(session, "asked")
+    asked = asyncio.ensure_future(session.result(uri))
+    while not session._pending:
+        await asyncio.sleep(0)
+    session.configure({"": Settings(ignore=("discarded-transfer",))})
+    result = await asked
+    assert result is not None
+    assert result.settings.ignore == ("discarded-transfer",)

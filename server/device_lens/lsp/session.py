@@ -63,6 +63,7 @@ class Session:
         self._stored: dict[str, View] = {}
         self._used: tuple[str, ...] | None = None
         self._count = 0
+        self._invalidations = 0
 
     def start(self) -> None:
         """Starts the analysis thread and loads the analysis there."""
@@ -181,6 +182,7 @@ class Session:
 
     def invalidate(self) -> None:
         """What is known no longer holds: settings or files on disk changed."""
+        self._invalidations += 1
         self._results.clear()
         self._failed.clear()
         self.tell_news()
@@ -221,17 +223,25 @@ class Session:
     async def result(self, uri: str) -> Result | None:
         """What is known of a document's present text; None when it is not open or not wanted.
 
-        Raises `Stale` when the text changes meanwhile, and `AnalysisFailed`.
+        Raises `Stale` when the text changes meanwhile, and `AnalysisFailed`. An analysis that ends
+        because settings or other files changed is asked for again: editors drop what was asked
+        about a text that changed, which this one did not.
         """
         view = self.documents.view(uri)
-        if view is None or not await self._is_wanted(view):
-            return None
-        if self.documents.view(uri) is not view:  # closed or changed before settings came
-            raise Stale
-        result = await self.analyse(view)
-        if not self.is_current(result):
-            raise Stale
-        return result
+        while view is not None and await self._is_wanted(view):
+            if self.documents.view(uri) is not view:  # closed or changed before settings came
+                raise Stale
+            count = self._invalidations
+            try:
+                result = await self.analyse(view)
+            except Stale:
+                if self._invalidations == count:
+                    raise
+                continue
+            if not self.is_current(result):
+                raise Stale
+            return result
+        return None
 
     async def analyse(self, view: View, urgency: int = URGENT) -> Result:
         """The result for a view, from memory where it is there. Raises `Stale`, and

@@ -234,6 +234,8 @@ export class EditorPage {
         await this.page.keyboard.press('Escape');
       }
     }
+    // The key takes the row that has the focus, which comes after the rows.
+    await widget.locator('.monaco-list-row.focused', { hasText: title }).first().waitFor();
     await this.page.keyboard.press('Enter');
     await row.waitFor({ state: 'hidden' });
   }
