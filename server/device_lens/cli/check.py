@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
+from device_lens.cli import garbage
 from device_lens.cli.examine import Task, examine, failed, recalled, tasks_of
 from device_lens.cli.output.entry import Entry, Problem
 from device_lens.cli.progress import progress
@@ -87,6 +88,7 @@ def _recall(arguments: argparse.Namespace) -> Recall | None:
     return Recall((arguments.cache_dir or default_cache_folder()) / "check-1")
 
 
+@garbage.put_off()
 def _look(
     scope: Scope, layer: Layer, jobs: int, fix: Apply | None = None, recall: Recall | None = None
 ) -> Report:
@@ -119,7 +121,9 @@ def _look(
     return report
 
 
+@garbage.put_off()
 def _examined(task: tuple[int, Task]) -> tuple[int, Report]:
+    garbage.collect_if_due()
     return task[0], examine(task[1])
 
 
