@@ -56,6 +56,9 @@ class Folder:
     def is_package(self, path: str) -> bool:
         return path.endswith("__init__.py")
 
+    def exports(self, path: str) -> tuple[str, ...]:
+        return ()
+
     def foreign_class(self, qualified: str) -> None:
         return None
 

@@ -16,6 +16,7 @@ from device_lens.ide.callers import find_callers
 from device_lens.ide.plan import Group, plan, relevant
 from device_lens.project.configuration import Configuration, Configurations, Loaded
 from device_lens.project.discovery import Discovered, discover
+from device_lens.project.exports import Exports
 from device_lens.project.files import ParseCache, Snapshot
 from device_lens.project.foreign import ForeignClasses
 from device_lens.project.graph import ModuleGraph
@@ -103,6 +104,7 @@ class Project:
         self._cache = ParseCache() if parsed is None else parsed
         self._resolver = ImportResolver(root)
         self._graph = ModuleGraph(self._resolver.resolve)
+        self._exports = Exports()
         self.foreign = foreign
         self.outlines: Outlines | None = None
         """What earlier runs know of files, so that they need not be parsed to be indexed."""
@@ -296,7 +298,9 @@ class Project:
         return tuple(each for each in self._graph.importers_of(path) if each in scripts)
 
     def _workspace(self, snapshot: Snapshot) -> ProjectWorkspace:
-        return ProjectWorkspace(self._cache, self._resolver, snapshot, self.foreign, self.reads)
+        return ProjectWorkspace(
+            self._cache, self._resolver, snapshot, self.foreign, self.reads, self._exports
+        )
 
     def _read(self, path: str, workspace: ProjectWorkspace) -> SourceFile:
         read = workspace.read(path)

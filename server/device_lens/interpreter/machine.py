@@ -106,7 +106,12 @@ class Machine(ModelServices):
 
     def foreign_class(self, name: str) -> ForeignClass | None:
         """What is known now of a class outside the workspace."""
-        found = self.unit.asked[name] = self.workspace.foreign_class(name)
+        found = self.unit.asked["foreign_class", name] = self.workspace.foreign_class(name)
+        return found
+
+    def exports(self, path: str) -> tuple[str, ...]:
+        """The names that a star takes from a module, which is not run for that."""
+        found = self.unit.asked["exports", path] = self.workspace.exports(path)
         return found
 
     def most_activations(self) -> int:

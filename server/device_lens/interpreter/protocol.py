@@ -35,5 +35,9 @@ class Workspace(Protocol):
     def is_package(self, path: str) -> bool:
         """Whether that file is a package's `__init__.py`."""
 
+    def exports(self, path: str) -> tuple[str, ...]:
+        """The names that a star takes from a module, as its text tells them: a module that binds
+        them otherwise has more."""
+
     def foreign_class(self, qualified_name: str) -> ForeignClass | None:
         """What is known of a class outside the workspace."""

@@ -46,8 +46,8 @@ class Unit:
         self.parts: dict[int, Unit] = {}
         self.files: dict[str, Any] = {}
         """Files that were read for this unit alone, with their stamps."""
-        self.asked: dict[str, Any] = {}
-        """What was known of classes outside the workspace."""
+        self.asked: dict[tuple[str, str], Any] = {}
+        """What else the workspace was asked, by method and argument, with the answers."""
         self.within = False
         """Whether it is a run of some statements of the unit that it is a part of."""
         self.standalone = False
@@ -122,7 +122,8 @@ class Unit:
         if not self.files and not self.asked:
             return True
         return all(workspace.stamp(path) == stamp for path, stamp in self.files.items()) and all(
-            workspace.foreign_class(name) == known for name, known in self.asked.items()
+            getattr(workspace, question)(about) == known
+            for (question, about), known in self.asked.items()
         )
 
     def told(self, codes: Iterable[tuple[Any, Any, Any]]) -> bool:

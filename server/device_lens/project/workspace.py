@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from device_lens.interpreter.protocol import ForeignClass
+from device_lens.project.exports import Exports
 from device_lens.project.files import ParseCache, Snapshot, made_from
 from device_lens.project.foreign import ForeignClasses
 from device_lens.project.imports import ImportResolver
@@ -23,13 +24,15 @@ class ProjectWorkspace:
         snapshot: Snapshot | None = None,
         foreign: ForeignClasses | None = None,
         reads: Reads | None = None,
+        exports: Exports | None = None,
     ) -> None:
-        """`reads` takes down what is asked for."""
+        """`reads` takes down what is asked for; `exports` serves several views."""
         self._cache = cache
         self._resolver = resolver
         self._snapshot = snapshot or Snapshot()
         self._foreign = foreign
         self._reads = reads
+        self._exports = exports or Exports()
         self._seen: dict[str, SourceFile | FileProblem] = {}
         self._stamps: dict[str, object] = {}
         opened = self._snapshot.documents
@@ -50,9 +53,13 @@ class ProjectWorkspace:
         """The parsed file, or why there is none."""
         if path not in self._seen:
             self._seen[path] = self._cache.get(path, self._snapshot)
-            if self._reads is not None:
-                self._reads.files[path] = self._cache.state(path)
+            self.note_read(path, self._cache.state(path))
         return self._seen[path]
+
+    def note_read(self, path: str, state: str) -> None:
+        """Takes down that a file counts."""
+        if self._reads is not None:
+            self._reads.files[path] = state
 
     def stamp(self, path: str) -> object:
         """What tells one version of a file from another, without parsing it."""
@@ -70,6 +77,10 @@ class ProjectWorkspace:
     def is_package(self, path: str) -> bool:
         """Whether a file is a package's ``__init__.py``."""
         return os.path.basename(path) == "__init__.py"
+
+    def exports(self, path: str) -> tuple[str, ...]:
+        """The names that a star takes from a module."""
+        return self._exports.of(path, self)
 
     def foreign_class(self, qualified_name: str) -> ForeignClass | None:
         """What is known of a class outside; never waits."""
