@@ -98,6 +98,8 @@ def _enter(
     mark = machine.journal.mark()
     value = run(machine, function, frame)
     machine.journal.settle(mark, scope.born)
+    if type(caller and caller.statement) is ast.Assign and _waits(function, frame):
+        machine.doubt(mark, scope.born)
     return value
 
 
@@ -112,7 +114,10 @@ def _may_enter(machine: Machine, function: Function) -> bool:
 
 
 def run(machine: Machine, function: Function, frame: Frame) -> Any:
-    """Runs the body in a frame whose parameters are bound."""
+    """Runs the body in a frame whose parameters are bound: not that of a generator or coroutine
+    that is dropped at once."""
+    if _is_dropped(function, frame):
+        return ListObject((), None, "generator", function.node)
     machine.activated.add(function.node)
     machine.unit.entered.add(function.node)
     path = machine.path
@@ -140,6 +145,25 @@ def run(machine: Machine, function: Function, frame: Frame) -> Any:
         machine.stack.pop()
         if machine.globals["grad"] is not grad:
             machine.journal.write(machine.globals, "grad", grad)
+
+
+def _is_dropped(function: Function, frame: Frame) -> bool:
+    """Whether a call only makes what would run the body, and nobody takes it."""
+    caller = frame.parent
+    return type(caller and caller.statement) is ast.Expr and _waits(function, frame)
+
+
+def _waits(function: Function, frame: Frame) -> bool:
+    """Whether the statement that a call is all of does not run the body: somebody may do so later.
+    A decorator may run it at once."""
+    node, caller = function.node, frame.parent
+    if caller is None or caller.statement.value is not frame.call_site:
+        return False
+    if isinstance(node, ast.Lambda) or node.decorator_list:
+        return False
+    if isinstance(node, ast.AsyncFunctionDef):
+        return True
+    return scan.function_info(node, function.chunk.text).generates
 
 
 def _result(machine: Machine, frame: Frame, alive: bool, base: Path) -> Any:

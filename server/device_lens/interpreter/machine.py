@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Namespace
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device
-from device_lens.domain.guard import Guarded, assume_all, negation, primary
+from device_lens.domain.guard import Atom, Guarded, assume_all, negation, primary
 from device_lens.domain.heap import MISSING, Delta, Journal, moment
 from device_lens.domain.join import bounded, join, join_blind
 from device_lens.domain.path import ALWAYS
@@ -261,6 +261,12 @@ class Machine(ModelServices):
             if place not in yes:
                 left = table.get(key, MISSING)
                 self._write_joined(table, key, join(condition, left, value))
+
+    def doubt(self, mark: int, since: int) -> None:
+        """What was written since a mark, made at the moment `since`, may not have happened yet."""
+        changed = self.journal.rollback(mark, since)
+        if changed:
+            self._merge(Guarded(Atom(""), True, False), changed, {})
 
     def _write_joined(self, table: dict[Any, Any], key: Any, value: Any) -> None:
         if value is MISSING:

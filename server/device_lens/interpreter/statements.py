@@ -6,7 +6,8 @@ import ast
 from functools import partial
 from typing import Any
 
-from device_lens.domain.values import NONE, Tensor, Unknown
+from device_lens.domain.heap import ListObject, moment
+from device_lens.domain.values import NONE, External, Tensor, Unknown
 from device_lens.interpreter import assignment, classes, imports, operators, reports
 from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.conditions import narrow, truth
@@ -19,12 +20,40 @@ from device_lens.syntax.twins import twin
 def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> int:
     if isinstance(node.value, ast.Constant):
         return NEXT
+    if _is_dropped_iterator(machine, node.value, frame):
+        return NEXT
     machine.evaluate(node.value, frame)
     reports.discarded(machine, node, frame)
     if _never_returns(node.value):
         frame.raised = True
         return DEAD
     return NEXT
+
+
+def _applies_later(node: ast.expr, value: Any) -> bool:
+    """Whether what an expression makes does its work when somebody reads it."""
+    if type(value) is not ListObject:
+        return False
+    return type(node) is ast.GeneratorExp or (
+        type(node) is ast.Call and value.kind in ("map", "filter") and value.site is node
+    )
+
+
+def _is_dropped_iterator(machine: Machine, node: ast.expr, frame: Frame) -> bool:
+    """Evaluates what makes an iterator at which nobody looks: it applies nothing to its items."""
+    if isinstance(node, ast.GeneratorExp):
+        machine.evaluate(node.generators[0].iter, frame)
+        return True
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return False
+    if node.func.id not in ("map", "filter"):
+        return False
+    made_by = machine.evaluate(node.func, frame)
+    if type(made_by) is not External or not made_by.name.startswith("builtins."):
+        return False
+    for argument in node.args:
+        machine.evaluate(argument, frame)
+    return True
 
 
 def _never_returns(node: ast.expr) -> bool:
@@ -38,7 +67,10 @@ def _never_returns(node: ast.expr) -> bool:
 
 
 def _assign(machine: Machine, node: ast.Assign, frame: Frame) -> int:
+    mark, since = machine.journal.mark(), moment()
     value = machine.evaluate(node.value, frame)
+    if _applies_later(node.value, value):
+        machine.doubt(mark, since)
     if isinstance(node.value, ast.Constant) and node.value.value is Ellipsis:
         value = Unknown()
     reports.assigned(machine, node, value, frame)
