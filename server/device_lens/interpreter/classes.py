@@ -68,10 +68,24 @@ def define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> None:
     machine.classes[node] = cls
     if enumerations.is_enumeration(cls):
         enumerations.make_members(machine, cls)
+    _tell_base(machine, cls, node, frame)
     value: Any = cls
     for decorator in reversed(node.decorator_list):
         value = decorators.apply_to_class(machine, decorator, value, node, frame)
     assign_name(machine, node.name, value, frame)
+
+
+def _tell_base(machine: Machine, cls: ClassValue, node: ast.ClassDef, frame: Frame) -> None:
+    """Calls `__init_subclass__` of the base that has one, where classes are often registered."""
+    hooks = (base.fields.get("__init_subclass__") for base in cls.mro[1:])
+    hook = next((each for each in hooks if each is not None), None)
+    if type(hook) is Function:
+        given = {
+            each.arg: machine.evaluate(each.value, frame)
+            for each in node.keywords
+            if each.arg is not None and each.arg != "metaclass"
+        }
+        calls.call(machine, BoundMethod(cls, hook), (), given, node, frame)
 
 
 def _inherit(machine: Machine, cls: ClassValue) -> None:

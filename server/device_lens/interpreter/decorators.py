@@ -27,6 +27,8 @@ _DATACLASSES = frozenset(
 )
 
 
+_DISPATCHERS = frozenset({"functools.singledispatch", "functools.singledispatchmethod"})
+"""What calls another function than the decorated one, by the type of an argument."""
 _WRAPPERS = (Function, BoundMethod, ClassValue, Instance, Partial, Guarded)
 
 
@@ -49,6 +51,8 @@ def apply(machine: Machine, decorator: ast.expr, value: Any, node: Any, frame: F
     if type(wrapper) is External and wrapper.name in _KINDS and type(value) is Function:
         value.kind = _KINDS[wrapper.name]
         return value
+    if type(wrapper) is External and wrapper.name in _DISPATCHERS:
+        return Unknown(node.name)
     if type(wrapper) in _WRAPPERS:
         found = calls.call(machine, wrapper, (value,), {}, decorator, frame)
         return value if type(found) is Unknown or found == Const(None) else found

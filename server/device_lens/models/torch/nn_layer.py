@@ -14,7 +14,7 @@ from device_lens.domain.heap import MISSING, ModuleObject, Parameter
 from device_lens.domain.values import NONE, Const, Shape, Tensor
 from device_lens.models import gradient, registry, wording
 from device_lens.models.agreement import Placed, common_device
-from device_lens.models.call import Call, Services, Value, is_none, tensor_of
+from device_lens.models.call import Call, Services, Value, constant, is_none, tensor_of
 from device_lens.models.dtypes import DEFAULT, named
 from device_lens.models.torch.conversions import device_argument
 from device_lens.models.torch.module import get_attribute
@@ -26,13 +26,15 @@ from device_lens.models.words import words
 @dataclass(frozen=True, slots=True)
 class Made:
     """A parameter or buffer that a constructor makes. `shape` is in the language of
-    `nn_shapes.part_shape`; `when` names the constructor arguments that have to be true."""
+    `nn_shapes.part_shape`; `when` names the constructor arguments that have to be true, `given` the
+    one whose tensor is taken in place of a new one."""
 
     name: str
     shape: str
     when: str = ""
     buffer: bool = False
     dtype: str | None = None
+    given: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +170,22 @@ def make_parts(
         if any(_is_off(arguments.get(name)) for name in words(made.when)):
             call.write(table, made.name, NONE)
             continue
+        given = arguments.get(made.given)
+        if given is not None and not is_none(given):
+            call.write(table, made.name, _parameter_of(call, given, arguments.get("_freeze")))
+            continue
         tensor = make(part_shape(made.shape, arguments), made.dtype, not made.buffer)
         value = tensor if made.buffer else Parameter(tensor, call.site.node)
         call.write(table, made.name, value)
+
+
+def _parameter_of(call: Call, data: Value, freeze: Value) -> Value:
+    """A parameter on the very memory of `data`."""
+    name = "torch.nn.Parameter"
+    model = registry.function(name)
+    assert model is not None
+    grad = Const(constant(freeze, False) is False)
+    return model(Call(name, None, (data, grad), {}, call.site, call.services))
 
 
 def _is_off(value: Value) -> bool:

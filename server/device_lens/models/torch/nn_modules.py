@@ -144,7 +144,7 @@ LAYERS: tuple[Layer, ...] = (
         "torch.nn.Embedding",
         "num_embeddings embedding_dim padding_idx=None max_norm=None norm_type=2.0 "
         f"scale_grad_by_freq=False sparse=False _weight=None _freeze=False {_PLACE}",
-        (Made("weight", "num_embeddings embedding_dim"),),
+        (Made("weight", "num_embeddings embedding_dim", given="_weight"),),
         function="torch.nn.functional.embedding",
         passes="weight",
     ),
@@ -153,7 +153,7 @@ LAYERS: tuple[Layer, ...] = (
         "num_embeddings embedding_dim max_norm=None norm_type=2.0 scale_grad_by_freq=False "
         "mode='mean' sparse=False _weight=None include_last_offset=False padding_idx=None "
         f"{_PLACE}",
-        (Made("weight", "num_embeddings embedding_dim"),),
+        (Made("weight", "num_embeddings embedding_dim", given="_weight"),),
         function="torch.nn.functional.embedding_bag",
         passes="weight",
     ),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.values import NONE, TRUE, Const, TupleValue
 from device_lens.models import registry
-from device_lens.models.call import Call, Value
-from device_lens.models.numbers import dimension, sequence
+from device_lens.models.call import Call, Model, Value, tensor_of
+from device_lens.models.numbers import dimension, number, sequence
 from device_lens.models.registry import ModuleModel
 from device_lens.models.torch.construction import as_value, construct
 from device_lens.models.torch.nn_layer import agreeing_module, constructor_arguments
@@ -103,6 +103,22 @@ class LinearLoss:
         return agreeing_module(call, self.name, "input target").with_(shape=())
 
 
+def _from_pretrained(name: str, others: str) -> Model:
+    """The constructor of an embedding whose weights there are already; `others` are the arguments
+    that follow `embeddings` and `freeze`."""
+
+    def model(call: Call) -> Value:
+        weight = call.get(0, "embeddings", NONE)
+        tensor = tensor_of(weight)
+        sizes = (tensor.shape if tensor is not None else None) or (None, None)
+        rows, columns = (number("a size") if size is None else size for size in sizes[:2])
+        kept = {key: call.get(2 + at, key) for at, key in enumerate(others.split())}
+        freeze = call.get(1, "freeze", TRUE)
+        return construct(call, name, rows, columns, _weight=weight, _freeze=freeze, **kept)
+
+    return model
+
+
 def register_all() -> None:
     """Fills the registry with every class of `torch.nn` but the containers."""
     rows: tuple[ModuleModel, ...] = (
@@ -118,3 +134,9 @@ def register_all() -> None:
     for row in rows:
         registry.MODULES[row.name] = row
         registry.BASES.setdefault(row.name, () if row.name == Base.name else (Base.name,))
+    for name, others in (
+        ("Embedding", "padding_idx max_norm norm_type scale_grad_by_freq sparse"),
+        ("EmbeddingBag", "max_norm norm_type scale_grad_by_freq mode sparse"),
+    ):
+        model = _from_pretrained(f"torch.nn.{name}", others)
+        registry.FUNCTIONS[f"torch.nn.{name}.from_pretrained"] = model
