@@ -15,6 +15,7 @@ from device_lens.interpreter import calls, effects, reports
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
+from device_lens.models.torch.autograd import BEFORE
 
 Leave = Callable[[], None]
 GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
@@ -115,7 +116,7 @@ def _enter_library(
     if name in GRAD_ON:
         return manager, _set(machine, "grad", True)
     if name in GRAD_SET:
-        return manager, _set(machine, "grad", manager.fields.get("<enabled>"))
+        return manager, _set_grad(machine, manager)
     if name in CUDA_DEVICE:
         return manager, _select_cuda(machine, manager, expression, frame)
     if f"{name}.enter_context" in ENTERS:
@@ -176,6 +177,13 @@ def _enter_own(
             calls.call(machine, BoundMethod(manager, leaving), nothing, {}, expression, frame)
 
     return value, leave
+
+
+def _set_grad(machine: Machine, switch: Instance) -> Leave:
+    """Autograd as the switch says, until it is what it was before the switch was made."""
+    before = switch.fields.get(BEFORE, machine.globals["grad"])
+    machine.journal.write(machine.globals, "grad", switch.fields.get("<enabled>"))
+    return lambda: machine.journal.write(machine.globals, "grad", before)
 
 
 def _set(machine: Machine, name: str, value: Any) -> Leave:

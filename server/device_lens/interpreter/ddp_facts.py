@@ -63,7 +63,7 @@ def missing(machine: Machine, wrapper: Any, name: str, node: Any, frame: Frame) 
     """`ddp.method`, `ddp.layer`: what only the wrapped module has, whatever the conditions are."""
     if not isinstance(wrapper, ModuleObject) or wrapper.cls not in _WRAPPERS:
         return
-    if not isinstance(node, ast.Attribute) or name in _OF_WRAPPERS:
+    if not isinstance(node, ast.Attribute) or name in _OF_WRAPPERS or hasattr(object, name):
         return
     inner = wrapper.modules.get("module")
     if not isinstance(inner, ModuleObject) or type(inner.cls) is not ClassValue:

@@ -153,7 +153,7 @@ def merge_mapping(machine: Machine, target: DictObject, value: Any) -> None:
     else:
         more = Unknown() if value != NONE else None
     if more is not None:
-        _overwrite(machine, target, more)
+        _overwrite(machine, target, Unknown(), more)
         rest = target.rest
         machine.journal.write(
             target.fields, "rest", more if rest is None else join_blind(rest, more)
@@ -167,16 +167,28 @@ def put(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
         machine.journal.write(target.entries, name, value)
         return
     rest = target.rest
-    if type(key) in (Unknown, Guarded, External):
-        _overwrite(machine, target, value)
+    if type(key) in (Unknown, Guarded, External, TupleValue):
+        _overwrite(machine, target, key, value)
     machine.journal.write(target.fields, "rest", value if rest is None else join_blind(rest, value))
     machine.journal.write(target.fields, "rest_key", key)
 
 
-def _overwrite(machine: Machine, target: DictObject, value: Any) -> None:
-    """The key may be any that is there already."""
+def _overwrite(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
+    """The key may be any that is there already: of a tuple, any that its known parts allow."""
     for name, old in list(target.entries.items()):
-        machine.journal.write(target.entries, name, join_blind(old, value))
+        if type(key) is not TupleValue or _may_be(key, name):
+            machine.journal.write(target.entries, name, join_blind(old, value))
+
+
+def _may_be(key: Any, name: Any) -> bool:
+    known = key_of(key)
+    if known is not MISSING:
+        return bool(known == name)
+    if type(key) is not TupleValue:
+        return True
+    if not isinstance(name, tuple) or len(name) != len(key.items):
+        return False
+    return all(map(_may_be, key.items, name))
 
 
 def key_of(key: Any) -> Any:

@@ -29,13 +29,15 @@ class Level(NamedTuple):
 
 class Kept:
     """A sum or list that keeps graphs, with the ways by which the program got there. `spent`:
-    each iteration runs the backward pass of what it adds, which frees the graph."""
+    each iteration runs the backward pass of what it adds, which frees the graph. `awaited`: one
+    that follows the loop does, so that what it frees had to be kept."""
 
-    __slots__ = ("chains", "fact", "spent")
+    __slots__ = ("awaited", "chains", "fact", "spent")
 
-    def __init__(self, fact: RetainedGraph) -> None:
+    def __init__(self, fact: RetainedGraph, awaited: bool = False) -> None:
         self.fact = fact
         self.spent = False
+        self.awaited = awaited
         self.chains: list[tuple[Level, ...]] = []
 
 
@@ -163,10 +165,13 @@ def _keep(
     if found is None:
         return
     runs, names = found
+    if len(runs) == 1 and _starts_anew(runs[0], text):
+        return
     kept = machine.watched.kept_graphs.get(node)
     if kept is None:
         fact = RetainedGraph(machine.site(node, frame), text, machine.site(subject, frame), form)
-        kept = machine.watched.kept_graphs[node] = Kept(fact)
+        awaited = bool(frame.loops) and _is_awaited(frame.loops[-1].node, names[0], frame)
+        kept = machine.watched.kept_graphs[node] = Kept(fact, awaited)
     kept.spent = kept.spent or any(map(_is_spent, runs, names))
     if len(kept.chains) < _MAX_CHAINS:
         local = bool(frame.loops) and not _in_module(machine)
@@ -200,7 +205,7 @@ def _is_call(node: Any) -> bool:
 def conclude(machine: Machine) -> None:
     """Tells of those from which no backward pass starts."""
     for kept in machine.watched.kept_graphs.values():
-        if kept.spent or _is_never_used(kept):
+        if kept.spent or (not kept.awaited and _is_never_used(kept)):
             machine.findings.add(kept.fact)
 
 
@@ -216,12 +221,35 @@ def _is_spent(run: Any, names: set[str]) -> bool:
     return False
 
 
+def _starts_anew(loop: Any, accumulator: str) -> bool:
+    """Whether the loop's own iterations begin the sum or list: it keeps those of one."""
+    base = _base(accumulator)
+    for node in ast.walk(loop):
+        if not isinstance(node, ast.Assign) or not any(
+            isinstance(target, ast.Name) and target.id == base for target in node.targets
+        ):
+            continue
+        if not any(isinstance(each, ast.Name) and each.id == base for each in ast.walk(node.value)):
+            return True
+    return False
+
+
+def _is_awaited(loop: Any, names: set[str], frame: Frame) -> bool:
+    """Whether the backward pass of what these names hold runs after the loop."""
+    calls = (each.func for each in ast.walk(loop) if isinstance(each, ast.Call))
+    if any(isinstance(func, ast.Attribute) and func.attr == "backward" for func in calls):
+        return False
+    return bool(fate(chain_of(frame)[0].body, names, frozenset()) & Fate.BACKWARD)
+
+
 def _operands(node: Any) -> set[str]:
     """The names whose values an expression adds or scales, those in calls left out."""
     if isinstance(node, ast.Name):
         return {node.id}
     if isinstance(node, ast.BinOp):
         return _operands(node.left) | _operands(node.right)
+    if isinstance(node, ast.UnaryOp):
+        return _operands(node.operand)
     return set()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.device import is_accelerator
@@ -45,6 +46,8 @@ class Loaded(NamedTuple):
     anywhere: bool
     """Nothing tells of a machine that cannot load it: there is an accelerator where the line runs,
     or the file lies beside the program's own."""
+    published: bool
+    """The path is what a function gives back that downloads it."""
 
 
 class Restored(NamedTuple):
@@ -69,8 +72,9 @@ def loaded(machine: Machine, seen: LibraryCall) -> None:
     site, names = machine.site(seen.node, frame), frozenset(frame.scope.names)
     entry = machine.stack[0].namespace.path
     anywhere = _accelerator_is_there(machine) or _beside_source(seen)
+    device, published = _device_name(frame), _is_downloaded(machine, seen)
     machine.watched.loads.put(
-        seen.value, Loaded(site, frame, names, _device_name(frame), entry, anywhere)
+        seen.value, Loaded(site, frame, names, device, entry, anywhere, published)
     )
 
 
@@ -80,6 +84,15 @@ def _for_one_rank(machine: Machine) -> bool:
 
 def _accelerator_is_there(machine: Machine) -> bool:
     return any(atom.kind == "accelerator" and value for atom, value in machine.path.literals)
+
+
+def _is_downloaded(machine: Machine, seen: LibraryCall) -> bool:
+    """Whether the path is what a call gives back that was seen to download."""
+    calls = (each for arg in seen.node.args[:1] for each in ast.walk(arg))
+    names = {ast.unparse(each.func) for each in calls if isinstance(each, ast.Call)}
+    return any(
+        machine.watched.shows(f"{DOWNLOADS} {name}", (seen.frame.namespace.path,)) for name in names
+    )
 
 
 def _beside_source(seen: LibraryCall) -> bool:
@@ -143,7 +156,8 @@ def conclude(machine: Machine) -> None:
 def _reason(machine: Machine, restored: Restored) -> str | None:
     watched, paths = machine.watched, (restored.load.site.path, restored.load.entry)
     if watched.shows(RANK, paths):
-        return None if watched.shows(ON_HOST, paths) else "rank"
+        spread = watched.shows(ON_HOST, paths) or restored.load.published
+        return None if spread else "rank"
     if restored.known or restored.load.anywhere or watched.shows(SAVES, paths):
         return None
     if watched.shows(DOWNLOADS, paths[:1]):
@@ -208,6 +222,9 @@ def fetched(machine: Machine) -> None:
     any machine."""
     for frame in machine.stack:
         machine.watched.note(DOWNLOADS, frame.namespace.path)
+    for caller, frame in pairwise(machine.stack):
+        if frame.function is not None:
+            machine.watched.note(f"{DOWNLOADS} {frame.function.name}", caller.namespace.path)
 
 
 def saves(machine: Machine, seen: LibraryCall) -> None:

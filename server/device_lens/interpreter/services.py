@@ -171,7 +171,7 @@ class ModelServices:
 
     def inference_mode(self: Any) -> bool | None:
         grad = self.globals["grad"]
-        return None if grad is None else not grad
+        return not grad if isinstance(grad, bool) else None
 
     def gradients_cleared(self: Any) -> bool:
         return gradient_text.cleared_before(*self.active_place())

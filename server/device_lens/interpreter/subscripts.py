@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import (
     MISSING,
@@ -33,10 +34,14 @@ from device_lens.interpreter.expressions import key_of, put
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import any_of
 from device_lens.interpreter.machine import EVALUATORS, NEXT, Machine
+from device_lens.interpreter.sequences import CONTAINERS, of_constant, of_sequence
 from device_lens.models import registry
 from device_lens.models.call import constant
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.parts import REST, is_opaque
+
+REPLACED = "<items replaced>"
+"""What is remembered of an unknown of which nobody knows which items the program has replaced."""
 
 
 def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Any:
@@ -50,14 +55,14 @@ def item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -
     kind = type(receiver)
     if kind is Tensor or kind is Parameter:
         return _library(machine, "torch.Tensor", receiver, index, node, frame)
-    if type(index) is Guarded and (kind in _CONTAINERS or _is_table_of_names(receiver)):
+    if type(index) is Guarded and (kind in CONTAINERS or _is_table_of_names(receiver)):
         return _of_any_index(machine, receiver, index, node, frame)
     if kind is DictObject:
         return _of_dict(machine, receiver, index)
     if kind is TupleValue:
-        return _of_sequence(receiver.items, None, index, "tuple", node)
+        return of_sequence(receiver.items, None, index, "tuple", node)
     if kind is ListObject:
-        return _of_sequence(receiver.items, receiver.rest, index, receiver.kind, node)
+        return of_sequence(receiver.items, receiver.rest, index, receiver.kind, node)
     if kind is Guarded:
         return _of_tree(machine, receiver, index, node, frame)
     if isinstance(receiver, Instance):
@@ -65,7 +70,7 @@ def item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -
     if kind is HostArray:
         return _of_array(machine, receiver, index, node, frame)
     if kind is Const:
-        return _of_constant(receiver.value, index)
+        return of_constant(receiver.value, index)
     if kind is Unknown:
         return _of_unknown(machine, receiver, index, node, frame)
     if _is_table_of_names(receiver) and type(index) is Const:
@@ -102,9 +107,6 @@ def _of_tree(machine: Machine, tree: Guarded, index: Any, node: Any, frame: Fram
     )
 
 
-_CONTAINERS = (DictObject, TupleValue, ListObject)
-
-
 def _of_any_index(machine: Machine, receiver: Any, index: Guarded, node: Any, frame: Frame) -> Any:
     """An index that hangs on conditions: the item of each case."""
     condition = Guarded(index.atom, True, False)
@@ -133,51 +135,6 @@ def _made_on_demand(machine: Machine, receiver: DictObject, index: Any) -> Any:
     made = machine.invoke(factory, (), {})
     put(machine, receiver, index, made)
     return made
-
-
-def _of_sequence(items: tuple[Any, ...], rest: Any, index: Any, kind: str, node: Any) -> Any:
-    if type(index) is SliceValue:
-        return _slice(items, rest, index, kind, node)
-    position = constant(index)
-    if isinstance(position, str) or type(index) in _CONTAINERS:
-        return Unknown()  # it raises: what is indexed is something else
-    if isinstance(position, int):
-        if 0 <= position < len(items):
-            return items[position]
-        if position < 0 and rest is None and -position <= len(items):
-            return items[position]
-        if rest is not None and position >= 0:
-            return rest
-    found = any_of(items, rest)
-    return found if found is not None else Unknown()
-
-
-def _slice(items: tuple[Any, ...], rest: Any, index: SliceValue, kind: str, node: Any) -> Any:
-    bounds = [constant(part, MISSING) for part in (index.start, index.stop, index.step)]
-    if rest is None and all(b is None or isinstance(b, int) for b in bounds):
-        kept = items[slice(*bounds)] if bounds[2] != 0 else ()
-        if kind == "tuple":
-            return TupleValue(kept)
-        return ListObject(kept, None, kind, node)
-    kept, further = _part(items, rest, bounds)
-    return ListObject(kept, further, "list" if kind != "tuple" else kind, node)
-
-
-def _part(items: tuple[Any, ...], rest: Any, bounds: list[Any]) -> tuple[tuple[Any, ...], Any]:
-    """What a slice takes of items known one by one and any number of others after them: those
-    that it surely begins with, and what any further one is."""
-    start, stop, step = bounds
-    start = 0 if start is None else start
-    forward = isinstance(start, int) and 0 <= start <= len(items) and step in (None, 1)
-    if forward and stop is None:
-        return items[start:], rest
-    if forward and isinstance(stop, int):
-        if stop > len(items):
-            return items[start:], rest
-        if stop >= 0:
-            return items[start:stop], None
-        return items[start:stop], any_of(items[max(start, len(items) + stop) :], rest)
-    return (), any_of(items, rest)
 
 
 def _of_object(machine: Machine, receiver: Instance, index: Any, node: Any, frame: Frame) -> Any:
@@ -245,21 +202,6 @@ def _of_array(machine: Machine, receiver: HostArray, index: Any, node: Any, fram
     return HostArray(receiver.dtype)
 
 
-def _of_constant(value: Any, index: Any) -> Any:
-    position = constant(index)
-    if (
-        isinstance(value, str)
-        and isinstance(position, int)
-        and -len(value) <= position < len(value)
-    ):
-        return Const(value[position])
-    if isinstance(value, str) and type(index) is SliceValue:
-        bounds = [constant(part, MISSING) for part in (index.start, index.stop, index.step)]
-        if all(b is None or isinstance(b, int) for b in bounds) and bounds[2] != 0:
-            return Const(value[slice(*bounds)])
-    return Unknown()
-
-
 def _of_unknown(machine: Machine, receiver: Unknown, index: Any, node: Any, frame: Frame) -> Any:
     if receiver.tensor_evidence:
         return _library(machine, "torch.Tensor", receiver, index, node, frame)
@@ -270,8 +212,8 @@ def _of_unknown(machine: Machine, receiver: Unknown, index: Any, node: Any, fram
     place = ("[]", None if key is MISSING else key)
     found = parts.get(place)
     if found is None:
-        label = _label(receiver, key)
-        found = receiver.derive(place, Unknown(label, receiver.device))
+        device = UNKNOWN_DEVICE if REPLACED in parts else receiver.device
+        found = receiver.derive(place, Unknown(_label(receiver, key), device))
     return found
 
 
@@ -305,12 +247,21 @@ def set_item(
     elif kind is Guarded:
         _store_in_tree(machine, receiver, index, value, node, frame)
     elif kind is Unknown:
-        key = key_of(index)
-        if key is not MISSING:
-            machine.journal.write(receiver.parts(), ("[]", key), value)
-        torch_module.hold(machine, receiver, value)
+        _store_in_unknown(machine, receiver, index, value)
     elif isinstance(receiver, Instance):
         _store_in_object(machine, receiver, index, value, node, frame)
+
+
+def _store_in_unknown(machine: Machine, receiver: Unknown, index: Any, value: Any) -> None:
+    key, parts = key_of(index), receiver.parts()
+    if key is not MISSING:
+        machine.journal.write(parts, ("[]", key), value)
+    elif type(value) is not Const:
+        # Any of its items may be the new one, which may be anywhere.
+        for place in [each for each in parts if isinstance(each, tuple) and each[0] == "[]"]:
+            machine.journal.write(parts, place, Unknown())
+        machine.journal.write(parts, REPLACED, True)
+    torch_module.hold(machine, receiver, value)
 
 
 def _store_in_tree(

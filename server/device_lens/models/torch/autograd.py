@@ -17,6 +17,8 @@ SWITCHES = {
 }
 """Contexts and decorators, with what they set autograd to."""
 CONTEXT = "torch.autograd.function.FunctionCtx"
+BEFORE = "<before>"
+"""The field of a switch that was thrown when it was made: what autograd was set to before."""
 
 
 def _switch(name: str, enabled: bool) -> Model:
@@ -36,8 +38,17 @@ def _set_grad_enabled(call: Call) -> Value:
     mode = constant(call.get(0, "mode"))
     enabled = mode if isinstance(mode, bool) else None
     made = instance(call, "torch.set_grad_enabled")
-    made.fields["<enabled>"] = enabled
+    off = call.services.inference_mode()
+    made.fields.update({"<enabled>": enabled, BEFORE: None if off is None else not off})
+    call.services.set_global("grad", enabled)
     return made
+
+
+def _decorate(call: Call) -> Value:
+    """`@torch.set_grad_enabled(mode)`: nothing is switched outside of the function."""
+    if isinstance(call.receiver, Instance) and BEFORE in call.receiver.fields:
+        call.services.set_global("grad", call.receiver.fields[BEFORE])
+    return first(call)
 
 
 def _is_grad_enabled(call: Call) -> Value:
@@ -71,7 +82,7 @@ def _variable(call: Call) -> Value:
     tensor = tensor_of(value)
     if tensor is None:
         return call.unknown()
-    needs = constant(call.kwargs.get("requires_grad", call.kwargs.get("volatile")))
+    needs = constant(call.get(1, "requires_grad"))
     return tensor.with_(requires_grad=True, leaf=True) if needs is True else value
 
 
@@ -127,7 +138,7 @@ def register_all() -> None:
         FUNCTIONS[f"{name}.__call__"] = first
     FUNCTIONS["torch.set_grad_enabled"] = _set_grad_enabled
     ALIASES["torch.autograd.set_grad_enabled"] = "torch.set_grad_enabled"
-    FUNCTIONS["torch.set_grad_enabled.__call__"] = first
+    FUNCTIONS["torch.set_grad_enabled.__call__"] = _decorate
     FUNCTIONS["torch.is_grad_enabled"] = _is_grad_enabled
     FUNCTIONS["torch.is_inference_mode_enabled"] = lambda call: FALSE
     FUNCTIONS["torch.autograd.grad"] = _grad

@@ -16,6 +16,7 @@ from device_lens.models.words import words
 
 RNN = "torch.nn.utils.rnn"
 _PACK = TableModel("(@input, !lengths, batch_first, enforce_sorted) -> some.keep")
+_PACK_LISTED = TableModel("(@input, lengths, batch_first, enforce_sorted) -> some.keep")
 _MODULES = """weight_norm remove_weight_norm spectral_norm remove_spectral_norm
     parametrizations.weight_norm parametrizations.spectral_norm parametrizations.orthogonal
     parametrize.register_parametrization parametrize.remove_parametrizations fuse_conv_bn_eval
@@ -60,7 +61,9 @@ def _vector(call: Call) -> Value:
 
 
 def _packing(call: Call) -> Value:
-    data = _PACK(call)
+    """Lengths in a list are read one by one, wherever they are."""
+    listed = type(call.get(1, "lengths")) in (ListObject, TupleValue)
+    data = (_PACK_LISTED if listed else _PACK)(call)
     return packed(call, data if type(data) is Tensor else Tensor())
 
 
