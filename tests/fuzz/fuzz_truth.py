@@ -1,56 +1,100 @@
-"""Holds what is said of a program's devices against what they are when it runs."""
+"""Holds what is said of a program against what it does when it runs: where each value is, that
+an operation raises, that a transfer does nothing."""
 
 from __future__ import annotations
 
-import ast
-import builtins
-from collections.abc import Callable
 from random import Random
 from typing import Any
 
-import fuzz_torch
 from fuzz_checks import MAIN, snapshot_of
+from fuzz_runs import Place, Program, Sight
 
 from device_lens.domain.device import ANY_INDEX, Device, flatten_device
 from device_lens.domain.guard import primary
 from device_lens.ide.project import Project
+from device_lens.interpreter.facts import Certainty, Conflict, Kind, Transfer
+from device_lens.interpreter.rarer_facts import ContainerTransfer, HostRead
 
 RUNS = 6
 """Times that a program is run, each with other coins."""
-MOST_SEEN = 4_000
-"""Values in one run: a loop of coins may be long, if hardly ever."""
-Place = tuple[int, int, int, int]
-_VALUES = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.BinOp, ast.IfExp)
-
-
-class Enough(BaseException):
-    """A run is long enough."""
+MORE_RUNS = 60
+"""Times that it is run at most to see something raise that is said to."""
 
 
 def check_truth(text: str, random: Random) -> None:
-    """Raises AssertionError where an expression was elsewhere than is said of it."""
-    said = _said(text)
-    for _ in range(RUNS):
-        for place, was in _seen(text, random.randrange(1 << 30)):
-            device = said.get(place)
-            if device is not None and not _agrees(device, was):
-                line, column, end_line, end = place
-                source = text.splitlines()[line - 1]
-                shown = source[column:end] if line == end_line else source[column:]
-                raise AssertionError(f"line {line}: `{shown}` was on {was}, not on {device}")
+    """Raises AssertionError where a run is not as it is said to be."""
+    said = Said(text)
+    program = Program(text)
+    runs = [program.run(random.randrange(1 << 30)) for _ in range(RUNS)]
+    for run in runs:
+        for sight in run.sights:
+            _check_sight(sight, said, text)
+        for place in run.moved.keys() & said.redundant:
+            _fail(text, place, "gave another tensor: it is said to do nothing")
+    for place, why in said.raising.items():
+        whole = any(run.completed[place] and not run.error for run in runs)
+        failed = any(run.failed == place for run in runs)
+        if whole and not failed and not _raises(program, place, random):
+            _fail(text, place, f"never raises, as it is said to ({why})")
 
 
-def _said(text: str) -> dict[Place, Device]:
-    """The device that is said of each expression, where one is."""
-    facts = Project("/device-lens-fuzz").analyse(MAIN, snapshot_of({MAIN: text})).facts
-    said: dict[Place, Device] = {}
-    for expression in facts.expressions:
-        device = flatten_device(primary(expression.device))
-        if isinstance(device, Device):
-            where = facts.source.range(expression.site.chunk, expression.site.node)
-            start, end = where.start, where.end
-            said[start.line + 1, start.column, end.line + 1, end.column] = device
-    return said
+def _raises(program: Program, place: Place, random: Random) -> bool:
+    runs = (program.run(random.randrange(1 << 30)) for _ in range(MORE_RUNS))
+    return any(run.failed == place for run in runs)
+
+
+class Said:
+    """What is said of a text, by places."""
+
+    def __init__(self, text: str) -> None:
+        self._facts = Project("/device-lens-fuzz").analyse(MAIN, snapshot_of({MAIN: text})).facts
+        self.devices: dict[Place, Device] = {}
+        for expression in self._facts.expressions:
+            place = self._place(expression.site)
+            device = flatten_device(primary(expression.device))
+            if isinstance(device, Device):
+                self.devices[place] = device
+        self.raising = self._raising()
+        self.discarded: set[Place] = set()
+        self.redundant: set[Place] = set()
+        for transfer in self._facts.transfers:
+            self._transfer(transfer)
+
+    def _raising(self) -> dict[Place, str]:
+        """The operations that are said to raise."""
+        found: dict[Place, str] = {}
+        for conflict in self._facts.conflicts:
+            if isinstance(conflict, Conflict) and conflict.certainty is Certainty.SURE:
+                found[self._place(conflict.site)] = f"{conflict.stray.text} / {conflict.other.text}"
+        for fact in self._facts.others:
+            if isinstance(fact, HostRead) and (fact.on_accelerator or fact.requires_grad):
+                found[self._place(fact.site)] = fact.what
+            elif isinstance(fact, ContainerTransfer):
+                found[self._place(fact.site)] = fact.container
+        return found
+
+    def _transfer(self, fact: Transfer) -> None:
+        if fact.kind is not Kind.TENSOR or not fact.called:
+            return
+        if fact.redundant and not fact.presumed:
+            self.redundant.add(self._place(fact.site))
+        if fact.discarded and not fact.in_place:
+            self.discarded.add(self._place(fact.subject))
+
+    def _place(self, site: Any) -> Place:
+        where = self._facts.source.range(site.chunk, site.node)
+        start, end = where.start, where.end
+        return start.line + 1, start.column, end.line + 1, end.column
+
+
+def _check_sight(sight: Sight, said: Said, text: str) -> None:
+    if sight.was is None:
+        if sight.place in said.discarded:
+            _fail(text, sight.place, "was a module: it is said not to move")
+        return
+    device = said.devices.get(sight.place)
+    if device is not None and not _agrees(device, sight.was):
+        _fail(text, sight.place, f"was on {sight.was}, not on {device}")
 
 
 def _agrees(said: Device, was: str) -> bool:
@@ -60,68 +104,8 @@ def _agrees(said: Device, was: str) -> bool:
     return said.type == kind and (kind == "cpu" or open_number or str(said.index) == number)
 
 
-def _seen(text: str, seed: int) -> list[tuple[Place, str]]:
-    """Where the tensors and modules were, in the order of a run."""
-    tree = ast.parse(text)
-    found: list[tuple[Place, str]] = []
-    marked = _Marker(tree)
-    parts = {**fuzz_torch.modules(), "random": Random(seed)}
-    names: dict[str, Any] = {
-        "__builtins__": {**vars(builtins), "__import__": _importing(parts)},
-        "__name__": "__main__",
-        _Marker.SEE: _observer(marked.places, found),
-    }
-    code = compile(ast.fix_missing_locations(marked.tree), MAIN, "exec")
-    try:
-        exec(code, names)
-    except (Exception, Enough):
-        pass  # where it raises, nothing was seen
-    finally:
-        fuzz_torch.forget()
-    return found
-
-
-def _importing(parts: dict[str, Any]) -> Callable[..., Any]:
-    def importing(name: str, *args: Any, **more: Any) -> Any:
-        return parts.get(name) or __import__(name, *args, **more)
-
-    return importing
-
-
-def _observer(places: list[Place], found: list[tuple[Place, str]]) -> Callable[[int, Any], Any]:
-    def see(number: int, value: Any) -> Any:
-        if len(found) >= MOST_SEEN:
-            raise Enough
-        if isinstance(value, fuzz_torch.Tensor):
-            found.append((places[number], value.place))
-        return value
-
-    return see
-
-
-class _Marker(ast.NodeTransformer):
-    """Has the value of each expression looked at as soon as it is there."""
-
-    SEE = "_see"
-
-    def __init__(self, tree: ast.Module) -> None:
-        self.places: list[Place] = []
-        self.tree = self.visit(tree)
-
-    def visit(self, node: ast.AST) -> Any:
-        node = super().generic_visit(node)
-        if not isinstance(node, _VALUES) or isinstance(getattr(node, "ctx", None), ast.Store):
-            return node
-        if isinstance(getattr(node, "ctx", None), ast.Del) or _is_super(node):
-            return node
-        end_line, end = node.end_lineno or node.lineno, node.end_col_offset or node.col_offset
-        self.places.append((node.lineno, node.col_offset, end_line, end))
-        name = ast.Name(self.SEE, ast.Load())
-        number = ast.Constant(len(self.places) - 1)
-        return ast.copy_location(ast.Call(name, [number, node], []), node)
-
-
-def _is_super(node: ast.AST) -> bool:
-    """`super` must be called by its name."""
-    called = node.func if isinstance(node, ast.Call) else node
-    return isinstance(called, ast.Name) and called.id == "super"
+def _fail(text: str, place: Place, what: str) -> None:
+    line, column, end_line, end = place
+    source = text.splitlines()[line - 1]
+    shown = source[column:end] if line == end_line else source[column:]
+    raise AssertionError(f"line {line}: `{shown}` {what}")

@@ -168,6 +168,16 @@ class Journal:
                 found[place] = (table, key, table.get(key, MISSING))
         return found
 
+    def changes_at(self, start: int, mark: int) -> Delta:
+        """What had changed since `start` at a later `mark`."""
+        later = self.value_at(mark)
+        found: Delta = {}
+        for table, key, _ in self.entries[start:mark]:
+            place = (id(table), key)
+            if place not in found:
+                found[place] = later.get(place) or (table, key, table.get(key, MISSING))
+        return found
+
     def rollback(self, mark: int, since: int) -> Delta:
         """Undoes everything since `mark` and returns it. Tables born at `since` or later, the
         moment of the mark, stay as they are: only what is returned leads to them."""

@@ -55,7 +55,8 @@ def join(condition: Any, left: Any, right: Any) -> Any:
         if kind is Const and left == right:
             return left
         if kind is DeviceValue:
-            return DeviceValue(join_devices(condition, left.device, right.device))
+            placed = left.placed if left.placed is right.placed else None
+            return DeviceValue(join_devices(condition, left.device, right.device), placed)
         if kind is DtypeValue:
             return left if left == right else DtypeValue(None)
         if kind is TupleValue and len(left.items) == len(right.items):
@@ -246,7 +247,8 @@ def flatten(value: Any) -> Any:
     if all(similar(first, leaf) for leaf in rest[1:]):
         return first
     if all(type(leaf) is DeviceValue for leaf in rest):
-        return DeviceValue(flatten_device(_join_list(rest).device))
+        joined = _join_list(rest)
+        return DeviceValue(flatten_device(joined.device), joined.placed)
     return Unknown()
 
 

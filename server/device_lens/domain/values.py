@@ -108,15 +108,21 @@ class Tensor:
 
 
 class DeviceValue:
-    """A `torch.device` object."""
+    """A `torch.device` object. `placed` tells whether it is that of a tensor, which always has the
+    number that a name such as `cuda` leaves open; None: that is not known."""
 
-    __slots__ = ("device",)
+    __slots__ = ("device", "placed")
 
-    def __init__(self, device: DeviceTree) -> None:
+    def __init__(self, device: DeviceTree, placed: bool | None = None) -> None:
         self.device = device
+        self.placed = placed
 
     def __eq__(self, other: object) -> bool:
-        return type(other) is DeviceValue and self.device == other.device
+        return (
+            type(other) is DeviceValue
+            and self.device == other.device
+            and self.placed is other.placed
+        )
 
     def __hash__(self) -> int:
         return hash(("device", self.device))

@@ -56,6 +56,7 @@ def assign_name(machine: Machine, name: str, value: Any, frame: Frame) -> None:
     scope = frame.scope
     if name in scope.outer:
         scope = owner_of(name, frame)
+        machine.journal.outside += 1  # to whoever calls it, the function changed something
     machine.journal.write(scope.names, name, value)
 
 

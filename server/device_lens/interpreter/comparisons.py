@@ -10,7 +10,6 @@ from device_lens.domain.device import (
     ANY_INDEX,
     UNKNOWN_DEVICE,
     Agreement,
-    Device,
     SymbolicDevice,
     agree,
 )
@@ -144,6 +143,8 @@ def _equal_devices(left: Any, right: Any) -> Any:
     if first is None or second is None:
         return False
 
+    placed = tuple(getattr(side, "placed", None) for side in (left, right))
+
     def leaf(a: Any, b: Any) -> Any:
         if a is UNKNOWN_DEVICE or b is UNKNOWN_DEVICE:
             return Guarded(Atom(""), True, False)
@@ -154,12 +155,21 @@ def _equal_devices(left: Any, right: Any) -> Any:
         verdict = agree(a, b)
         if verdict is Agreement.MAYBE:
             return Guarded(Atom(""), True, False)
-        same_index = not isinstance(a, Device) or not isinstance(b, Device) or a.index == b.index
-        if verdict is Agreement.SAME and not same_index and a.type != "cpu":
-            return Guarded(Atom(""), True, False)  # `cuda` of a tensor has a number, of a name none
+        if verdict is Agreement.SAME and a.type != "cpu" and None in (a.index, b.index):
+            return _equal_numbers(a.index is b.index, placed)
         return verdict is Agreement.SAME
 
     return combine(leaf, first, second)
+
+
+def _equal_numbers(both_open: bool, placed: tuple[bool | None, ...]) -> Any:
+    """Whether `cuda` equals `cuda`, or a GPU with its number: that of a tensor has a number, and a
+    name has none."""
+    if both_open and placed[0] is placed[1] is not None:
+        return True
+    if both_open and None not in placed:
+        return False
+    return Guarded(Atom(""), True, False)
 
 
 def _identity(left: Any, right: Any) -> Any:

@@ -294,14 +294,20 @@ def _await(machine: Machine, node: ast.Await, frame: Frame) -> Any:
 def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Any:
     value = NONE if node.value is None else machine.evaluate(node.value, frame)
     if frame.yields is not None:
-        frame.yields.append((value, bool(frame.loops)))
+        frame.yields.append((value, _at_most(frame)))
     return Unknown("the value sent")
+
+
+def _at_most(frame: Frame) -> bool:
+    """Whether a generator that runs to its end may come here not once, or more than once."""
+    return bool(frame.loops or frame.branch_depth or frame.exits)
 
 
 def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Any:
     items, rest = machine.iterate(machine.evaluate(node.value, frame))
     if frame.yields is not None:
-        frame.yields.extend((item, bool(frame.loops)) for item in items)
+        open_number = _at_most(frame)
+        frame.yields.extend((item, open_number) for item in items)
         if rest is not None:
             frame.yields.append((rest, True))
     return Unknown()

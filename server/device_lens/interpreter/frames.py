@@ -15,12 +15,13 @@ class LoopRecord:
     """A loop that is being run. `breaks` and `continues` are the paths that left its body, `left`
     the former with the mark at which the pass began that each was in;
     `repeats` tells that a pass may stand for any number of them, `many` that the text of the body
-    decides whether it runs for each item."""
+    decides whether it runs for each item, `ends` that it may end without a `break`."""
 
     __slots__ = (
         "breaks",
         "chunk",
         "continues",
+        "ends",
         "hot",
         "left",
         "many",
@@ -37,6 +38,7 @@ class LoopRecord:
         self.hot = hot
         self.repeats = True
         self.many = False
+        self.ends = True
         self.mark = 0
         self.breaks: list[Exit] = []
         self.left: list[tuple[int, Exit]] = []

@@ -187,7 +187,8 @@ def _result(machine: Machine, frame: Frame, alive: bool, base: Path) -> Any:
 
 
 def _generator(frame: Frame) -> ListObject:
-    """What a generator yields: one by one where no loop is around, else any number of times."""
+    """What a generator yields: one by one up to where a loop or a condition leaves open how many
+    there are."""
     items: list[Any] = []
     rest: Any = None
     for value, repeated in frame.yields or ():

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from device_lens.domain.guard import Atom, Guarded
 from device_lens.domain.heap import MISSING, Delta, Instance, ListObject
 from device_lens.domain.join import flatten, join_blind, similar
 from device_lens.domain.path import Path
@@ -54,9 +55,17 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
             effects.forget(machine, items)
         if record.many:
             effects.settle_gradients(machine, node, node.body, items)
-    if flow:
-        return DEAD
-    return machine.execute(node.orelse, frame) if not record.breaks else NEXT
+    return flow or _otherwise(machine, record, node.orelse, frame)
+
+
+def _otherwise(machine: Machine, record: LoopRecord, orelse: list[ast.stmt], frame: Frame) -> int:
+    """What a loop does that no `break` left; where one may have, it is done or not."""
+    if not record.ends:
+        return NEXT
+    if not record.breaks or not orelse:
+        return machine.execute(orelse, frame)
+    condition = Guarded(Atom(""), True, False)
+    return machine.fork(condition, frame, lambda: machine.execute(orelse, frame), lambda: NEXT)
 
 
 def _further(machine: Machine, node: Any, items: tuple[Any, ...], rest: Any) -> list[Any]:
@@ -98,8 +107,12 @@ def _while(machine: Machine, node: ast.While, frame: Frame) -> int:
     def test() -> None:
         machine.evaluate(node.test, frame)
 
-    surely_runs = condition is True
-    return _repeat(machine, record, node.body, frame, lambda: None, [test], surely_runs, True)
+    flow = _repeat(
+        machine, record, node.body, frame, lambda: None, [test], condition is True, True, test
+    )
+    if flow or (isinstance(node.test, ast.Constant) and node.test.value):
+        return flow
+    return _otherwise(machine, record, node.orelse, frame)
 
 
 def _unrolled(
@@ -113,6 +126,7 @@ def _unrolled(
     record.repeats = len(binders) > MAX_UNROLLED
     for bind in binders:
         if _pass(machine, record, body, frame, bind, path):
+            record.ends = False
             return _after(machine, record, False)
     return _after(machine, record, True)
 
@@ -126,21 +140,27 @@ def _repeat(
     more: Sequence[Callable[[], None]],
     surely_runs: bool,
     steady: bool,
+    ending: Callable[[], None] | None = None,
 ) -> int:
     """Passes over the body, each from the state that the one before left, until one changes
     nothing: every state that a real run has at the loop's head is one of these. A pass after the
     first goes through `more`, which are the kinds of what is bound. `steady` tells
     that all passes get alike values, so that even the first may be the last: that of a loop which
-    runs again in a loop around it."""
+    runs again in a loop around it. `ending` is what is looked at once more before the loop ends."""
     start = machine.journal.mark()
     path = machine.path
     alive = True
+    ends: list[Delta] = [] if surely_runs else [{}]
+    over: list[int] = []
     binders: Sequence[Callable[[], None]] = (first,)
     for number in range(MAX_PASSES):
         before = machine.journal.mark()
+        if number > 1 and _may_end(record, number - 1):
+            ends.append(machine.journal.changes_at(start, over[-2]))
         if any(_pass(machine, record, body, frame, bind, path) for bind in binders):
             alive = False
             break
+        over.append(machine.journal.mark())
         if not number:
             if steady and _settled(machine, before):
                 break
@@ -151,14 +171,30 @@ def _repeat(
         if number == MAX_PASSES - 2:
             _give_up(machine, before)
         binders = more
+    if not alive and over and _may_end(record, len(over)):
+        ends.append(machine.journal.changes_at(start, over[-1]))
+    record.ends = alive or bool(ends)
+    if alive and ending is not None:
+        ending()
     flow = _after(machine, record, alive)
-    if surely_runs:
-        return flow
+    return flow if not ends else _with_ends(machine, start, ends, path, flow)
+
+
+def _may_end(record: LoopRecord, passes: int) -> bool:
+    """Whether a loop may be over after some passes."""
+    return record.trip_count is None or record.trip_count <= passes
+
+
+def _with_ends(machine: Machine, start: int, ends: list[Delta], path: Path, flow: int) -> int:
+    """Joins the ends of the passes before the last ones, as what had changed since the start, with
+    the state after the loop; `flow` tells that there is none."""
     if flow:
-        machine.journal.undo(start)  # whoever comes here has not run the body
+        machine.journal.undo(start)  # whoever comes here has not run the last pass
         machine.path = path
-    else:
-        _join_state(machine, start, {})  # its body may not run at all
+        machine.apply(ends[0])
+    machine.path = machine.path.meet(path)
+    for changes in ends[1 if flow else 0 :]:
+        _join_state(machine, start, changes)
     return NEXT
 
 

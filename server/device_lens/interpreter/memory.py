@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.code import Function
 from device_lens.domain.guard import Atom, Guarded, combine, leaves, made_since, renamed
 from device_lens.domain.heap import (
     DictObject,
@@ -27,11 +28,14 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
+from device_lens.interpreter import scan
 
 if TYPE_CHECKING:
-    from device_lens.domain.code import Function
+    from device_lens.domain.code import Scope
     from device_lens.interpreter.machine import Machine
 
+MAX_CLOSURES = 3
+"""Functions within functions whose names decide an answer too."""
 MAX_PARTS = 64
 """Parts of a module that are compared; calls with larger ones are not remembered."""
 ROUGH_DEPTH = 3
@@ -67,7 +71,10 @@ class Memory:
         if not machine.standalone:
             marks.append(machine.journal.outside)
             marks.append(machine.path.named)
-        for value in (*args, *kwargs.values()):
+        closed = closed_over(function)
+        if closed is None:
+            return None
+        for value in (*args, *kwargs.values(), *closed):
             mark = fingerprint(value)
             if mark is None:
                 return None
@@ -103,6 +110,29 @@ class Memory:
             self._notice(answer, start)
         elif known is not NOT_ALIKE and not _says_the_same(known, answer):
             self.rough[key] = NOT_ALIKE
+
+
+def closed_over(function: Function, depth: int = MAX_CLOSURES) -> list[Any] | None:
+    """What an answer hangs on beside the arguments: the defaults, and the names of functions around
+    this one, which may stand for something else at the next call. None where that is too much."""
+    found = [*function.defaults, *function.kw_defaults]
+    scope = function.scope
+    if scope.names is scope.globals:
+        return found
+    for name in scan.names_within(function.node):
+        around: Scope | None = scope
+        while around is not None and around.names is not around.globals:
+            if name in around.names:
+                value = around.names[name]
+                found.append(value)
+                if type(value) is Function and value is not function:
+                    inner = closed_over(value, depth - 1) if depth else None
+                    if inner is None:
+                        return None
+                    found += inner
+                break
+            around = around.parent
+    return found
 
 
 def _made_since(value: Any, start: int) -> set[Atom]:
@@ -144,7 +174,10 @@ def rough_key(
     program says what they are, also what containers hold and how modules were set."""
     state = machine.globals
     depth = 0 if machine.standalone else ROUGH_DEPTH
-    marks = [rough(machine, value, depth) for value in (*args, *kwargs.values())]
+    closed = closed_over(function)
+    if closed is None:
+        return None
+    marks = [rough(machine, value, depth) for value in (*args, *kwargs.values(), *closed)]
     key = (function.node, state["default_device"], state["current_cuda"], *marks, *kwargs)
     try:
         hash(key)

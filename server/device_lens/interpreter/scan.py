@@ -15,6 +15,7 @@ _WORDS = ("yield", "global", "nonlocal")
 _NO_NAMES: frozenset[str] = frozenset()
 _INFO = "_function_info"
 _LOOP_INFO = "_loop_info"
+_NAMES = "_names_within"
 """The entries of a node under which answers are kept, for as long as the node lives."""
 
 
@@ -133,6 +134,14 @@ def bare_name(parameter: ast.arg) -> ast.Name:
 
 def names_read(node: ast.AST) -> set[str]:
     return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+
+
+def names_within(node: Any) -> frozenset[str]:
+    """The names in a function, kept with it."""
+    known: frozenset[str] | None = node.__dict__.get(_NAMES)
+    if known is None:
+        known = node.__dict__[_NAMES] = frozenset(names_read(node))
+    return known
 
 
 def has_call(node: ast.AST) -> bool:

@@ -221,7 +221,7 @@ def test_accelerators_are_assumed_by_choice() -> None:
     assert primary(call(services, "torch.cuda.is_available")) == FALSE
     assert primary(call(services, name)) == TRUE
     current = primary(call(services, "torch.accelerator.current_accelerator"))
-    assert current == DeviceValue(Device("mps"))
+    assert current == DeviceValue(Device("mps"), placed=False)
 
 
 def test_the_number_of_devices_rests_on_availability() -> None:

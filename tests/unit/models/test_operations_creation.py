@@ -125,10 +125,10 @@ def test_the_trail_reads_as_a_sentence() -> None:
 
 
 def test_devices_are_made_in_all_forms() -> None:
-    assert call("torch.device", "cuda:1") == DeviceValue(CUDA1)
-    assert call("torch.device", "cuda", 1) == DeviceValue(CUDA1)
-    assert call("torch.device", type="cuda", index=1) == DeviceValue(CUDA1)
-    assert call("torch.device", 1) == DeviceValue(CUDA1)
+    assert call("torch.device", "cuda:1") == DeviceValue(CUDA1, placed=False)
+    assert call("torch.device", "cuda", 1) == DeviceValue(CUDA1, placed=False)
+    assert call("torch.device", type="cuda", index=1) == DeviceValue(CUDA1, placed=False)
+    assert call("torch.device", 1) == DeviceValue(CUDA1, placed=False)
     assert call("torch.device", value(CUDA1)) == DeviceValue(CUDA1)
     assert call("torch.device", "gpu").device is UNKNOWN_DEVICE
     choice = Guarded(Atom("flag"), Const("cuda:1"), Const("cpu"))

@@ -14,6 +14,7 @@ from device_lens.domain.values import (
     FALSE,
     TRUE,
     Const,
+    DeviceValue,
     DtypeValue,
     External,
     Tensor,
@@ -118,7 +119,7 @@ def test_pinned_memory() -> None:
 
 def test_attributes() -> None:
     tensor = on(CUDA1, 2, 3, requires_grad=True)
-    assert read(tensor, "torch.Tensor.device") == value(CUDA1)
+    assert read(tensor, "torch.Tensor.device") == DeviceValue(CUDA1, placed=True)
     assert read(tensor, "torch.Tensor.shape").items == (Const(2), Const(3))
     assert read(tensor, "torch.Tensor.dtype") == DtypeValue("float32")
     assert read(tensor, "torch.Tensor.T").shape == (3, 2)

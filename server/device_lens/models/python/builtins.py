@@ -19,7 +19,7 @@ from device_lens.domain.values import (
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.methods import find_method
-from device_lens.models.numbers import is_number, number, text
+from device_lens.models.numbers import is_number, number, text, text_begun
 from device_lens.models.python.text_cases import by_cases
 
 
@@ -134,13 +134,18 @@ def _text_of(value: Value) -> Value:
     """`str(value)` where no condition tells it apart."""
     if type(value) is Const and not isinstance(value.value, bytes):
         return Const(str(value.value))
-    from device_lens.domain.device import Device
+    from device_lens.domain.device import ANY_INDEX, Device
     from device_lens.domain.values import DeviceValue
 
     if type(value) is DeviceValue:
 
         def name(leaf: Any) -> Value:
-            return Const(str(leaf)) if isinstance(leaf, Device) else Unknown("a device")
+            if not isinstance(leaf, Device):
+                return Unknown("a device")
+            known = leaf.type == "cpu" or leaf.index not in (None, ANY_INDEX)
+            if known or (leaf.index is None and value.placed is False):
+                return Const(str(leaf))
+            return text_begun(f"{leaf.type}:")
 
         return combine(name, value.device)
     return text("a string")

@@ -26,13 +26,24 @@ def _reduce(call: Call) -> Value:
     if len(call.args) < 2:
         return Unknown()
     items, rest = call.services.iterate(call.args[1])
-    values = [*call.args[2:3], *items[:8], *([] if rest is None else [rest, rest])]
-    if not values:
+    values = [*call.args[2:3], *items]
+    if len(values) > MOST_REDUCED:
+        rest = join_all([*values[MOST_REDUCED:], *([] if rest is None else [rest])])
+        values = values[:MOST_REDUCED]
+    total = values[0] if values else rest
+    if total is None:
         return Unknown()
-    total = values[0]
     for value in values[1:]:
         total = call.services.invoke(call.args[0], (total, value), {})
-    return total
+    if rest is None:
+        return total
+    once = call.services.invoke(call.args[0], (total, rest), {})
+    twice = call.services.invoke(call.args[0], (once, rest), {})
+    return join_all([total, once, twice])
+
+
+MOST_REDUCED = 8
+"""Items that `reduce` takes one by one."""
 
 
 def _decorator(call: Call) -> Value:

@@ -34,7 +34,7 @@ def _attribute(reader: _Reader) -> Model:
 
 
 def _device(call: Call, tensor: Tensor) -> Value:
-    return DeviceValue(tensor.device)
+    return DeviceValue(tensor.device, placed=True)
 
 
 def is_on(kind: str, device: DeviceTree) -> Value:

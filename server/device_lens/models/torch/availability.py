@@ -78,7 +78,7 @@ def _count(kind: str) -> Model:
 def _current_accelerator(call: Call) -> Value:
     assumed = assumed_accelerator(call.services)
     atom = availability("accelerator", assumed)
-    return Guarded(atom, DeviceValue(Device(assumed)), NONE)
+    return Guarded(atom, DeviceValue(Device(assumed), placed=False), NONE)
 
 
 def _is_cpu_only(call: Call) -> Value:

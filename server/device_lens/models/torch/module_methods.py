@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from device_lens.domain.device import Device, DeviceTree
-from device_lens.domain.guard import combine
+from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter
+from device_lens.domain.join import join_all
 from device_lens.domain.values import (
     FALSE,
     NONE,
@@ -181,15 +182,32 @@ def _parts(kind: str, with_names: bool) -> Model:
             return call.unknown()
         recurse = constant(call.get(1 if with_names else 0, "recurse", TRUE), True)
         found = [part for part in all_parts(module, bool(recurse)) if part.kind == kind]
-        known = [_entry(part, with_names) for part in found if not _opaque(part)]
-        unlisted = [part for part in found if _opaque(part)]
-        rest = None
-        if unlisted:
-            rest = unlisted[0].value
-            rest = TupleValue((Unknown("name"), rest)) if with_names else rest
-        return listing(call, known, rest)
+        known = [part for part in found if not _opaque(part)]
+        sure = _sure(module, known)
+        opaque = [part.value for part in found if _opaque(part)][:1]
+        more = [*(part.value for part in known[sure:]), *opaque]
+        rest = join_all(more) if more else None
+        if rest is not None and with_names:
+            rest = TupleValue((Unknown("name"), rest))
+        return listing(call, [_entry(part, with_names) for part in known[:sure]], rest)
 
     return model
+
+
+def _sure(module: ModuleObject, found: list[Part]) -> int:
+    """How many of the parts come first whatever the case: of a part that a condition decides, one
+    is listed for each case."""
+    either: set[int] = set()
+    for _, owner in walk(module):
+        for held in owner.modules.values():
+            for leaf in leaves(held) if type(held) is Guarded else ():
+                if isinstance(leaf, ModuleObject):
+                    tables = ((each.parameters, each.buffers) for _, each in walk(leaf))
+                    either.update(id(table) for pair in tables for table in pair)
+    for number, part in enumerate(found):
+        if id(part.table) in either or type(part.table.get(part.key)) is Guarded:
+            return number
+    return len(found)
 
 
 def _opaque(part: Part) -> bool:

@@ -30,6 +30,8 @@ def asked(services: Services, value: Value, default: DeviceTree) -> DeviceTree:
     """The device that a `device=` argument asks for; `default` where it is left out or None."""
     if is_none(value):
         return default
+    if type(value) is DeviceValue and value.placed:
+        return value.device  # that of a tensor is the same whichever GPU is the current one now
     if isinstance(value, Guarded) and not isinstance(default, Guarded):
         tree: DeviceTree = combine(lambda leaf: _leaf(leaf, default), value)
         return present(services, tree)

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Agreement, Device, DeviceTree, agree
-from device_lens.domain.guard import Guarded, primary
+from device_lens.domain.device import (
+    CPU,
+    UNKNOWN_DEVICE,
+    Agreement,
+    Device,
+    DeviceTree,
+    agree,
+    widen_device,
+)
+from device_lens.domain.guard import Guarded, combine, leaves, primary
 from device_lens.domain.join import join
 from device_lens.domain.values import (
     Const,
@@ -75,8 +83,21 @@ def _read(call: Call, found: Conversion, value: Value) -> None:
     other = tensor_of(value) if not _device_like(value) else None
     if other is not None:
         found.device, found.dtype, found.converts = other.device, other.dtype, True
+        if type(value) is Guarded and any(is_none(leaf) for leaf in leaves(value)):
+            found.device = _where_any(value)
         return
     found.device = asked(call.services, value, found.device or UNKNOWN_DEVICE)
+
+
+def _where_any(value: Guarded) -> DeviceTree:
+    """Where a tensor is; unknown where there is none, which leaves alone what is moved to it."""
+
+    def leaf(found: Value) -> DeviceTree:
+        other = tensor_of(found)
+        return UNKNOWN_DEVICE if other is None else other.device
+
+    tree: DeviceTree = combine(leaf, value)
+    return widen_device(tree)
 
 
 def _device_like(value: Value) -> bool:

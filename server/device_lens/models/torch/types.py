@@ -11,7 +11,7 @@ from device_lens.domain.device import (
     DeviceTree,
     SymbolicDevice,
 )
-from device_lens.domain.guard import combine
+from device_lens.domain.guard import combine, leaves
 from device_lens.domain.values import NONE, Const, DeviceValue, DtypeValue, TupleValue, Unknown
 from device_lens.models import dtypes
 from device_lens.models.call import Call, Model, Value, constant, device_of, is_none
@@ -29,8 +29,15 @@ def device(call: Call) -> Value:
     if found is None:
         return DeviceValue(UNKNOWN_DEVICE)
     if is_none(index):
-        return DeviceValue(found)
-    return DeviceValue(combine(_numbered, found, index))
+        return DeviceValue(found, _placed(kind))
+    return DeviceValue(combine(_numbered, found, index), placed=False)
+
+
+def _placed(kind: Value) -> bool | None:
+    """A device that is made of another one is that one; one that is made of a text is a name."""
+    if type(kind) is DeviceValue:
+        return kind.placed
+    return False if all(type(leaf) is Const for leaf in leaves(kind)) else None
 
 
 def _numbered(base: DeviceTree, index: Value) -> DeviceTree:
@@ -49,14 +56,16 @@ def device_type(call: Call) -> Value:
 
 
 def device_index(call: Call) -> Value:
-    """`device.index`: a number, or None for the current device."""
-    return _per_leaf(call, _index)
+    """`device.index`: a number, or None where a name leaves it open."""
+    placed = getattr(call.receiver, "placed", None)
 
+    def index(found: Device) -> Value:
+        if found.index is None and (placed is False or found.type == "cpu"):
+            return NONE
+        known = found.index not in (None, ANY_INDEX)
+        return Const(found.index) if known else Unknown("index")
 
-def _index(found: Device) -> Value:
-    if found.index is None:
-        return NONE
-    return Unknown("index") if found.index == ANY_INDEX else Const(found.index)
+    return _per_leaf(call, index)
 
 
 def _per_leaf(call: Call, read: Callable[[Device], Value]) -> Value:
