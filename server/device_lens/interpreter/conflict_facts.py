@@ -16,6 +16,7 @@ from device_lens.domain.device import (
 from device_lens.domain.guard import Guarded, Literals, assume_all
 from device_lens.domain.trail import Site, Trail
 from device_lens.interpreter import cuda_facts, places
+from device_lens.interpreter.container_parts import kept_in
 from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
 from device_lens.interpreter.findings import rank
 from device_lens.interpreter.part_facts import OwnPart, own_part
@@ -53,6 +54,8 @@ def conflict(
     certainty = _certainty(stray, other)
     if certainty is None:
         return
+    if not wants_cpu:
+        stray.origin = _of_container(machine, stray, other) or stray.origin
     known = machine.findings.conflicts.get(node)
     if known is not None and rank(known.certainty) <= rank(certainty):
         return
@@ -117,6 +120,15 @@ def _as_part(machine: Machine, first: Operand, second: Operand) -> OwnPart | Non
             operand.is_parameter, operand.trail = True, part.trail
             operand.origin = Origin("parameter", operand.site, operand.text)
             return part
+    return None
+
+
+def _of_container(machine: Machine, *operands: Operand) -> Origin | None:
+    """The plain list or dict from which moves of a running module miss one of them."""
+    for operand in operands:
+        kept = kept_in(machine, operand.trail) if operand.device is CPU else None
+        if kept is not None:
+            return Origin("plain-container", kept, ast.unparse(kept.node))
     return None
 
 

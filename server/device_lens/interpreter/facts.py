@@ -129,9 +129,10 @@ class Origin:
 
     kind: str
     """`factory` (made by a factory without `device=`), `cuda-block` (so made inside a
-    `torch.cuda.device` block), `plain-attribute` (of an `nn.Module`, which
-    its moves miss), `late-part` (put into a module after the move), `discarded` (a discarded
-    transfer would have moved it), `loop-variable`, `parameter`, `moved`, `loaded`, `other`."""
+    `torch.cuda.device` block), `plain-attribute` (of an `nn.Module`, which its moves miss),
+    `plain-container` (of a module in a plain list or dict that another one keeps, at that
+    attribute), `late-part` (put into a module after the move), `discarded` (a discarded transfer
+    would have moved it), `loop-variable`, `parameter`, `moved`, `loaded`, `other`."""
     site: Site
     name: str
     """The factory's name, the attribute, the module's text."""

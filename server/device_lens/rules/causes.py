@@ -40,6 +40,7 @@ _BY_ORIGIN = {
     "factory": CREATED,
     "cuda-block": CUDA_BLOCK,
     "plain-attribute": UNREGISTERED,
+    "plain-container": UNREGISTERED,
     "late-part": LATE,
     "discarded": DISCARDED,
     "loop-variable": LOOP_VARIABLE,

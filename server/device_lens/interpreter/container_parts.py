@@ -1,0 +1,67 @@
+"""Operands that are parts of a module which its owner keeps in a plain list or dict: moves of the
+owner miss them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.code import ClassValue
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, contents
+from device_lens.domain.trail import Site, Trail
+from device_lens.models.torch.parts import all_parts, tensor_in, walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
+
+_PLAIN = (ast.List, ast.Dict, ast.ListComp, ast.DictComp)
+
+
+def kept_in(machine: Machine, trail: Trail | None) -> Site | None:
+    """The `self.name` of a plain list or dict, set up by a module whose method runs and whose
+    class the program moves, that holds a module which made what has this history. None where it
+    was moved by itself."""
+    if trail is None or any(step.kind == "moved" for step in trail.steps()):
+        return None
+    for frame in reversed(machine.stack):
+        owner = frame.self_value
+        if type(owner) is not ModuleObject or owner.cls not in machine.watched.moved_classes:
+            continue
+        for name, value in owner.fields.items():
+            if any(_made(item, trail) for item in _items(value)):
+                return _set_up(owner.cls, name)
+    return None
+
+
+def _items(value: Any) -> list[Any]:
+    plain = type(value) is DictObject or (type(value) is ListObject and value.kind == "list")
+    return contents(value) if plain else []
+
+
+def _made(item: Any, trail: Trail) -> bool:
+    return type(item) is ModuleObject and any(
+        known is not None and known.first.site == trail.first.site for known in _trails(item)
+    )
+
+
+def _trails(module: ModuleObject) -> Iterator[Trail | None]:
+    """The histories of what a module and its parts hold."""
+    for _, part in walk(module):
+        yield part.trail
+    for held in all_parts(module):
+        tensor = tensor_in(held.value)
+        yield None if tensor is None else tensor.trail
+
+
+def _set_up(cls: Any, name: str) -> Site | None:
+    """Where a class sets the attribute to a new list or dict."""
+    for base in cls.mro if type(cls) is ClassValue else ():
+        if type(base) is not ClassValue or not isinstance(base.node, ast.ClassDef):
+            continue
+        for node in ast.walk(base.node):
+            if isinstance(node, ast.Assign) and isinstance(node.value, _PLAIN):
+                target = node.targets[0]
+                if isinstance(target, ast.Attribute) and ast.unparse(target) == f"self.{name}":
+                    return Site(base.namespace.path, base.chunk, target)
+    return None
