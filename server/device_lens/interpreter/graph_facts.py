@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from device_lens.interpreter.watched import LibraryCall
 
 _MAX_CHAINS = 8
+_COPIES = frozenset("cpu cuda to float double half clone mean sum squeeze".split())
+"""Methods whose result keeps the graph of what it is taken from."""
 
 
 class Level(NamedTuple):
@@ -243,9 +245,12 @@ def _is_awaited(loop: Any, names: set[str], frame: Frame) -> bool:
 
 
 def _operands(node: Any) -> set[str]:
-    """The names whose values an expression adds or scales, those in calls left out."""
+    """The names whose values an expression adds, scales or copies, those in other calls left
+    out."""
     if isinstance(node, ast.Name):
         return {node.id}
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return _operands(node.func.value) if node.func.attr in _COPIES else set()
     if isinstance(node, ast.BinOp):
         return _operands(node.left) | _operands(node.right)
     if isinstance(node, ast.UnaryOp):
