@@ -6,6 +6,8 @@ interpreter can roll a branch back, keep what it changed, and merge it with the 
 
 from __future__ import annotations
 
+from bisect import bisect
+from collections.abc import Callable
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
@@ -91,11 +93,13 @@ class Journal:
     of a module that is no part itself (its own number of parts tells that). `moved_at` is the
     mark after the last of those writes: only a rollback beyond it undoes a move. `log`, where it is
     set, gets every change of a table as it happens, rollbacks too, each with the value before it.
+    `spans` are the stretches of time, earliest first, whose tables outlive what was under way.
     """
 
-    __slots__ = ("entries", "log", "moved_at", "moves", "outside")
+    __slots__ = ("entries", "log", "moved_at", "moves", "outside", "spans")
 
     def __init__(self) -> None:
+        self.spans: list[tuple[int, int]] = []
         self.entries: list[Change] = []
         self.log: list[Change] | None = None
         self.outside = 0
@@ -159,6 +163,24 @@ class Journal:
     def resume(self, before: tuple[list[Change], int]) -> None:
         self.entries, self.moved_at = before
 
+    def outlive(self, since: int) -> None:
+        """What was made from the moment `since` on is seen by others than whoever is under way."""
+        while self.spans and self.spans[-1][0] >= since:
+            self.spans.pop()
+        self.spans.append((since, moment()))
+
+    def passing(self, since: int) -> Callable[[Table], bool]:
+        """The test for tables that nobody sees after a rollback to the moment `since`: they were
+        born at it or later, by what was under way then."""
+        spans = self.spans[bisect(self.spans, (since,)) :]
+
+        def passes(table: Table) -> bool:
+            if not isinstance(table, Dated) or table.born < since:
+                return False
+            return not any(first <= table.born <= last for first, last in spans)
+
+        return passes
+
     def changes(self, mark: int, apart: Table | None = None) -> Delta:
         """What changed since `mark`, without undoing it, save for the table `apart`."""
         found: Delta = {}
@@ -204,15 +226,12 @@ class Journal:
             self._moved()
 
     def settle(self, mark: int, since: int) -> None:
-        """Forgets how to undo what was written since `mark` to tables born at `since` or later,
-        the moment of the mark: after a rollback to it or beyond nobody sees them."""
+        """Forgets how to undo what was written since `mark` to tables that are `passing` since
+        then, the moment of the mark: after a rollback to it or beyond nobody sees them."""
         entries = self.entries
         if len(entries) > mark:
-            entries[mark:] = [
-                entry
-                for entry in entries[mark:]
-                if not (isinstance(entry[0], Dated) and entry[0].born >= since)
-            ]
+            passes = self.passing(since)
+            entries[mark:] = [entry for entry in entries[mark:] if not passes(entry[0])]
             self.moved_at = min(self.moved_at, len(entries))
 
     def swap(self, places: Delta) -> Delta:

@@ -98,6 +98,7 @@ class _Run:
         for path in targets:
             program.stand()
             imports.load(program.machine, path, _module_name(path))
+            program.set_aside()
         wanted = [*targets, *(path for _, unit in self.scripts for path in unit.imports)]
         self.reached = program.reached(wanted)
         activated: set[Any] = set()
@@ -113,6 +114,7 @@ class _Run:
                         unit = self._alone(function, settled)
                         self.functions.append(unit)
                         activated |= unit.activated
+                program.set_aside()
 
     def _uncalled(self, path: str, activated: set[Any]) -> Iterator[Function]:
         """The functions of a module that nobody calls by the time that they are asked for."""
@@ -121,6 +123,7 @@ class _Run:
         if load is None:
             return
         program.stand(path)
+        program.put_back(path)
         for function in self._defined(load.namespace):
             if function.node not in activated and program.relevance.function(function):
                 yield function

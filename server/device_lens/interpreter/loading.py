@@ -24,6 +24,8 @@ def imported(program: Program, path: str) -> None:
     machine = program.machine
     machine.unit.imports.add(path)
     load = program.loads.get(path)
+    if load is not None:
+        program.put_back(path)
     if load is not None and program.loading:
         load.importers.add(program.loading[-1])
         for name, value in (load.left or {}).items():
@@ -54,8 +56,10 @@ def loaded(program: Program, namespace: Namespace, steps: int) -> Iterator[None]
         complete = True
     finally:
         program.loading.pop()
-        load.effects = list(effects_of(journal.entries, namespace.scope.names, born))
+        passes = journal.passing(born)
+        load.effects = list(effects_of(journal.entries, namespace.scope.names, passes))
         journal.resume(written)
+        journal.outlive(born)
         journal.outside = outside
         load.unit.close()
         load.told = _told(program, load.unit)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from device_lens.domain.code import Deferred, Namespace
-from device_lens.domain.heap import MISSING, Dated, Journal, Registry
+from device_lens.domain.heap import MISSING, Delta, Journal, Registry
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter.unit import Unit
 
@@ -52,11 +52,30 @@ class Load:
     activations: Activations = field(default_factory=lambda: Activations(Counter()))
     left: dict[str, Any] | None = None
     """The state that decides where what is made goes, where the run has changed it."""
+    aside: Delta | None = None
+    """What it changed for others, where that is taken back for now."""
+    before: Delta | None = None
+    """What was there when that was put back."""
     told: frozenset[object] = frozenset()
     """The lineages of the chunks whose code must not change under what the run has shown."""
     placed: frozenset[object] = frozenset()
     """Those of the chunks in which it found something: all nodes outside of the functions that an
     edit is about have to stay."""
+
+    def set_aside(self, journal: Journal) -> None:
+        """Takes back what it changed for others: whoever does not import it is another program."""
+        if self.aside is None:
+            before = self.before
+            if before is None:
+                changed = [effect for effect in self.effects if patches(*effect)]
+                before = {(id(table), key): (table, key, old) for table, key, old, _ in changed}
+            self.aside = journal.swap(before)
+
+    def put_back(self, journal: Journal) -> None:
+        """Lets others see again what was set aside."""
+        if self.aside is not None:
+            self.before = journal.swap(self.aside)
+            self.aside = None
 
     def allows(self, before: Any, after: Any) -> bool:
         """Whether a chunk may become another one that has other bodies of functions."""
@@ -65,12 +84,12 @@ class Load:
 
 
 def effects_of(
-    entries: list[tuple[Any, Any, Any]], own: Any, born: int
+    entries: list[tuple[Any, Any, Any]], own: Any, passes: Callable[[Any], bool]
 ) -> Iterator[tuple[Any, Any, Any, Any]]:
-    """What was written to tables that were there before a moment, each place once."""
+    """What was written to tables that stay when those go that pass, each place once."""
     seen: set[tuple[int, Any]] = set()
     for table, key, old in entries:
-        if table is own or (isinstance(table, Dated) and table.born >= born):
+        if table is own or passes(table):
             continue
         place = id(table), key
         if place not in seen:

@@ -52,6 +52,7 @@ class Program:
     def _start_afresh(self, workspace: Workspace) -> None:
         self.watched = Watched()
         self.loads: dict[str, Load] = {}
+        self._aside: list[Load] = []
         self.units: dict[Any, Unit] = {}
         self.instances: dict[Any, standalone.Made | None] = {}
         self.relevance = Relevance(workspace, lambda: self.cancelled())
@@ -352,7 +353,20 @@ class Program:
         self.machine.globals.update((load.left if load is not None else None) or {})
         self.watched.mask = self.watched.started = None
 
+    def set_aside(self) -> None:
+        """Takes back for now what modules changed for others, the latest first."""
+        self._aside = [load for load in self.loads.values() if not load.shared]
+        for load in reversed(self._aside):
+            load.set_aside(self.machine.journal)
+
+    def put_back(self, path: str) -> None:
+        """Whoever imports a module finds what it and those that it imports changed for others."""
+        if any(load.aside for load in self._aside):
+            for load in self.reached([path]).values():
+                load.put_back(self.machine.journal)
+
     def _leave_alone(self) -> list[Load]:
+        self._aside = []
         alone = self._importers(path for path, load in self.loads.items() if not load.shared)
         left = [load for path, load in self.loads.items() if path in alone]
         self.drop(alone)

@@ -189,6 +189,7 @@ def _made(machine: Machine, cls: ClassValue) -> Made:
         journal.settle(0, start)
         journal.undo(0)
         journal.resume(written)
+        journal.outlive(start)
         journal.outside = outside
         if unit.visits is not None:
             unit.visits.close(unit)
