@@ -132,8 +132,6 @@ class Machine(ModelServices):
         value = evaluator(self, node, frame)
         kind = type(value)
         if kind in _NOT_SHOWN or (kind is Unknown and value.device is UNKNOWN_DEVICE):
-            if kind is Unknown and self.recorder.unknown.get(node) is not True:
-                self.recorder.doubt(node, frame, self.path.named)
             return value
         path = self.path
         if kind is Guarded:

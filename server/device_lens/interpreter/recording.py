@@ -6,7 +6,11 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, shared
+from device_lens.domain.device import (
+    UNKNOWN_DEVICE,
+    DeviceTree,
+    shared,
+)
 from device_lens.domain.guard import (
     MAX_DEPTH,
     Guarded,
@@ -18,7 +22,10 @@ from device_lens.domain.guard import (
 )
 from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.trail import Site, Trail
-from device_lens.domain.values import Tensor, Unknown
+from device_lens.domain.values import (
+    Tensor,
+    Unknown,
+)
 from device_lens.interpreter.described import DESCRIBE
 from device_lens.interpreter.facts import Expression, Kind
 from device_lens.interpreter.frames import Frame
@@ -65,8 +72,6 @@ class Recorder:
         self.within: dict[Any, Any] = {}
         """The function of a node that was first seen under a condition."""
         self.seen: dict[Any, list[Seen]] = {}
-        self.unknown: dict[Any, Any] = {}
-        """The conditions under which nothing was known of a node's value."""
         self.sites: dict[Any, Site] = {}
         self.module_device = module_device
         self._by_path: dict[str, list[Any]] | None = None
@@ -96,8 +101,6 @@ class Recorder:
                 return
         found = describe(self, value)
         if found is None:
-            if type(value) is Unknown:
-                self.doubt(node, frame, condition)
             return
         what, device = found
         if known is None:
@@ -109,13 +112,6 @@ class Recorder:
             return
         _add(known, Seen(what, device, value, condition, self.handling))
 
-    def doubt(self, node: Any, frame: Frame, condition: Any) -> None:
-        """Nothing is known of a value. After a failure that does not count."""
-        if self.handling or (frame.function and frame.function.node in self.settled):
-            return
-        found = disjunction(self.unknown.get(node, False), condition)
-        self.unknown[node] = found if depth(found) <= MAX_DEPTH else True
-
     def take(self, other: Recorder) -> None:
         """Takes in what another one has seen since."""
         for function, condition in other.left_out.items():
@@ -123,8 +119,6 @@ class Recorder:
         for callee, callers in other.callers.items():
             self.callers.setdefault(callee, set()).update(callers)
         self.within.update(other.within)
-        for node, condition in other.unknown.items():
-            self.unknown[node] = disjunction(self.unknown.get(node, False), condition)
         for node, entries in other.seen.items():
             known = self.seen.get(node)
             if known is None:
@@ -165,13 +159,7 @@ class Recorder:
         """The fact of a node that no other recorder has seen."""
         found = self._made.get(node)
         if found is None:
-            found = _expression(
-                self.sites[node],
-                self.seen[node],
-                sizes,
-                self.missed(node),
-                self.unknown.get(node, False),
-            )
+            found = _expression(self.sites[node], self.seen[node], sizes, self.missed(node))
             self._made[node] = found
         return found
 
@@ -215,11 +203,9 @@ def _shared(node: Any, recorders: list[Recorder], sizes: Sizes | None) -> Expres
         for seen in recorder.seen[node]:
             _add(merged, seen)
     left_out: Any = False
-    unknown: Any = False
     for recorder in recorders:
         left_out = disjunction(left_out, recorder.missed(node))
-        unknown = disjunction(unknown, recorder.unknown.get(node, False))
-    found = _expression(recorders[0].sites[node], merged, sizes, left_out, unknown)
+    found = _expression(recorders[0].sites[node], merged, sizes, left_out)
     recorders[0]._merged[node] = recorders, found
     return found
 
@@ -248,9 +234,7 @@ class _Bottom:
 _BOTTOM = _Bottom()
 
 
-def _expression(
-    site: Site, entries: list[Seen], sizes: Sizes | None, left_out: Any, unknown: Any
-) -> Expression:
+def _expression(site: Site, entries: list[Seen], sizes: Sizes | None, left_out: Any) -> Expression:
     kinds = {entry.kind for entry in entries}
     kind = entries[0].kind if len(kinds) == 1 else Kind.CONTAINER
     tensor = _one_tensor(entries)
@@ -258,7 +242,7 @@ def _expression(
     found = Expression(
         site,
         kind,
-        _over_all(entries, left_out, unknown),
+        _over_all(entries, left_out),
         shape=tensor.shape if tensor is not None else None,
         dtype=tensor.dtype if tensor is not None else None,
         trail=trail,
@@ -283,12 +267,11 @@ def _moved_receiver(node: Any) -> str | None:
 _GIVE_THEMSELVES = frozenset("to cuda cpu xpu half float double bfloat16 train eval".split())
 
 
-def _over_all(entries: list[Seen], left_out: Any, unknown: Any) -> DeviceTree:
+def _over_all(entries: list[Seen], left_out: Any) -> DeviceTree:
     """One tree for all observations: each counts where its condition holds, and where several
     do they must agree. A module that has no parts (yet) is nowhere and disagrees with none. Where
     nothing was seen the expression is not evaluated, unless calls were left out there. What is so
-    only after a failure counts where there is nothing else. `unknown` is the condition under which
-    nothing was known of it."""
+    only after a failure counts where there is nothing else."""
     tree: Any = _BOTTOM
     entries = [entry for entry in entries if not entry.failed] or entries
     placed = [entry for entry in entries if entry.device is not None]
@@ -298,10 +281,6 @@ def _over_all(entries: list[Seen], left_out: Any, unknown: Any) -> DeviceTree:
         tree = here if tree is _BOTTOM else combine(_both, tree, here)
         if depth(tree) > MAX_DEPTH + 4:
             tree = _over_named(tree)
-        if depth(tree) > MAX_DEPTH + 4:
-            return UNKNOWN_DEVICE
-    if unknown is not False:
-        tree = combine(_both, tree, choose(unknown, UNKNOWN_DEVICE, _BOTTOM))
         if depth(tree) > MAX_DEPTH + 4:
             return UNKNOWN_DEVICE
     if type(tree) is Guarded and left_out is not False:
