@@ -22,6 +22,7 @@ from model_check.names import resolve  # noqa: E402
 from model_check.recorder import SITE, Recorder  # noqa: E402
 from model_check.written_samples import written  # noqa: E402
 
+from device_lens.domain.values import DeviceValue  # noqa: E402
 from device_lens.models import registry  # noqa: E402
 from device_lens.models.call import Call  # noqa: E402
 
@@ -80,5 +81,7 @@ def test_attributes_read_as_in_pytorch(name: str, device: str) -> None:
     real = getattr(tensor, name)
     if isinstance(real, torch.Tensor):
         assert list(differences(found, real)) == []
+    elif isinstance(real, torch.device):
+        assert found == DeviceValue(value(real).device, placed=True)
     else:
         assert found == value(real)
