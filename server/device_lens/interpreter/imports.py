@@ -65,12 +65,11 @@ def run_import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> Non
         _from_library(machine, node, name, frame)
         return
     if frame.deferring:
-        is_star = node.names[0].name == "*"
-        for bound in machine.exports(path) if is_star else ():
-            assign_name(machine, bound, Deferred(path, name, bound), frame)
-        for alias in () if is_star else node.names:
-            deferred = Deferred(path, name, alias.name)
-            assign_name(machine, alias.asname or alias.name, deferred, frame)
+        names = [(alias.name, alias.asname or alias.name) for alias in node.names]
+        if node.names[0].name == "*":
+            names = [(exported, exported) for exported in machine.exports(path)]
+        for attribute, bound in names:
+            assign_name(machine, bound, Deferred(path, name, attribute), frame)
         return
     module = load(machine, path, name)
     for alias in node.names:

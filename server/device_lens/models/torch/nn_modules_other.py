@@ -110,8 +110,9 @@ def _from_pretrained(name: str, others: str) -> Model:
     def model(call: Call) -> Value:
         weight = call.get(0, "embeddings", NONE)
         tensor = tensor_of(weight)
-        sizes = (tensor.shape if tensor is not None else None) or (None, None)
-        rows, columns = (number("a size") if size is None else size for size in sizes[:2])
+        shape = tensor.shape if tensor is not None else None
+        sizes = shape if shape is not None and len(shape) == 2 else (None, None)
+        rows, columns = (number("a size") if size is None else size for size in sizes)
         kept = {key: call.get(2 + at, key) for at, key in enumerate(others.split())}
         freeze = call.get(1, "freeze", TRUE)
         return construct(call, name, rows, columns, _weight=weight, _freeze=freeze, **kept)
