@@ -21,7 +21,15 @@ from device_lens.domain.guard import (
     node,
     primary,
 )
-from device_lens.domain.heap import FRESH, MISSING, DictObject, Instance, ListObject, Parameter
+from device_lens.domain.heap import (
+    FRESH,
+    MISSING,
+    DictObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+    Parameter,
+)
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     NONE,
@@ -286,7 +294,32 @@ def similar(left: Any, right: Any, depth_left: int = 3) -> bool:
     fresh = type(left) in (ListObject, DictObject) and FRESH in left.fields
     if (left.site is not right.site and not fresh) or left.fields.keys() != right.fields.keys():
         return False
+    if type(left) is ModuleObject and not same_places(left, right):
+        return False
     return _similar_fields(left, right, depth_left - 1)
+
+
+def same_places(left: ModuleObject, right: ModuleObject) -> bool:
+    """Whether what two modules have in common is in the same places."""
+    if left is right:
+        return True
+    if left.device != right.device:
+        return False
+    for mine, other in ((left.parameters, right.parameters), (left.buffers, right.buffers)):
+        if any(_place(mine[name]) != _place(other[name]) for name in mine.keys() & other.keys()):
+            return False
+    for name in left.modules.keys() & right.modules.keys():
+        part, twin = left.modules[name], right.modules[name]
+        if type(part) is ModuleObject and type(twin) is ModuleObject:
+            if not same_places(part, twin):
+                return False
+        elif type(part) is not type(twin):
+            return False
+    return True
+
+
+def _place(value: Any) -> Any:
+    return _tensor(value).device if type(value) in _TENSORS else None
 
 
 def _is_endless(value: Any) -> bool:

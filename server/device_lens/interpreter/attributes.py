@@ -30,11 +30,12 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import calls, enumerations, imports, reports
+from device_lens.interpreter import calls, class_attributes, imports, reports
 from device_lens.interpreter.conditions import symbol_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
+from device_lens.models.python import records
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.evidence import PLAIN
 
@@ -112,11 +113,11 @@ def _of_module_object(
     if type(receiver.cls) is ClassValue:
         found = receiver.cls.lookup(name)
         if type(found) is Function and found.kind in ("property", "cached_property"):
-            return _of_class_attribute(machine, receiver, found, node, frame)
+            return class_attributes.through_instance(machine, receiver, found, node, frame)
         if found is not None and name not in receiver.fields:
             registered = torch_module.get_attribute(machine, receiver, name)
             if registered is None:
-                return _of_class_attribute(machine, receiver, found, node, frame)
+                return class_attributes.through_instance(machine, receiver, found, node, frame)
             return registered
     registered = torch_module.get_attribute(machine, receiver, name)
     if registered is not None:
@@ -169,36 +170,6 @@ def _missing_attribute(
     return unknown
 
 
-def _of_class_attribute(
-    machine: Machine, receiver: Any, found: Any, node: Any, frame: Frame
-) -> Any:
-    """A class attribute read through an instance: functions bind, properties run."""
-    if type(found) is not Function:
-        return found
-    if found.kind == "static":
-        return found
-    if found.kind == "class":
-        cls = receiver.cls if isinstance(receiver, Instance) else receiver
-        return BoundMethod(found.owner if type(cls) is TupleValue else cls, found)
-    if found.kind == "property":
-        return calls.call(machine, BoundMethod(receiver, found), (), {}, node, frame)
-    if found.kind == "cached_property":
-        return _cached(machine, receiver, found, node, frame)
-    return BoundMethod(receiver, found)
-
-
-def _cached(machine: Machine, receiver: Any, found: Function, node: Any, frame: Frame) -> Any:
-    """A property that runs once for an object."""
-    from device_lens.interpreter import calls
-
-    fields = getattr(receiver, "fields", {})
-    known = fields.get(found.name, MISSING)
-    if known is MISSING:
-        known = calls.call(machine, BoundMethod(receiver, found), (), {}, node, frame)
-        machine.journal.write(fields, found.name, known)
-    return known
-
-
 def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, frame: Frame) -> Any:
     value = receiver.fields.get(name, MISSING)
     cls = receiver.cls
@@ -208,7 +179,7 @@ def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, fra
         if value is not MISSING and not is_property:
             return value
         if found is not None:
-            return _of_class_attribute(machine, receiver, found, node, frame)
+            return class_attributes.through_instance(machine, receiver, found, node, frame)
         names: tuple[str, ...] = cls.foreign
     else:
         if value is not MISSING:
@@ -222,6 +193,10 @@ def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, fra
         return cls
     if name == "__dict__":
         return DictObject(receiver.fields, None, node)
+    if name == "__dataclass_fields__":
+        described = records.of_class(cls, name, node)
+        if described is not None:
+            return described
     return _missing_attribute(machine, receiver, name, node, frame)
 
 
@@ -233,7 +208,7 @@ def _of_super(machine: Machine, receiver: Super, name: str, node: Any, frame: Fr
     for base in after:
         if name in base.fields:
             found = base.fields[name]
-            return _of_class_attribute(machine, target, found, node, frame)
+            return class_attributes.through_instance(machine, target, found, node, frame)
     foreign = receiver.owner.foreign
     if isinstance(target, HeapObject):
         for prefix in foreign:
@@ -271,30 +246,6 @@ def _of_external(machine: Machine, receiver: External, name: str, node: Any, fra
     return External(registry.canonical(qualified))
 
 
-def _of_class(machine: Machine, receiver: ClassValue, name: str, node: Any, frame: Frame) -> Any:
-    found = receiver.lookup(name)
-    if type(found) is Function and found.kind == "class":
-        return BoundMethod(receiver, found)
-    if found is not None:
-        return found
-    if name == "__name__":
-        return Const(receiver.name)
-    if name == "__members__" and enumerations.is_enumeration(receiver):
-        pairs = {member.fields["name"].value: member for member in enumerations.members(receiver)}
-        return DictObject(pairs, None, node)
-    for prefix in receiver.foreign:
-        qualified = f"{prefix}.{name}"
-        if qualified in registry.CLASS_METHODS:
-            return BoundExternal(receiver, qualified)
-        if registry.function(qualified) is not None:
-            return External(qualified)
-        if name == "__init__" and registry.module(prefix) is not None:
-            return External(qualified)
-    unknown = Unknown(name)
-    machine.journal.write(receiver.fields, name, unknown)
-    return unknown
-
-
 def _of_unknown(machine: Machine, receiver: Unknown, name: str, node: Any, frame: Frame) -> Any:
     if name == "device":
         return DeviceValue(symbol_of(receiver))
@@ -323,7 +274,7 @@ def _of_tuple(machine: Machine, receiver: TupleValue, name: str, node: Any, fram
     owner = getattr(receiver.names, "owner", None)
     found = owner.lookup(name) if owner is not None else None
     if found is not None:
-        return _of_class_attribute(machine, receiver, found, node, frame)
+        return class_attributes.through_instance(machine, receiver, found, node, frame)
     return BoundExternal(receiver, "tuple." + name)
 
 
@@ -367,6 +318,11 @@ def _of_host_array(
     return found if found is not None else BoundExternal(receiver, "numpy.ndarray." + name)
 
 
+def _of_partial(machine: Machine, receiver: Partial, name: str, node: Any, frame: Frame) -> Any:
+    found = records.of_maker(receiver, name)
+    return _of_opaque(machine, receiver, name, node, frame) if found is None else found
+
+
 def _of_opaque(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) -> Any:
     return Unknown(name, UNKNOWN_DEVICE)
 
@@ -379,7 +335,7 @@ _READERS: dict[type, Any] = {
     Super: _of_super,
     Namespace: _of_namespace,
     External: _of_external,
-    ClassValue: _of_class,
+    ClassValue: class_attributes.of_class,
     Unknown: _of_unknown,
     TupleValue: _of_tuple,
     ListObject: _of_list,
@@ -390,7 +346,7 @@ _READERS: dict[type, Any] = {
     Function: _of_function,
     BoundMethod: _of_opaque,
     BoundExternal: _of_opaque,
-    Partial: _of_opaque,
+    Partial: _of_partial,
     SliceValue: _of_opaque,
     HostArray: _of_host_array,
 }

@@ -171,7 +171,7 @@ def _unbound_method(
     if method == "__setattr__":
         return _set_attribute(machine, args, node, frame)
     if method == "__new__" and args and type(args[0]) is ClassValue:
-        return classes.bare_object(machine, args[0], node)
+        return classes.made_by_new(machine, args[0], node)
     if method == "__init__" and args and isinstance(args[0], Instance):
         bound = BoundExternal(args[0], name)
         return _call_bound_external(machine, bound, args[1:], kwargs, node, frame, complete)
@@ -202,7 +202,7 @@ def _call_bound_external(
     if name.endswith(".__setattr__"):
         return _set_attribute(machine, (receiver, *args), node, frame)
     if name.endswith(".__new__") and args and type(args[0]) is ClassValue:
-        return classes.bare_object(machine, args[0], node)
+        return classes.made_by_new(machine, args[0], node)
     if name.endswith(".__init__") and isinstance(receiver, ModuleObject):
         module_model = registry.module(name[: -len(".__init__")])
         if module_model is not None:

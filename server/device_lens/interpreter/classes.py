@@ -6,16 +6,15 @@ import ast
 from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Scope
-from device_lens.domain.heap import MISSING, Instance, ModuleObject
-from device_lens.domain.values import BoundExternal, External, TupleValue, Unknown
+from device_lens.domain.heap import MISSING, DictObject, Instance, ModuleObject
+from device_lens.domain.values import BoundExternal, Const, External, TupleValue, Unknown
 from device_lens.interpreter import calls, decorators, enumerations, standalone
 from device_lens.interpreter.assignment import assign_name
+from device_lens.interpreter.class_attributes import METACLASS
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
-
-METACLASS = "<metaclass>"
-"""The class attribute that holds what `metaclass=` says."""
+from device_lens.models.python.records import annotated_names
 
 
 def define_function(machine: Machine, node: Any, frame: Frame) -> None:
@@ -66,6 +65,7 @@ def define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> None:
         if keyword.arg == "metaclass":
             cls.fields[METACLASS] = machine.evaluate(keyword.value, frame)
     machine.classes[node] = cls
+    _run_metaclass(machine, cls, node, frame)
     if enumerations.is_enumeration(cls):
         enumerations.make_members(machine, cls)
     _tell_base(machine, cls, node, frame)
@@ -75,16 +75,44 @@ def define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> None:
     assign_name(machine, node.name, value, frame)
 
 
+def _run_metaclass(machine: Machine, cls: ClassValue, node: ast.ClassDef, frame: Frame) -> None:
+    """Runs `__new__` and `__init__` of the class's metaclass, where classes are often registered.
+    What they put into the namespace is in the class."""
+    metaclass = cls.lookup(METACLASS)
+    if type(metaclass) is not ClassValue:
+        return
+    names = {name: value for name, value in cls.fields.items() if name != METACLASS}
+    namespace = DictObject(dict(names), None, node)
+    args = (Const(cls.name), TupleValue(cls.bases), namespace)
+    given = _class_keywords(machine, node, frame)
+    creator, initialiser = metaclass.lookup("__new__"), metaclass.lookup("__init__")
+    machine.making.append(cls)
+    try:
+        if type(creator) is Function:
+            calls.call(machine, creator, (metaclass, *args), given, node, frame)
+        for name, value in namespace.entries.items():
+            if names.get(name) is not value:
+                machine.journal.write(cls.fields, name, value)
+        if type(initialiser) is Function:
+            calls.call(machine, BoundMethod(cls, initialiser), args, given, node, frame)
+    finally:
+        machine.making.pop()
+
+
+def _class_keywords(machine: Machine, node: ast.ClassDef, frame: Frame) -> dict[str, Any]:
+    return {
+        each.arg: machine.evaluate(each.value, frame)
+        for each in node.keywords
+        if each.arg is not None and each.arg != "metaclass"
+    }
+
+
 def _tell_base(machine: Machine, cls: ClassValue, node: ast.ClassDef, frame: Frame) -> None:
     """Calls `__init_subclass__` of the base that has one, where classes are often registered."""
     hooks = (base.fields.get("__init_subclass__") for base in cls.mro[1:])
     hook = next((each for each in hooks if each is not None), None)
     if type(hook) is Function:
-        given = {
-            each.arg: machine.evaluate(each.value, frame)
-            for each in node.keywords
-            if each.arg is not None and each.arg != "metaclass"
-        }
+        given = _class_keywords(machine, node, frame)
         calls.call(machine, BoundMethod(cls, hook), (), given, node, frame)
 
 
@@ -167,6 +195,16 @@ def _made_often(machine: Machine, cls: ClassValue) -> bool:
     if type(creator) is not Function:
         return False
     return machine.activations[creator.node, cls] >= machine.most_activations()
+
+
+_METACLASSES = frozenset({"builtins.type", "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
+
+
+def made_by_new(machine: Machine, cls: ClassValue, node: Any) -> Any:
+    """What a `__new__` of the library makes: of a metaclass, the class that is being defined."""
+    if machine.making and not _METACLASSES.isdisjoint(cls.foreign):
+        return machine.making[-1]
+    return bare_object(machine, cls, node)
 
 
 def bare_object(machine: Machine, cls: ClassValue, node: Any) -> Instance:
@@ -255,12 +293,7 @@ def _fill(
 
 
 def _named_tuple(cls: ClassValue, args: tuple[Any, ...], kwargs: dict[str, Any]) -> TupleValue:
-    names = [
-        item.target.id
-        for owner in reversed(cls.mro)
-        for item in owner.node.body
-        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
-    ]
+    names = annotated_names(cls)
     items = []
     for index, name in enumerate(names):
         if index < len(args):

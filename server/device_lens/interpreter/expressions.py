@@ -8,7 +8,7 @@ from typing import Any
 
 from device_lens.domain.code import Deferred, Function, Scope
 from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import MISSING, DictObject, ListObject
+from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.values import (
     NONE,
@@ -256,6 +256,7 @@ def _joined_string(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Any:
         elif isinstance(value, ast.FormattedValue):
             found = machine.evaluate(value.value, frame)
             reports.formatted(machine, value, found, frame)
+            _describe(machine, found, value, frame)
             if value.format_spec is not None or value.conversion != -1:
                 found = Unknown()
         else:
@@ -271,6 +272,15 @@ def _joined_string(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Any:
         return unknown
 
     return by_cases(joined, parts, unknown)
+
+
+def _describe(machine: Machine, value: Any, node: ast.FormattedValue, frame: Frame) -> None:
+    """Runs what an object of the program's own says of itself in a text."""
+    if not isinstance(value, Instance):
+        return
+    for name in ("__repr__",) if node.conversion == ord("r") else ("__str__", "__repr__"):
+        if calls.call_special(machine, value, name, (), node, frame) is not None:
+            return
 
 
 def _text_of(node: ast.JoinedStr) -> Any:

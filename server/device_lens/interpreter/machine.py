@@ -68,6 +68,8 @@ class Machine(ModelServices):
             "grad": True,
         }
         self.errors: list[Exception] = []
+        self.making: list[Any] = []
+        """Classes that a metaclass of the program's is at work on, innermost last."""
 
     def adopt(self, unit: Unit) -> None:
         """Works for a unit from now on. `standalone`: no script calls what runs; `symbolic`: a

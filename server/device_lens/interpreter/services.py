@@ -93,6 +93,12 @@ class ModelServices:
         node, frame = self.active_place()
         return attributes.read(self, value, name, node, frame)
 
+    def item(self: Any, value: Any, index: Any) -> Any:
+        from device_lens.interpreter import subscripts
+
+        node, frame = self.active_place()
+        return subscripts.item(self, value, index, node, frame)
+
     def truth(self: Any, value: Any) -> Any:
         return self.decide(conditions.truth(value))
 

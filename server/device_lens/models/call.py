@@ -64,6 +64,9 @@ class Services(Protocol):
     def attribute(self, value: Value, name: str) -> Value:
         """`value.name` as the program would read it."""
 
+    def item(self, value: Value, index: Value) -> Value:
+        """`value[index]` as the program would read it."""
+
     def truth(self, value: Value) -> Any:
         """The condition under which `value` is true: True, False or a tree of them."""
 

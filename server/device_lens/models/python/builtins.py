@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from device_lens.domain.code import BoundMethod
 from device_lens.domain.guard import Guarded, combine, disjunction, negation, settled
 from device_lens.domain.heap import DictObject, ListObject, Parameter
 from device_lens.domain.join import join_all, join_blind
@@ -38,11 +39,28 @@ def _sequence(kind: str) -> Model:
         items, rest = call.services.iterate(call.args[0])
         if kind == "tuple" and rest is None:
             return TupleValue(items)
+        ask_key(call, items, rest)
         if kind == "sorted":
             return listing(call, (), any_item(items, rest)) if items else listing(call, (), rest)
         return listing(call, items, rest, "list" if kind == "iter" else kind)
 
     return model
+
+
+MOST_ASKED = 8
+"""Items of which a function that orders them is asked one by one."""
+
+
+def ask_key(call: Call, items: tuple[Value, ...], rest: Value) -> None:
+    """Runs `key=`, which tells nothing of the items' order but may read what they hold."""
+    key = call.kwargs.get("key", NONE)
+    if key == NONE:
+        return
+    many = len(items) > MOST_ASKED
+    asked = (any_item(items, rest),) if many else (*items, rest)
+    for item in asked:
+        if item is not None:
+            call.services.invoke(key, (item,), {})
 
 
 def any_item(items: tuple[Value, ...], rest: Value) -> Value:
@@ -80,6 +98,9 @@ def _extreme(call: Call) -> Value:
     if len(values) == 1:
         items, rest = call.services.iterate(values[0])
         values = [item for item in (*items, rest) if item is not None]
+    if "key" in call.kwargs:
+        ask_key(call, tuple(values), None)
+        return join_all([*values, *_otherwise(call)]) if values else Unknown()
     if len(values) > 1:
         _wait_for_tensors(call, values)
     if values and all(type(v) is Const for v in values):
@@ -89,6 +110,11 @@ def _extreme(call: Call) -> Value:
         except TypeError:
             return Unknown()
     return join_all(values) if values else Unknown()
+
+
+def _otherwise(call: Call) -> list[Value]:
+    """What `max([], default=x)` gives."""
+    return [call.kwargs["default"]] if "default" in call.kwargs else []
 
 
 def _wait_for_tensors(call: Call, values: list[Value]) -> None:
@@ -125,6 +151,7 @@ def _number(what: str) -> Model:
 
 def _str(call: Call) -> Value:
     value = first_argument(call)
+    as_text(call, value, "__repr__" if call.name.endswith("repr") else "__str__")
     if type(value) is Guarded:
         return by_cases(_text_of, (value,), text("a string"))
     return _text_of(value)
@@ -151,8 +178,18 @@ def _text_of(value: Value) -> Value:
     return text("a string")
 
 
+def as_text(call: Call, value: Value, name: str = "__str__") -> None:
+    """Runs what an object of the program's own says of itself."""
+    method = find_method(value, name)
+    if method is None and name == "__str__":
+        method = find_method(value, "__repr__")
+    if type(method) is BoundMethod:
+        call.services.invoke(method, (), {})
+
+
 def _print(call: Call) -> Value:
     for index, value in enumerate(call.args):
+        as_text(call, value)
         if treated_as_tensor(value):
             call.services.synchronize("print()", value, index)
     return NONE

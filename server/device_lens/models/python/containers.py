@@ -7,6 +7,7 @@ from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.values import NONE, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
+from device_lens.models.python.builtins import ask_key
 
 MAX_ITEMS = 64
 """Items of a list kept one by one; further ones are merged."""
@@ -59,8 +60,19 @@ def _mix(call: Call, target: ListObject) -> None:
 def _reorder(call: Call) -> Value:
     """`sort`, `remove`, `rotate`: items are elsewhere afterwards."""
     target = _list(call)
+    if target is not None:
+        ask_key(call, target.items, target.rest)
     if target is not None and len(target.items) > 1:
         _mix(call, target)
+    return NONE
+
+
+def _put(call: Call) -> Value:
+    """`queue.put(item)`: other threads may take items meanwhile, so that none has a place."""
+    target = _list(call)
+    if target is not None and call.args:
+        joined = join_all([v for v in (*target.items, target.rest, call.args[0]) if v is not None])
+        _set(call, target, (), joined)
     return NONE
 
 
@@ -131,6 +143,11 @@ def _pop_left(call: Call) -> Value:
     return _any_item(call)
 
 
+def _queue(call: Call) -> Value:
+    """`queue.Queue()`: what comes out is any of what was put in."""
+    return ListObject((), None, "queue", call.site.node)
+
+
 def _any_item(call: Call) -> Value:
     if call.receiver is None:
         return Unknown()
@@ -192,7 +209,11 @@ def register() -> None:
         "append": _append,
         "add": _append,
         "appendleft": _append_left,
-        "put": _append,
+        "put": _put,
+        "put_nowait": _put,
+        "get_nowait": _any_item,
+        "task_done": _none,
+        "join": _none,
         "extend": _extend,
         "update": _extend,
         "insert": _insert,
@@ -217,5 +238,7 @@ def register() -> None:
     }
     for name, model in lists.items():
         registry.FUNCTIONS["list." + name] = model
+    for name in ("Queue", "LifoQueue", "PriorityQueue", "SimpleQueue"):
+        registry.FUNCTIONS["queue." + name] = _queue
     for name in ("index", "count"):
         registry.FUNCTIONS["tuple." + name] = unknown

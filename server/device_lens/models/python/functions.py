@@ -201,6 +201,10 @@ def _first(call: Call) -> Value:
     return first_argument(call)
 
 
+def _nothing(call: Call) -> Value:
+    return NONE
+
+
 def _null_context(call: Call) -> Value:
     return call.get(0, "enter_result", NONE)
 
@@ -223,6 +227,8 @@ def register() -> None:
         "contextlib.AsyncExitStack": class_model("contextlib.AsyncExitStack"),
         "contextlib.AsyncExitStack.enter_context": unknown,
         "abc.abstractmethod": _decorator,
+        "abc.ABCMeta.__init__": _nothing,
+        "builtins.type.__init__": _nothing,
         "typing.overload": _decorator,
         "typing.no_type_check": _decorator,
         "typing.final": _decorator,

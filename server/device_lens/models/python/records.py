@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from typing import Any
+
 from device_lens.domain.code import ClassValue
 from device_lens.domain.heap import DictObject, Instance
 from device_lens.domain.values import NONE, Const, External, Partial, TupleValue, Unknown
@@ -12,6 +15,7 @@ from device_lens.models.registry import FUNCTIONS
 
 NAMED_TUPLE = "collections.<named tuple>"
 FIELD = "dataclasses.Field"
+FROM_ITEMS = "collections.<named tuple>._make"
 
 
 def maker(names: tuple[str, ...], defaults: tuple[Value, ...] = ()) -> Partial:
@@ -103,6 +107,57 @@ def _field_names(cls: Value) -> tuple[str, ...] | None:
     return None
 
 
+def of_class(cls: Value, name: str, node: Any) -> Value | None:
+    """`Record._fields`, `Record._make`, `Record.__dataclass_fields__`; None of other classes."""
+    if type(cls) is not ClassValue:
+        return None
+    if name == "__dataclass_fields__":
+        names = _field_names(cls)
+        if names is None:
+            return None
+        described = {each: Instance(External(FIELD), node) for each in names}
+        for each, field in described.items():
+            field.fields["name"] = Const(each)
+        return DictObject(described, None, node)
+    if "typing.NamedTuple" not in cls.foreign:
+        return None
+    if name == "_make":
+        return Partial(External(FROM_ITEMS), (cls,), {})
+    return TupleValue(tuple(map(Const, annotated_names(cls))))
+
+
+def of_maker(value: Partial, name: str) -> Value | None:
+    """`_fields` and `_make` of what `namedtuple` made; None of anything else."""
+    if value.function != External(NAMED_TUPLE):
+        return None
+    if name == "_make":
+        return Partial(External(FROM_ITEMS), (value,), {})
+    return TupleValue(tuple(map(Const, constant(value.args[0])))) if name == "_fields" else None
+
+
+def annotated_names(cls: ClassValue) -> list[str]:
+    """The fields that the class of a named tuple declares."""
+    return [
+        item.target.id
+        for owner in reversed(cls.mro)
+        for item in owner.node.body
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+    ]
+
+
+def _from_items(call: Call) -> Value:
+    """`Record._make(items)`: what any further item is stands for the fields that are left."""
+    if len(call.args) != 2:
+        return Unknown()
+    maker_of, source = call.args
+    items, rest = call.services.iterate(source)
+    names = constant(maker_of.args[0]) if type(maker_of) is Partial else annotated_names(maker_of)
+    count = len(names)
+    if rest is not None:
+        items = (*items, *[rest] * (count - len(items)))
+    return call.services.invoke(maker_of, items[:count], {})
+
+
 def _fields(call: Call) -> Value:
     """`fields(record)`: descriptions of which the name is known."""
     value = first_argument(call)
@@ -135,6 +190,7 @@ def register() -> None:
         "collections.namedtuple": _named_tuple,
         "typing.NamedTuple": _typed_named_tuple,
         NAMED_TUPLE: _make_named,
+        FROM_ITEMS: _from_items,
         "tuple._asdict": _as_mapping,
         "tuple._replace": _with_fields,
         "types.SimpleNamespace": _simple_namespace,

@@ -8,6 +8,7 @@ from device_lens.models.python import (
     configuration,
     containers,
     functions,
+    getters,
     iterators,
     mappings,
     records,
@@ -22,6 +23,7 @@ def register_all() -> None:
     containers.register()
     mappings.register()
     functions.register()
+    getters.register()
     records.register()
     configuration.register()
     commands.register()

@@ -38,7 +38,7 @@ def device_count(kind: str, assumed: str) -> Guarded:
     the comparisons with 0 and 1 are known to mean something."""
     present = availability(kind, assumed)
     name = f"torch.{kind}.device_count()"
-    several = Atom(f"{name} > 1", "environment", shared=True)
+    several = Atom(f"{name} > 1", "environment", True, shared=True)
     count = number(name)
     count.truths = {
         "truth": present,

@@ -8,6 +8,7 @@ from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.guard import Atom, Guarded, combine, leaves
 from device_lens.domain.guard import choose as decide
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, Table
+from device_lens.domain.join import same_places
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -172,7 +173,8 @@ def choose(values: list[Value]) -> Value:
 
 
 def alike(values: list[Value]) -> Value:
-    """A member that stands for all, where all are of one class, in each case that they tell."""
+    """A member that stands for all, where all are of one class and in the same places, in each
+    case that they tell."""
     first = values[0] if values else None
     if type(first) is Guarded:
         atom = first.atom
@@ -181,7 +183,10 @@ def alike(values: list[Value]) -> Value:
         sides = [alike([value.yes for value in values]), alike([value.no for value in values])]
         return decide(Guarded(atom, True, False), *sides)
     classes = {getattr(value, "cls", None) for value in values}
-    return values[0] if values and len(classes) == 1 and None not in classes else Unknown("module")
+    if not values or len(classes) != 1 or None in classes:
+        return Unknown("module")
+    apart = type(first) is ModuleObject and not all(same_places(first, other) for other in values)
+    return Unknown("module") if apart else first
 
 
 def _container(call: Call) -> Container:

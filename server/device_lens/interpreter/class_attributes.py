@@ -1,0 +1,77 @@
+"""Attributes of classes, read through an instance or from the class itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.heap import MISSING, DictObject, Instance
+from device_lens.domain.values import BoundExternal, Const, External, TupleValue, Unknown
+from device_lens.interpreter import calls, enumerations
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import Machine
+from device_lens.models import registry
+from device_lens.models.python import records
+
+METACLASS = "<metaclass>"
+"""The class attribute that holds what `metaclass=` says."""
+
+
+def through_instance(machine: Machine, receiver: Any, found: Any, node: Any, frame: Frame) -> Any:
+    """A class attribute read through an instance: functions bind, properties run."""
+    if type(found) is not Function:
+        return found
+    if found.kind == "static":
+        return found
+    if found.kind == "class":
+        cls = receiver.cls if isinstance(receiver, Instance) else receiver
+        return BoundMethod(found.owner if type(cls) is TupleValue else cls, found)
+    if found.kind == "property":
+        return calls.call(machine, BoundMethod(receiver, found), (), {}, node, frame)
+    if found.kind == "cached_property":
+        return _cached(machine, receiver, found, node, frame)
+    return BoundMethod(receiver, found)
+
+
+def _cached(machine: Machine, receiver: Any, found: Function, node: Any, frame: Frame) -> Any:
+    """A property that runs once for an object."""
+    fields = getattr(receiver, "fields", {})
+    known = fields.get(found.name, MISSING)
+    if known is MISSING:
+        known = calls.call(machine, BoundMethod(receiver, found), (), {}, node, frame)
+        machine.journal.write(fields, found.name, known)
+    return known
+
+
+def of_class(machine: Machine, receiver: ClassValue, name: str, node: Any, frame: Frame) -> Any:
+    """`Class.name`."""
+    found = receiver.lookup(name)
+    if type(found) is Function and found.kind == "class":
+        return BoundMethod(receiver, found)
+    if found is not None:
+        return found
+    if name == "__name__":
+        return Const(receiver.name)
+    if name in ("_fields", "_make", "__dataclass_fields__"):
+        described = records.of_class(receiver, name, node)
+        if described is not None:
+            return described
+    metaclass = receiver.lookup(METACLASS)
+    if type(metaclass) is ClassValue:
+        found = metaclass.lookup(name)
+        if found is not None:
+            return through_instance(machine, receiver, found, node, frame)
+    if name == "__members__" and enumerations.is_enumeration(receiver):
+        pairs = {member.fields["name"].value: member for member in enumerations.members(receiver)}
+        return DictObject(pairs, None, node)
+    for prefix in receiver.foreign:
+        qualified = f"{prefix}.{name}"
+        if qualified in registry.CLASS_METHODS:
+            return BoundExternal(receiver, qualified)
+        if registry.function(qualified) is not None:
+            return External(qualified)
+        if name == "__init__" and registry.module(prefix) is not None:
+            return External(qualified)
+    unknown = Unknown(name)
+    machine.journal.write(receiver.fields, name, unknown)
+    return unknown
