@@ -162,12 +162,17 @@ class Project:
         self._index(path, workspace)
         scripts = self._calling_scripts(path)
         nearest = scripts[: self.most_callers]
-        found = self._facts(workspace, [path], nearest, cancelled)
+        found = self._facts(workspace, [path], self._with_itself(path, nearest), cancelled)
         analysis = self._analysis(path, found, workspace)
         if len(nearest) == len(scripts):
             return analysis
         left_out = f"only the nearest {len(nearest)} of {len(scripts):,} scripts that use it count"
         return replace(analysis, left_out=(left_out,))
+
+    def _with_itself(self, path: str, scripts: Sequence[str]) -> tuple[str, ...]:
+        """Some scripts that use a file, and the file where it is one, as a notebook always is."""
+        is_script = self._graph.is_entry(path) or path.endswith(".ipynb")
+        return (*scripts, path) if is_script else tuple(scripts)
 
     def analyse_in_time(
         self, path: str, snapshot: Snapshot, cancelled: Cancelled, late: Cancelled

@@ -85,7 +85,7 @@ class _Run:
             unit = program.unit(options.max_steps + options.steps_per_line * lines)
             unit.files[path] = self.workspace.stamp(path)
             unit.source = file
-            namespace = Namespace(path, "__main__", file)
+            unit.namespace = namespace = Namespace(path, "__main__", file)
             program.run(unit, partial(_run_script, program.machine, namespace), key)
             program.leave(unit)
             program.units[key] = unit
@@ -95,12 +95,16 @@ class _Run:
         """Runs what no script has reached: top levels, then functions with symbols. What makes
         objects comes first: a method that only they call runs before anyone can move them."""
         program = self.program
+        called = set[Any]().union(*(unit.activated for _, unit in self.scripts))
         for path in targets:
+            if self._is_ground(path) and not self._has_uncalled(path, called):
+                continue
             program.stand()
             imports.load(program.machine, path, _module_name(path))
             program.set_aside()
         wanted = [*targets, *(path for _, unit in self.scripts for path in unit.imports)]
-        self.reached = program.reached(wanted)
+        reached = program.reached(wanted)
+        self.reached = {path: each for path, each in reached.items() if not self._is_ground(path)}
         activated: set[Any] = set()
         for _, unit in self.scripts:
             activated |= unit.activated
@@ -115,6 +119,19 @@ class _Run:
                         self.functions.append(unit)
                         activated |= unit.activated
                 program.set_aside()
+
+    def _is_ground(self, path: str) -> bool:
+        """Whether the module of a script tells nothing that the script does not."""
+        imported = any(path in unit.imports for _, unit in self.scripts)
+        ran = any(path == script for script, _ in self.scripts)
+        return ran and not imported and self.program.is_ground(path)
+
+    def _has_uncalled(self, path: str, called: set[Any]) -> bool:
+        """Whether a file has functions or methods that no script calls."""
+        file = self.workspace.source(path)
+        return file is not None and any(
+            node not in called for chunk in file.chunks for node in _defined_in(chunk.body)
+        )
 
     def _uncalled(self, path: str, activated: set[Any]) -> Iterator[Function]:
         """The functions of a module that nobody calls by the time that they are asked for."""
@@ -203,7 +220,7 @@ def _run_script(machine: Machine, namespace: Namespace) -> None:
     before = machine.modules.get(namespace.path)
     machine.modules[namespace.path] = namespace
     try:
-        imports.run_module(machine, namespace)
+        imports.run_module(machine, namespace, machine.program.top_level(namespace))
     finally:
         del machine.modules[namespace.path]
         if before is not None:
@@ -232,6 +249,17 @@ def _is_main_guard(statement: ast.stmt) -> bool:
     sides = [statement.test.left, *statement.test.comparators]
     names = [side.id for side in sides if isinstance(side, ast.Name)]
     return "__name__" in names
+
+
+def _defined_in(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """The functions and methods of some statements that may be run by themselves."""
+    for statement in body:
+        if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield statement
+        elif isinstance(statement, ast.ClassDef):
+            yield from _defined_in(statement.body)
+        elif isinstance(statement, ast.If | ast.Try | ast.With):
+            yield from _defined_in((*statement.body, *getattr(statement, "orelse", ())))
 
 
 def _functions_in(program: Program, statement: ast.stmt) -> Iterable[Function]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function, Namespace, Scope
 from device_lens.domain.heap import Delta
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.top_level import TopLevel
 
 Exit = tuple[Any, Any, Delta | None]
 """How a path left: its condition, its value, what it had changed (None: the present state)."""
@@ -47,7 +50,8 @@ class LoopRecord:
 
 class Frame:
     """An activation. `self_value` and `owner` serve `super()`; `branch_depth` counts undecided
-    branches around the present statement; `statement` is the one being run; `deferring` tells that
+    branches around the present statement; `statement` is the one being run; `top` is the top level
+    of an edited file that it is an activation of; `deferring` tells that
     its imports wait until their names are used."""
 
     __slots__ = (
@@ -66,6 +70,7 @@ class Frame:
         "scope",
         "self_value",
         "statement",
+        "top",
         "try_depth",
         "yields",
     )
@@ -93,5 +98,6 @@ class Frame:
         self.raised = False
         self.deferring = False
         self.statement: Any = None
+        self.top: TopLevel | None = None
         self.yields: list[Any] | None = None
         self.call_site: Any = None

@@ -15,6 +15,7 @@ from device_lens.interpreter.assignment import assign_name
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
+from device_lens.interpreter.top_level import TopLevel
 from device_lens.models import registry
 
 MAX_IMPORT_DEPTH = 60
@@ -169,11 +170,15 @@ def _granted(machine: Machine, namespace: Namespace) -> int:
     return machine.options.steps_per_line * lines
 
 
-def run_module(machine: Machine, namespace: Namespace) -> None:
-    """Runs the top level of a module."""
+def run_module(machine: Machine, namespace: Namespace, top: TopLevel | None = None) -> None:
+    """Runs the top level of a module; `top` is that of a script that somebody edits."""
     frame = Frame(namespace, namespace.scope, None)
+    frame.top = top
     machine.stack.append(frame)
     try:
+        if top is not None:
+            machine.execute(top.block, frame)
+            return
         for chunk in namespace.file.chunks:
             frame.chunk = chunk
             if machine.execute(list(chunk.body), frame):

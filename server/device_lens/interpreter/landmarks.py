@@ -61,6 +61,9 @@ class Landmarks:
         self.bound: set[str] = set()
         """The names that the statements which run by themselves have bound."""
         self._former: frozenset[str] = frozenset()
+        self.complete = True
+        """Whether a place that is not known was not come to: statements that run apart, and what
+        these call, leave no landmarks."""
 
     def run(
         self,
@@ -73,7 +76,7 @@ class Landmarks:
         too."""
         for statement in statements:
             self._take(machine, frame, statement)
-            if flow := machine.execute_all([statement], frame):
+            if flow := machine.execute_each([statement], frame):
                 return flow
         if ends is not None:
             self._blocks[id(ends)] = ends  # so that no other one gets its identity
@@ -113,8 +116,8 @@ class Landmarks:
     ) -> Visits | None:
         """What the unit would have taken down of the place at which a stretch was put in; None
         where that cannot be told."""
-        taken = self._places.get(_place_behind(stretch))
-        if splice.removed or not taken or not self._usable:
+        taken = self._places.get(_place_behind(stretch), [] if self.complete else None)
+        if splice.removed or taken is None or not self._usable:
             return None
         self._former = frozenset(self.bound)
         mask = unit.watched.mask
@@ -134,7 +137,9 @@ class Landmarks:
             unit.use(visit.part)
             each.append(visit)
         contexts = _contexts_without(each, splice)
-        return Visits(stretch, True, each, contexts, self._steps, unit.watched.asks_start)
+        found = Visits(stretch, True, each, contexts, self._steps, unit.watched.asks_start)
+        found.silent = not taken
+        return found
 
     def misses(self, stretch: Stretch) -> bool:
         """Whether a stretch mentions names that statements typed elsewhere have bound since the
@@ -159,7 +164,8 @@ def _contexts_without(visits: list[Visit], splice: Splice) -> list[Context]:
     around = {
         id(node): node
         for visit in visits
-        for node in (splice.function, *(loop.node for loop in visit.frame.loops))
+        for node in (splice.owner, *(loop.node for loop in visit.frame.loops))
+        if node is not None
     }
     del block[start : start + splice.added]
     try:

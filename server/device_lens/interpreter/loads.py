@@ -10,7 +10,9 @@ from typing import Any
 from device_lens.domain.code import Deferred, Namespace
 from device_lens.domain.heap import MISSING, Delta, Journal, Registry
 from device_lens.domain.values import Const, Unknown
+from device_lens.interpreter.top_level import used
 from device_lens.interpreter.unit import Unit
+from device_lens.syntax.chunk import Chunk
 
 GROWING = frozenset({"items", "rest", "rest_key"})
 """The fields of lists and dicts that change when something is put into them."""
@@ -56,6 +58,9 @@ class Load:
     """What it changed for others, where that is taken back for now."""
     before: Delta | None = None
     """What was there when that was put back."""
+    lacks: frozenset[str] = frozenset()
+    """The names that have been bound in the script of the same file since, for which it was not run
+    again."""
     told: frozenset[object] = frozenset()
     """The lineages of the chunks whose code must not change under what the run has shown."""
     placed: frozenset[object] = frozenset()
@@ -76,6 +81,10 @@ class Load:
         if self.aside is not None:
             self.before = journal.swap(self.aside)
             self.aside = None
+
+    def misses(self, chunk: Chunk) -> bool:
+        """Whether a chunk mentions what the module lacks."""
+        return bool(self.lacks) and not self.lacks.isdisjoint(used(chunk))
 
     def allows(self, before: Any, after: Any) -> bool:
         """Whether a chunk may become another one that has other bodies of functions."""

@@ -153,9 +153,21 @@ class Machine(ModelServices):
     ) -> int:
         """Runs some statements, and the block that `ends` with them to its end."""
         marks = self.unit.landmarks
-        if marks is None or frame.function is None or frame.namespace.path not in marks.paths:
-            return self.execute_all(statements, frame)
+        is_known = frame.function is not None or frame.top is not None
+        if marks is None or not is_known or frame.namespace.path not in marks.paths:
+            return self.execute_each(statements, frame)
         return marks.run(self, statements, frame, ends)
+
+    def execute_each(self, statements: list[ast.stmt], frame: Frame) -> int:
+        """Runs some statements; those of a top level know the chunks that they are in."""
+        if frame.top is None:
+            return self.execute_all(statements, frame)
+        chunks = frame.top.chunks
+        for statement in statements:
+            frame.chunk = chunks.get(statement, frame.chunk)
+            if self.execute_all([statement], frame):
+                return DEAD
+        return NEXT
 
     def execute_all(self, body: list[ast.stmt], frame: Frame) -> int:
         """The same for statements that are not looked at apart."""

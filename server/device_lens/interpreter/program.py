@@ -8,16 +8,16 @@ new code; else the module is run again, and with it those that import it.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable
 from functools import partial
 from typing import Any
 
+from device_lens.domain.code import Namespace
 from device_lens.domain.heap import moment
 from device_lens.domain.history import History
 from device_lens.domain.values import forgetting
-from device_lens.interpreter import patching, standalone, unfinished
+from device_lens.interpreter import standalone
 from device_lens.interpreter.budget import Budget, Options
-from device_lens.interpreter.edits import Codes, Edits
 from device_lens.interpreter.former import Former
 from device_lens.interpreter.landmarks import Landmarks
 from device_lens.interpreter.loads import Load, undo
@@ -25,7 +25,10 @@ from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Recorder
 from device_lens.interpreter.relevance import Relevance
+from device_lens.interpreter.revision import Revision
 from device_lens.interpreter.stretch import Stretch
+from device_lens.interpreter.told import is_silent
+from device_lens.interpreter.top_level import TopLevel
 from device_lens.interpreter.unit import Unit
 from device_lens.interpreter.visits import Visits
 from device_lens.interpreter.watched import Watched
@@ -40,16 +43,18 @@ class Program:
         self.cancelled: Callable[[], bool] = lambda: False
         self.loading: list[str] = []
         self.stretch: Stretch | None = None
-        """The statements that were edited last, in a function."""
+        """The statements that were edited last."""
+        self.tops: dict[str, TopLevel] = {}
+        """The top levels of edited scripts."""
         self.edited: frozenset[str] = frozenset()
         """The files that somebody edits."""
         self.history: History | None = None
         """What happens to the heap in the unit that runs, where its states will be asked for."""
-        self._overtaken: set[Hashable] = set()
+        self.overtaken: set[Hashable] = set()
         """The scripts that an edit took."""
-        self._start_afresh(workspace)
+        self.start_afresh(workspace)
 
-    def _start_afresh(self, workspace: Workspace) -> None:
+    def start_afresh(self, workspace: Workspace) -> None:
         self.watched = Watched()
         self.loads: dict[str, Load] = {}
         self._aside: list[Load] = []
@@ -72,176 +77,34 @@ class Program:
         budget = Budget(steps, lambda: self.cancelled())
         return Unit(recorder, Watched(self.watched, lasting), budget)
 
-    # What a new version of the files leaves standing.
-
     def begin(self, workspace: Workspace, cancelled: Callable[[], bool]) -> None:
         """Takes the files as they are now."""
         self.cancelled = cancelled
         self.machine.workspace = workspace
         self.edited = workspace.edited
-        self._leave_alone()
+        self.leave_alone()
         self.relevance.begin(workspace)
-        self._edits = Edits()
-        for key in [key for key, unit in self.units.items() if not unit.holds(workspace)]:
-            if not self._is_spliced(key, workspace):
-                self._edits.touched = True
-                del self.units[key]
-        for cls in [c for c, m in self.instances.items() if m and not m.unit.holds(workspace)]:
-            self._forget_instance(cls)
-        gone = [
-            path
-            for path, load in self.loads.items()
-            if not load.unit.holds(workspace)
-            or (workspace.stamp(path) != load.stamp and not self._patch(path, workspace))
-        ]
-        if gone:
-            self._edits.touched = True
-        if self.former.is_too_much():
-            self._start_afresh(workspace)
-        elif gone:
-            self.drop(gone)
-        self._run_edited()
+        Revision(self, workspace).take()
 
-    def _patch(self, path: str, workspace: Workspace) -> bool:
-        """Gives a module the new bodies of its functions, if that is all that changed."""
-        load = self.loads[path]
-        new = workspace.source(path)
-        if new is None or not load.shared:
-            return False
-        old = load.namespace.file
-        if unfinished.is_all(old, new, self._files_around(path)):
-            load.namespace.file = new
-            load.stamp = workspace.stamp(path)
-            return True
-        pairs = patching.replaced(old.chunks, new.chunks)
-        if pairs is None:
-            return False
-        codes: Codes = []
-        for before, after in pairs:
-            inner = patching.definitions(before.body, after.body)
-            if inner is None or not all(each.allows(before, after) for each in self.loads.values()):
-                return False
-            codes += ((after, left, right) for left, right in inner)
-        for chunk, left, right in codes:
-            self._recode(chunk, left, right)
-        for _, after in pairs:
-            if after.splice is not None:
-                self._rehouse(after)
-        load.namespace.file = new
-        load.stamp = workspace.stamp(path)
-        self.former.add(before for before, _ in pairs)
-        alone = patching.spliced(old.chunks, new.chunks)
-        if alone is not None and self._says_the_same(*alone, codes):
-            self._rename(codes)
-            return True
-        self._edits.touched = True
-        kept = set() if alone is None else self._edits.put_off(alone[1], codes, self._all_units())
-        self._forget_units({left for _, left, _ in codes}, kept=kept)
-        return True
+    def top_level(self, namespace: Namespace) -> TopLevel | None:
+        """That of a script, where somebody edits it."""
+        path, file = namespace.path, namespace.file
+        if path not in self.edited:
+            return None
+        top = self.tops.get(path)
+        if top is None or top.file is not file:
+            top = self.tops[path] = TopLevel(file)
+        return top
 
-    def _says_the_same(self, before: Any, after: Any, codes: Codes) -> bool:
-        """Whether nothing has changed but comments and blank lines, without a word that matters."""
-        words = self.relevance.words
-        return not (after.splice.added or after.splice.removed) and all(
-            words(before, left) == words(after, right) for _, left, right in codes
+    def is_ground(self, path: str) -> bool:
+        """Whether a module is there only for those of its functions that nobody calls: a script
+        has run all else, and nobody imports it."""
+        load = self.loads.get(path)
+        return ("script", path) in self.units and not (
+            load is not None and any(each in self.loads for each in load.importers)
         )
 
-    def _rename(self, codes: Codes) -> None:
-        """Some functions and classes are other nodes now, and nothing else has changed."""
-        units: dict[int, Unit] = {}
-        for unit in self._all_units():
-            units.update(unit.flat())
-        for load in self.loads.values():
-            units.update(load.unit.flat())
-        for unit in units.values():
-            unit.recode(codes)
-        for _, left, right in codes:
-            if left in self.units:
-                self.units[right] = self.units.pop(left)
-
-    def _is_spliced(self, key: Any, workspace: Workspace) -> bool:
-        """Whether a script that does not hold differs only by an edit of one of its functions,
-        which may be run by itself."""
-        unit, (kind, path) = self.units[key], key if isinstance(key, tuple) else ("", "")
-        new = workspace.source(path) if kind == "script" else None
-        if new is None or unit.source is None:
-            return False
-        aside = unfinished.is_all(unit.source, new, self._files_around(path))
-        pair = patching.spliced(unit.source.chunks, new.chunks)
-        inner = None if pair is None else patching.definitions(pair[0].body, pair[1].body)
-        if not aside and (pair is None or inner is None):
-            return False
-        before, unit.files[path] = unit.files[path], workspace.stamp(path)
-        if not unit.holds(workspace):
-            unit.files[path] = before
-            return False
-        unit.source = new
-        if aside or pair is None or inner is None:
-            return True
-        codes = [(pair[1], left, right) for left, right in inner]
-        if self._says_the_same(*pair, codes):
-            unit.recode(codes)
-            return True
-        return bool(self._edits.put_off(pair[1], codes, (unit,)))
-
-    def _files_around(self, path: str) -> Iterator[Any]:
-        """The other files that may see what a module binds."""
-        for importer in self._importers([path]) - {path}:
-            yield self.loads[importer].namespace.file
-        for key, unit in self.units.items():
-            if key != ("script", path) and unit.source and path in unit.imports:
-                yield unit.source
-
-    def _run_edited(self) -> None:
-        """Lets those units stand in which edited statements do what they did before: none of them
-        if that is cancelled."""
-        before, self.stretch = self.stretch, None
-        gone: Collection[int] = self._edits.open_units(self._all_units())
-        nodes: Mapping[Any, Any] = {}
-        try:
-            self.stretch, gone, nodes = self._edits.settle(self.machine, before, self._depth)
-        finally:
-            self._renew(gone, nodes)
-
-    def _renew(self, gone: Collection[int], nodes: Mapping[Any, Any]) -> None:
-        """Forgets some units, and keeps those of functions under their new nodes."""
-        for key in [key for key, unit in self.units.items() if id(unit) in gone]:
-            del self.units[key]
-            if isinstance(key, tuple):
-                self._overtaken.add(key)
-        for cls in [c for c, made in self.instances.items() if made and id(made.unit) in gone]:
-            self._forget_instance(cls)
-        for left in [left for left in nodes if left in self.units]:
-            self.units[nodes[left]] = self.units.pop(left)
-
-    def _depth(self, unit: Unit, codes: Codes) -> int | None:
-        """How deep a unit follows calls now, where that hangs on the edited function itself."""
-        for _, left, right in codes:
-            function = self.defined.get(right)
-            if self.units.get(left) is unit and function is not None and unit.symbolic_depth:
-                return standalone.depth_of(self.machine, function)
-        return None
-
-    def _recode(self, chunk: Any, old: Any, new: Any) -> None:
-        self.relevance.forget(old)
-        function = self.defined.pop(old, None)
-        if function is not None:
-            function.node, function.chunk = new, chunk
-            self.defined[new] = function
-        cls = self.classes.pop(old, None)
-        if cls is not None:
-            cls.node = cls.site = new
-            cls.chunk = chunk
-            self.classes[new] = cls
-
-    def _rehouse(self, chunk: Any) -> None:
-        """Lets code that stayed know the text in which it stands now."""
-        for node in patching.defined_in(chunk.body):
-            for table in (self.defined, self.classes):
-                if node in table:
-                    table[node].chunk = chunk
-
-    def _forget_units(
+    def forget_units(
         self, nodes: set[Any], modules: Collection[str] = (), kept: Collection[int] = ()
     ) -> None:
         """Forgets what ran or read some nodes, or asked for some modules, save what is `kept`."""
@@ -250,26 +113,26 @@ class Program:
                 del self.units[key]
         for cls, made in list(self.instances.items()):
             if made is not None and made.unit.read(nodes, modules) and id(made.unit) not in kept:
-                self._forget_instance(cls)
+                self.forget_instance(cls)
 
-    def _all_units(self) -> list[Unit]:
+    def all_units(self) -> list[Unit]:
         """Those that stand for themselves: of scripts, functions and instances."""
         return [*self.units.values(), *(made.unit for made in self.instances.values() if made)]
 
-    def _forget_instance(self, cls: Any) -> None:
+    def forget_instance(self, cls: Any) -> None:
         made = self.instances.pop(cls)
         if made is not None:
             self.watched.forget(made.unit.watched)
 
     def drop(self, paths: Iterable[str]) -> None:
         """Takes some modules out, with those that import them."""
-        gone = self._importers(paths)
+        gone = self.importers(paths)
         if not gone:
             return
         machine = self.machine
         left = [load for path, load in self.loads.items() if path in gone]
         if not undo([effect for load in left for effect in load.effects], machine.journal):
-            self._start_afresh(machine.workspace)
+            self.start_afresh(machine.workspace)
             return
         for load in left:
             del self.loads[load.namespace.path]
@@ -285,9 +148,12 @@ class Program:
             del self.classes[node]
         for node in (*code, *classes):
             self.relevance.forget(node)
-        self._forget_units({*code, *classes}, gone)
+        scripts = [self.units[key] for path in gone if (key := ("script", path)) in self.units]
+        # A script has functions of its own, of the same text.
+        kept = {id(unit) for unit in scripts if unit.imports.isdisjoint(gone)}
+        self.forget_units({*code, *classes}, gone, kept)
 
-    def _importers(self, paths: Iterable[str]) -> set[str]:
+    def importers(self, paths: Iterable[str]) -> set[str]:
         found: set[str] = set()
         pending = list(paths)
         while pending:
@@ -313,7 +179,7 @@ class Program:
         self.look_at_edited(unit)
         if self.history is not None and in_script:
             unit.landmarks = Landmarks(self.history, in_script, self.unit(0))
-        if key in self._overtaken and unit.visits is not None:
+        if key in self.overtaken and unit.visits is not None:
             self.cancelled = partial(
                 _give_way, unit.visits, unit.visits.stretch.is_plain, cancelled
             )
@@ -331,17 +197,17 @@ class Program:
             self.history = journal.log = None
             unit.close()
             self.cancelled = cancelled
-            self._overtaken.discard(key)
+            self.overtaken.discard(key)
 
     def look_at_edited(self, unit: Unit) -> None:
         """Has the runs of the statements that were edited last taken down in a unit."""
         if self.stretch is not None and self.history is not None:
-            unit.visits = Visits(self.stretch)
+            unit.visits = Visits(self.stretch, silent=is_silent(self.stretch.body))
             self._looked_at.append(unit.visits)
 
     def leave(self, unit: Unit) -> None:
         """Takes those modules out again that only one unit may see."""
-        for load in self._leave_alone():
+        for load in self.leave_alone():
             unit.use(load.unit)
             unit.files[load.namespace.path] = load.stamp
 
@@ -365,11 +231,16 @@ class Program:
             for load in self.reached([path]).values():
                 load.put_back(self.machine.journal)
 
-    def _leave_alone(self) -> list[Load]:
+    def leave_alone(self) -> list[Load]:
         self._aside = []
-        alone = self._importers(path for path, load in self.loads.items() if not load.shared)
+        alone = self.importers(
+            path
+            for path, load in self.loads.items()
+            if not load.shared and not self.is_ground(path)
+        )
         left = [load for path, load in self.loads.items() if path in alone]
         self.drop(alone)
+        self.set_aside()
         self.stand()
         return left
 

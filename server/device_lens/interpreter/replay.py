@@ -23,8 +23,8 @@ from device_lens.domain.values import (
 )
 from device_lens.interpreter.budget import Budget, Cancelled, Exhausted
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.stretch import Stretch, observed
-from device_lens.interpreter.told import Context, context_of
+from device_lens.interpreter.stretch import Around, Stretch, observed
+from device_lens.interpreter.told import Context, context_of, is_silent
 from device_lens.interpreter.visits import Visit, Visits, copied, part_of, state_of
 
 if TYPE_CHECKING:
@@ -33,20 +33,17 @@ if TYPE_CHECKING:
     from device_lens.syntax.chunk import Splice
 
 
-def again(
-    machine: Machine, unit: Unit, stretch: Stretch, around: set[str] | None, splice: Splice
-) -> bool:
-    """Runs a stretch of a unit again, after an edit of it; False where the whole unit must run.
-    `around` are the names that the rest of its function mentions, None where the stretch is more
-    than statements for themselves."""
+def again(machine: Machine, unit: Unit, stretch: Stretch, around: Around, splice: Splice) -> bool:
+    """Runs a stretch of a unit again, after an edit of it; False where the whole unit must run."""
     visits: Visits | None = unit.visits
-    function = splice.function
-    if visits is None or not visits.usable or around is None:
+    if visits is None or not visits.usable or not around.fits(stretch):
         return False
     landmarks = unit.landmarks
     if landmarks is not None and landmarks.misses(stretch):
         return False
-    if not visits.each and stretch.block is not function.body:
+    silent = is_silent(stretch.body)
+    is_dead = visits.silent and silent and around.is_in_branch(stretch.block)
+    if not visits.each and not is_dead and not around.is_whole(stretch.block):
         return False  # a loop around it may run, and tell of what its text changes
     told = _Told(stretch.body)
     unchanged = stretch.unchanged(splice)
@@ -58,32 +55,30 @@ def again(
         names = _bound(visit, new)
         if context.without(names) != told.by(new.frame).without(names):
             return False
-        doubtful = around & names
-        if doubtful:
-            around = around - stretch.only_words(function, doubtful)
-        if not _alike(machine, visits, visit, new, around, stretch):
+        fresh = names - around.mentioned(stretch, names)
+        if not _alike(machine, visits, visit, new, fresh, stretch):
             return False
         made.append((visit, new))
     replaced = {id(visit.part): new.part for visit, new in made}
     parts = (replaced.get(key, part) for key, part in unit.parts.items())
     unit.parts = {id(part): part for part in parts}
     for visit, new in made:
+        bound = _bound(visit, new)
+        visits.names |= bound
         if landmarks is not None:
-            landmarks.bound |= _bound(visit, new)
+            landmarks.bound |= bound
         visit.part = new.part
         unit.asked.update(new.part.asked)
         unit.consulted |= new.part.consulted
         unit.noted |= new.part.noted
-    visits.stretch = stretch
+    visits.stretch, visits.silent = stretch, silent
     return True
 
 
-def begun(
-    machine: Machine, unit: Unit, stretch: Stretch, around: set[str] | None, splice: Splice
-) -> bool:
+def begun(machine: Machine, unit: Unit, stretch: Stretch, around: Around, splice: Splice) -> bool:
     """Runs statements that were put between others in a unit by themselves; False where the whole
     unit must run."""
-    if unit.landmarks is None or around is None:
+    if unit.landmarks is None or not around.fits(stretch):
         return False
     unit.visits = unit.landmarks.visits(machine, unit, stretch, splice)
     return again(machine, unit, stretch, around, splice)
@@ -148,7 +143,7 @@ def _run_from(
     found = copy(start)
     found.part = part
     known = dict(machine.globals)
-    mark = journal.mark()
+    mark, began = journal.mark(), moment()
     present = journal.swap(start.state)
     machine.globals.update(start.globals)
     try:
@@ -162,6 +157,7 @@ def _run_from(
     except (Cancelled, Exhausted):
         return None
     finally:
+        journal.settle(mark, began)  # what was made is shown as it is
         journal.undo(mark)
         journal.swap(present)
         machine.globals.update(known)
@@ -192,10 +188,11 @@ def _alike(
     visits: Visits,
     old: Visit,
     new: Visit,
-    around: set[str],
+    fresh: frozenset[str],
     stretch: Stretch,
 ) -> bool:
-    """Whether the rest of the program cannot tell a run of a stretch from an earlier one."""
+    """Whether the rest of the program cannot tell a run of a stretch from an earlier one. It does
+    not know of `fresh` names."""
     before, after = old.outcome, new.outcome
     if before is None or after is None or before.treated != after.treated:
         return False
@@ -203,7 +200,6 @@ def _alike(
         return False
     if old.part.watched.evidence != new.part.watched.evidence:
         return False
-    fresh = (before.names | after.names) - around
     if old.frame.loops and _carries(stretch.body, fresh):
         return False
     names = id(old.frame.scope.names)

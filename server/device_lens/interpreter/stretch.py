@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from device_lens.domain.heap import MISSING, Dated, Delta
 from device_lens.domain.path import Path
@@ -93,8 +93,8 @@ class Stretch:
         return None
 
     def names_around(self, chunk: Chunk, function: ast.stmt) -> set[str] | None:
-        """What the rest of the function mentions; None where it shares a line with the stretch, or
-        where that is not plain."""
+        """What the rest of a function, or of another statement of a chunk, mentions; None where it
+        shares a line with the stretch, or where that is not plain."""
         if not self.is_plain:
             return None
         lines = chunk.text.split("\n")
@@ -128,6 +128,44 @@ class Stretch:
                 used.update(identifiers(node))
             pending.extend(ast.iter_child_nodes(node))
         return names - used
+
+
+class Around(Protocol):
+    """What is around a stretch."""
+
+    def fits(self, stretch: Stretch) -> bool:
+        """Whether a stretch is plain, and shares no line with what is around it."""
+
+    def is_whole(self, block: list[ast.stmt]) -> bool:
+        """Whether a block runs as often as what it is a part of."""
+
+    def is_in_branch(self, block: list[ast.stmt]) -> bool:
+        """Whether a block is a part of branches alone, which may be dead."""
+
+    def mentioned(self, stretch: Stretch, names: frozenset[str]) -> frozenset[str]:
+        """Those of some names that anything else may read."""
+
+
+class AroundInFunction:
+    """What is around a stretch of a function, whose names are its own."""
+
+    def __init__(self, chunk: Chunk, owner: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
+        self._owner = owner
+        self._chunk = chunk
+
+    def fits(self, stretch: Stretch) -> bool:
+        return stretch.names_around(self._chunk, self._owner) is not None
+
+    def is_whole(self, block: list[ast.stmt]) -> bool:
+        return block is self._owner.body
+
+    def is_in_branch(self, block: list[ast.stmt]) -> bool:
+        return False  # its text tells what the function does where it is not followed
+
+    def mentioned(self, stretch: Stretch, names: frozenset[str]) -> frozenset[str]:
+        around = stretch.names_around(self._chunk, self._owner)
+        doubtful = names if around is None else around & names
+        return frozenset(doubtful - stretch.only_words(self._owner, set(doubtful)))
 
 
 @lru_cache(8)
@@ -176,11 +214,13 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     unit = machine.unit
     visits, history = unit.visits, machine.program.history
     if visits is None or history is None or visits.stretch is not stretch:
-        return machine.execute_all(stretch.body, frame)
+        return machine.execute_each(stretch.body, frame)
     if len(visits.each) >= MOST_VISITS or not stretch.is_plain or is_nested(frame):
         visits.usable = False
     if not visits.usable:
-        return machine.execute_all(stretch.body, frame)
+        return machine.execute_each(stretch.body, frame)
+    if unit.landmarks is not None:
+        unit.landmarks.complete = False
     part = part_of(machine, unit)
     part.symbolic = machine.symbolic
     part.budget = unit.budget
@@ -222,7 +262,7 @@ def observed(
     part, mark = visit.part, machine.journal.mark()
     with machine.apart(part):
         before = _surroundings(machine, frame)
-        flow = machine.execute_all(body, frame)
+        flow = machine.execute_each(body, frame)
         path = machine.path
         calm = not flow and path is visit.path and _surroundings(machine, frame) == before
         steps = visit.steps - machine.budget.steps

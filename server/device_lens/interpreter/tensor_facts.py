@@ -101,10 +101,11 @@ def _read_in_file(frame: Frame) -> bool:
     if frame.function is not None:
         return True
     chunks = frame.namespace.file.chunks
-    return any(_reads_gradients(node) for c in chunks for part in c.body for node in ast.walk(part))
+    return any(reads_gradients(node) for c in chunks for part in c.body for node in ast.walk(part))
 
 
-def _reads_gradients(node: ast.AST) -> bool:
+def reads_gradients(node: ast.AST) -> bool:
+    """Whether a node asks for gradients."""
     return _reads_gradient(node) or _optimizes(node)
 
 

@@ -17,8 +17,9 @@ _NAME = re.compile(r"[^\W\d]\w*")
 class Context:
     """What the text of a stretch tells the code around it, by which that may find something else:
     what its function puts elsewhere where it is not followed, what the loops around it change,
-    whether they move what they go through, which of their variables it mentions, whether it has a
-    loop or a backward pass, and whether it leaves gradients cleared."""
+    whether they move what they go through and do nothing else than one thing, which of their
+    variables it mentions, whether it has a loop or a backward pass, whether it leaves gradients
+    cleared, and whether it reads gradients."""
 
     moved: frozenset[str] | None
     loops: tuple[scan.LoopInfo, ...] = ()
@@ -27,6 +28,8 @@ class Context:
     nested: bool = False
     backward: bool = False
     clears: bool | None = None
+    reads: bool = False
+    lone: tuple[bool, ...] = ()
 
     def without(self, names: frozenset[str]) -> Context:
         """The same, were it not for some names."""
@@ -45,15 +48,16 @@ def _without(texts: Iterable[str], names: frozenset[str]) -> frozenset[str]:
 
 def context_of(body: Sequence[ast.stmt], frame: Frame) -> Context:
     """What a plain stretch tells the code around it in a frame."""
-    from device_lens.interpreter import effects
+    from device_lens.interpreter import effects, tensor_facts
 
     function = frame.function
     moved = None if function is None else effects.moved_by(function.node)
     records = [loop for loop in frame.loops if isinstance(loop.node, ast.stmt)]
     nodes = [node for statement in body for node in ast.walk(statement)]
     cleared = gradient_text.clears(nodes)
+    reads = any(map(tensor_facts.reads_gradients, nodes))
     if not records:
-        return Context(moved, clears=cleared)
+        return Context(moved, clears=cleared, reads=reads)
     loops = [record.node for record in records]
     over = [loop for loop in loops if isinstance(loop, ast.For | ast.AsyncFor)]
     many = [record.node for record in records if record.many]
@@ -68,4 +72,15 @@ def context_of(body: Sequence[ast.stmt], frame: Frame) -> Context:
         any(isinstance(node, ast.For | ast.While) for node in nodes),
         any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in nodes),
         cleared,
+        reads,
+        tuple(len(loop.body) == 1 for loop in over),
     )
+
+
+def is_silent(body: Iterable[ast.stmt]) -> bool:
+    """Whether the text of some statements tells nothing where they do not run."""
+    from device_lens.interpreter import tensor_facts
+
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    reads = any(map(tensor_facts.reads_gradients, nodes))
+    return not reads and gradient_text.clears(nodes) is None

@@ -30,8 +30,20 @@ def is_all(old: Any, new: Any, others: Iterable[Any]) -> bool:
     rest = [chunk for chunk in new.chunks if chunk not in come]
     if any(not words.isdisjoint(mentioned(chunk)) for chunk in rest):
         return False
-    bound = {name for each in statements if isinstance(each, ast.Assign) for name in _names(each)}
-    return not bound or not any(_is_seen(bound, each) for each in others)
+    binds = bound(old, new)
+    return not binds or not any(is_seen(binds, each) for each in others)
+
+
+def bound(old: Any, new: Any) -> frozenset[str]:
+    """The names that statements bind which only one of two versions has."""
+    chunks = [chunk for part in patching.unshared(old.chunks, new.chunks) for chunk in part]
+    return frozenset(
+        name
+        for chunk in chunks
+        for each in chunk.body
+        if isinstance(each, ast.Assign)
+        for name in _names(each)
+    )
 
 
 _MENTIONED: WeakKeyDictionary[Chunk, frozenset[str]] = WeakKeyDictionary()
@@ -44,20 +56,21 @@ def mentioned(chunk: Chunk) -> frozenset[str]:
     if known is None:
         nodes = [node for statement in chunk.body for node in ast.walk(statement)]
         found = (name for node in nodes for name in identifiers(node))
-        looks_up = any(map(_looks_up, nodes))
-        known = _MENTIONED[chunk] = frozenset(_WORD.findall(chunk.text) if looks_up else found)
+        by_text = any(map(looks_up, nodes))
+        known = _MENTIONED[chunk] = frozenset(_WORD.findall(chunk.text) if by_text else found)
     return known
 
 
-def _looks_up(node: ast.AST) -> bool:
+def looks_up(node: ast.AST) -> bool:
+    """Whether a node may look names of a module up by their texts."""
     if isinstance(node, ast.alias):
         return node.name == "*"
     is_modules = isinstance(node, ast.Attribute) and node.attr == "modules"
     return is_modules or looks_up_texts(node)
 
 
-def _is_seen(names: set[str], file: Any) -> bool:
-    """Whether another file, which imports this one, may mention a name."""
+def is_seen(names: frozenset[str], file: Any) -> bool:
+    """Whether another file may mention a name of a module."""
     return (
         any(
             any(name in chunk.text for name in names) and not names.isdisjoint(mentioned(chunk))

@@ -23,6 +23,7 @@ from device_lens.interpreter.recording import Recorder
 from device_lens.interpreter.watched import Watched
 
 if TYPE_CHECKING:
+    from device_lens.domain.code import Namespace
     from device_lens.interpreter.landmarks import Landmarks
     from device_lens.interpreter.visits import Visits
 
@@ -61,6 +62,8 @@ class Unit:
         self.source: Any = None
         """The file that is run, if it is a script: what was found is placed by the nodes of this
         very parse."""
+        self.namespace: Namespace | None = None
+        """That of a script."""
         self.rests_on: Any = None
         """What else decided the outcome: whoever keeps the unit compares it."""
         self.defined: dict[Any, Any] = {}

@@ -104,6 +104,10 @@ class Visits:
     """Steps that were left at the end of the unit."""
     asks_start: bool = False
     """Whether anything in the unit looked at where CUDA was started."""
+    silent: bool = False
+    """Whether the text of the stretch tells nothing where it does not run."""
+    names: frozenset[str] = frozenset()
+    """What the stretch has bound, in any of its versions."""
 
     def close(self, unit: Unit) -> None:
         """Takes down what the whole unit has spent, at its end."""

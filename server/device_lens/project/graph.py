@@ -85,12 +85,13 @@ class ModuleGraph:
     def entry_scripts(self) -> tuple[str, ...]:
         """The files that are meant to be run: with a main guard, or that do something when they
         are imported though no one imports them."""
-        return tuple(
-            sorted(
-                path
-                for path, node in self._nodes.items()
-                if node.has_main or (node.does_something and not self._importers.get(path))
-            )
+        return tuple(sorted(filter(self.is_entry, self._nodes)))
+
+    def is_entry(self, path: str) -> bool:
+        """Whether a file is meant to be run."""
+        node = self._nodes.get(path)
+        return node is not None and (
+            node.has_main or (node.does_something and not self._importers.get(path))
         )
 
     def _node(self, path: str, outline: Outline) -> _Node:

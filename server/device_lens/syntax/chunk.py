@@ -13,14 +13,20 @@ from device_lens.syntax.quiet import legible
 
 @dataclass(frozen=True, slots=True)
 class Splice:
-    """What an edit did to one block of a function: from `start` on, `removed` statements went and
-    `added` ones came. All others are the nodes that they were; `function` is a new one."""
+    """What an edit did to one block: from `start` on, `removed` statements went and `added` ones
+    came. All others are the nodes that they were. `owner` is the function, a new node, or the
+    statement of the top level that has the block in it; None where the block is the top level."""
 
-    function: ast.FunctionDef | ast.AsyncFunctionDef
+    owner: ast.stmt | None
     block: list[ast.stmt]
     start: int
     removed: int
     added: int
+
+    @property
+    def is_in_function(self) -> bool:
+        """Whether a function has the block in it."""
+        return isinstance(self.owner, ast.FunctionDef | ast.AsyncFunctionDef)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,5 @@
-"""Reads the lines that somebody types inside of a function by themselves.
+"""Reads the lines that somebody types inside of a function, or of another statement of the top
+level that has blocks, by themselves.
 
 The statements that the changed lines belong to are taken out of their block, and what stands there
 now is put in. That is what a parse of the whole chunk gives, as long as these lines begin and end
@@ -79,7 +80,7 @@ def retype(old: Chunk, lines: Sequence[str], head: int, tail: int) -> Chunk | No
         return None  # something broken in it may have taken these lines
     change = Change(head, tail, old.line_count, len(lines), old.first_line, old.first_line)
     region = _region(old, change, lines)
-    if region is None or not _is_in_function(region):
+    if region is None or not _may_change(region):
         return None
     if any(start < region.start or stop > region.stop for start, stop in old.mended):
         return None  # what is broken elsewhere may be read in another way now
@@ -154,9 +155,12 @@ def _block_above(old: Chunk, statement: ast.stmt, typed: Sequence[str]) -> Block
     return [block for block in blocks(statement) if block][-1]
 
 
-def _is_in_function(region: _Region) -> bool:
-    """Whether there is a function, under classes alone and without a class in it."""
+def _may_change(region: _Region) -> bool:
+    """Whether there is a function, under classes alone and without a class in it, or neither
+    functions nor classes are around."""
     kinds = [type(statement) for statement, _ in region.around]
+    if kinds and not any(kind in (ast.ClassDef, *_FUNCTIONS) for kind in kinds):
+        return True
     while kinds and kinds[0] is ast.ClassDef:
         del kinds[0]
     return bool(kinds) and kinds[0] in _FUNCTIONS and ast.ClassDef not in kinds
@@ -273,7 +277,7 @@ def _joined(
     nodes, as they are where the whole is read."""
     around, block = region.around, region.block
     known = [statement for statement, _ in around]
-    head = next(at for at, each in enumerate(known) if isinstance(each, Definition))
+    head = next((at for at, each in enumerate(known) if isinstance(each, Definition)), -1)
     new = [copy(each) if at <= head else each for at, each in enumerate(known)]
     for statement in known:
         shift_behind(statement, change)
@@ -288,8 +292,6 @@ def _joined(
         inner = known[at + 1]
         body = [new[at + 1] if each is inner else each for each in around[at][1]]
         new[at].body = body  # type: ignore[attr-defined]
-    function = new[head]
-    assert isinstance(function, Definition)
     old.use_up()
     return Chunk(
         (new[0],),
@@ -300,7 +302,7 @@ def _joined(
         read.mended,
         old.lineage,
         old.revision + 1,
-        Splice(function, block, region.first, region.last - region.first, len(read.body)),
+        Splice(new[max(head, 0)], block, region.first, region.last - region.first, len(read.body)),
     )
 
 

@@ -1,8 +1,8 @@
-"""Puts an edit inside of a function into the tree that is known already.
+"""Puts an edit inside of a statement of the top level into the tree that is known already.
 
 Typing changes a few statements of one block. The statements before and after them, and those
 around them, stay the nodes that they were, moved to the lines where they stand now, so that what
-is known of them holds on; only the function itself becomes a new node.
+is known of them holds on; only a function that has the block in it becomes a new node.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The innermost block in which two functions differ, in both versions; how many statements
+    """The innermost block in which two statements differ, in both versions; how many statements
     are the same at its ends; the statements around it, outermost first."""
 
     block: Block
@@ -78,7 +78,7 @@ class _Place:
 
 def splice(old: Chunk, new: Chunk) -> Chunk | None:
     """The new chunk with the old one's statements wherever they are the same; None where the
-    change is not inside of one block of one function. The old chunk is used up by it."""
+    change is not inside of one block. The old chunk is used up by it."""
     change = _change(old, new)
     if change is None or len(old.body) != 1 or len(new.body) != 1:
         return None
@@ -91,22 +91,35 @@ def splice(old: Chunk, new: Chunk) -> Chunk | None:
             return None
         classes.append((before, after, first))
         before, after = before.body[first], after.body[first]
-    if not isinstance(before, Definition) or not isinstance(after, Definition):
+    if not isinstance(before, Definition if classes else ENTERED):
         return None
     if type(before) is not type(after) or not _same_head(before, after, change):
         return None
     place = _place(before, after, change)
     if place is None:
         return None
-    made = _join(before, after, place, change)
+    if isinstance(before, Definition) and isinstance(after, Definition):
+        made = _join(before, after, place, change)
+    elif any(isinstance(mine, Definition) for mine, _ in place.around):
+        return None
+    else:
+        made = _put_in(before, place, change)
+        _end_like(before, after, change)
+        forget_answers(before)
+        old.use_up()
+        return _following(old, new, (before,), made)
     for left, right, number in classes:
         shift_behind(left, change)
         _move_head(right, change.moved)
         right.body = [*left.body[:number], right.body[number], *left.body[number + 1 :]]
     old.use_up()
+    return _following(old, new, new.body, made)
+
+
+def _following(old: Chunk, new: Chunk, body: tuple[ast.stmt, ...], made: Splice) -> Chunk:
     return replace(
         new,
-        body=new.body,
+        body=body,
         first_line=old.first_line,
         lineage=old.lineage,
         revision=old.revision + 1,
@@ -145,10 +158,9 @@ def _omit_alike(old: Chunk, new: Chunk, change: Change) -> bool:
     return known == outside(new.omitted, change.new_count)
 
 
-def _place(before: Definition, after: Definition, change: Change) -> _Place | None:
+def _place(before: ast.stmt, after: ast.stmt, change: Change) -> _Place | None:
     around: list[tuple[ast.stmt, ast.stmt]] = []
-    mine: ast.stmt = before
-    theirs: ast.stmt = after
+    mine, theirs = before, after
     while True:
         differing = _differing(mine, theirs, change)
         if differing is None or len(differing) > 1:
@@ -286,6 +298,16 @@ def _one_left(before: Sequence[ast.stmt], after: Sequence[ast.stmt], first: int,
 def _join(before: Definition, after: Definition, place: _Place, change: Change) -> Splice:
     """Puts the new statements into the old block. The function becomes `after`, with the head and
     the statements of the old one."""
+    made = _put_in(before, place, change)
+    after.lineno = before.lineno
+    _end_like(after, after, change)
+    after.args, after.returns = before.args, before.returns
+    after.decorator_list, after.body = before.decorator_list, before.body
+    return replace(made, owner=after)
+
+
+def _put_in(before: ast.stmt, place: _Place, change: Change) -> Splice:
+    """Puts the new statements into the old block of a statement."""
     block, first, stop = place.block, place.first, len(place.block) - place.last
     added = place.other[first : len(place.other) - place.last]
     for statement in added:
@@ -296,11 +318,7 @@ def _join(before: Definition, after: Definition, place: _Place, change: Change) 
         _end_like(mine, theirs, change)
         forget_answers(mine)
     block[first:stop] = added
-    after.lineno = before.lineno
-    _end_like(after, after, change)
-    after.args, after.returns = before.args, before.returns
-    after.decorator_list, after.body = before.decorator_list, before.body
-    return Splice(after, block, first, stop - first, len(added))
+    return Splice(before, block, first, stop - first, len(added))
 
 
 def shift_behind(node: ast.stmt, change: Change) -> None:

@@ -74,10 +74,10 @@ def scripts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     original = imports.run_module
 
-    def run(machine, namespace):  # type: ignore[no-untyped-def]
+    def run(machine, namespace, top=None):  # type: ignore[no-untyped-def]
         if namespace.name == "__main__":
             names.append(namespace.path)
-        original(machine, namespace)
+        original(machine, namespace, top)
 
     monkeypatch.setattr(imports, "run_module", run)
     return names

@@ -72,9 +72,9 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     names: list[str] = []
     original = imports.run_module
 
-    def run(machine, namespace):  # type: ignore[no-untyped-def]
+    def run(machine, namespace, top=None):  # type: ignore[no-untyped-def]
         names.append(namespace.name)
-        original(machine, namespace)
+        original(machine, namespace, top)
 
     monkeypatch.setattr(imports, "run_module", run)
     return names

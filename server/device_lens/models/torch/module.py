@@ -146,6 +146,7 @@ def opaque_part(module: ModuleObject, name: str) -> ModuleObject:
         child = ModuleObject(External(PART), module.site)
         child.own.update(opaque=True, parent=module)
         module.modules[name] = child
+        child.standing.attached = True
     return child
 
 
