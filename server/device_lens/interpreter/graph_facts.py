@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, contents
 from device_lens.domain.values import Tensor
 from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_flow import Fate, fate
+from device_lens.interpreter.graph_flow import arguments as _arguments
 from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.models.call import tensor_of
 
@@ -129,9 +130,16 @@ def appended(machine: Machine, seen: LibraryCall) -> None:
     node = seen.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
-    if len(node.args) == 1 and seen.args and has_graph(seen.args[0]):
-        text = ast.unparse(node.func.value)
-        _keep(machine, node, text, node.args[0], "collect", seen.frame)
+    if len(node.args) != 1 or not seen.args:
+        return
+    form = "collect" if has_graph(seen.args[0]) else "parts" if _has_graphs(seen.args[0]) else ""
+    if form:
+        _keep(machine, node, ast.unparse(node.func.value), node.args[0], form, seen.frame)
+
+
+def _has_graphs(value: Any) -> bool:
+    """Whether a list or dict has a tensor with a graph among its items."""
+    return any(map(has_graph, contents(value)))
 
 
 def comprehended(machine: Machine, node: ast.ListComp, element: Any, frame: Frame) -> None:
@@ -181,33 +189,58 @@ def _keep(
 
 
 def _loop_around(frame: Frame, subject: ast.expr) -> tuple[list[Any], list[set[str]]] | None:
-    """What each iteration of the hot loop runs that reaches the place: the functions on the way,
+    """What each iteration of a loop runs that reaches the place: the functions on the way,
     innermost first, and the loop, in this function or the nearest caller that has one. With each
-    the names that hold there what is kept."""
+    the names that hold there what is kept. The loop is a hot one, or one that trains: each
+    iteration runs the backward pass of what is kept, however few there are."""
     names = _operands(subject)
     runs: list[Any] = []
     held: list[set[str]] = []
     inner: Frame | None = frame
     while inner is not None:
-        loop = next((record for record in reversed(inner.loops) if record.hot), None)
+        for record in reversed(inner.loops):
+            node = record.node
+            names = names | _iterated(node, names)
+            found = [*runs, node], [*held, names]
+            if record.hot or (not _is_literal(node) and any(map(_is_spent, *found))):
+                return found
         held.append(names)
-        if loop is not None:
-            return [*runs, loop.node], held
         runs.append(inner.function.node if inner.function is not None else ast.Pass())
         call, inner = inner.call_site, inner.parent
-        arguments = [*call.args, *(k.value for k in call.keywords)] if _is_call(call) else []
-        names = {name for argument in arguments for name in _operands(argument)}
+        names = {name for argument in _given(call) for name in _operands(argument)}
     return None
 
 
-def _is_call(node: Any) -> bool:
-    return isinstance(node, ast.Call)
+def _given(call: Any) -> list[ast.expr]:
+    """The arguments of a call, the items of a list or tuple apart."""
+    found: list[ast.expr] = []
+    for argument in _arguments(call) if isinstance(call, ast.Call) else ():
+        found += argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]
+    return found
+
+
+def _iterated(loop: Any, names: set[str]) -> set[str]:
+    """The names that a loop goes through, where its target holds one of these."""
+    if not isinstance(loop, ast.For) or not any(
+        isinstance(each, ast.Name) and each.id in names for each in ast.walk(loop.target)
+    ):
+        return set()
+    value = loop.iter
+    while isinstance(value, ast.Call) and value.args:
+        value = value.args[0]
+    return _operands(value)
+
+
+def _is_literal(loop: Any) -> bool:
+    """Whether a loop goes through what its own text lists: the parts of one step."""
+    return isinstance(loop, ast.For) and isinstance(loop.iter, ast.List | ast.Tuple)
 
 
 def conclude(machine: Machine) -> None:
     """Tells of those from which no backward pass starts."""
     for kept in machine.watched.kept_graphs.values():
-        if kept.spent or (not kept.awaited and _is_never_used(kept)):
+        unused = kept.fact.form != "parts" and not kept.awaited
+        if kept.spent or (unused and _is_never_used(kept)):
             machine.findings.add(kept.fact)
 
 
@@ -218,7 +251,8 @@ def _is_spent(run: Any, names: set[str]) -> bool:
             continue
         if node.func.attr != "backward" or any(k.arg == "retain_graph" for k in node.keywords):
             continue
-        if names & _started_from(node):
+        started = _started_from(node)
+        if names & started or any(_base(each) in names for each in started):
             return True
     return False
 
@@ -246,9 +280,11 @@ def _is_awaited(loop: Any, names: set[str], frame: Frame) -> bool:
 
 def _operands(node: Any) -> set[str]:
     """The names whose values an expression adds, scales or copies, those in other calls left
-    out."""
+    out. `output["loss"]` is a name of its own."""
     if isinstance(node, ast.Name):
         return {node.id}
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return {ast.unparse(node)} if isinstance(node.value, ast.Name) else set()
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return _operands(node.func.value) if node.func.attr in _COPIES else set()
     if isinstance(node, ast.BinOp):

@@ -58,7 +58,7 @@ class _Flow:
 
     def visit(self, node: ast.AST) -> None:
         if isinstance(node, _FUNCTIONS):
-            if any(isinstance(n, ast.Name) and n.id in self.names for n in ast.walk(node)):
+            if not self.names.isdisjoint(_read_from_outside(node)):
                 self.found |= Fate.ESCAPED
             return
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr):
@@ -85,7 +85,7 @@ class _Flow:
                     self.found |= Fate.ESCAPED
 
     def _call(self, node: ast.Call) -> None:
-        given = any(self.carries(value) for value in _arguments(node))
+        given = any(self.carries(value) for value in arguments(node))
         func = node.func
         name = func.attr if isinstance(func, ast.Attribute) else getattr(func, "id", "")
         of_value = isinstance(func, ast.Attribute) and self.carries(func.value)
@@ -120,6 +120,24 @@ class _Flow:
         return any(inner.carries(part) for part in parts)
 
 
+def _read_from_outside(node: ast.AST) -> set[str]:
+    """The names in a function or class that need not be its own."""
+    found = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    if isinstance(node, ast.ClassDef):
+        return found
+    shared = {
+        name
+        for each in ast.walk(node)
+        if isinstance(each, ast.Global | ast.Nonlocal)
+        for name in each.names
+    }
+    own = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
+    for each in ast.walk(node):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+            own.add(each.id)
+    return found - (own - shared)
+
+
 def _holding(node: ast.AST) -> Iterable[ast.AST]:
     """The parts of an expression whose values its own value may hold."""
     if isinstance(node, ast.Name | ast.JoinedStr | ast.Compare | ast.Constant | ast.Lambda):
@@ -132,11 +150,11 @@ def _holding(node: ast.AST) -> Iterable[ast.AST]:
         return ast.iter_child_nodes(node)
     func = node.func
     if isinstance(func, ast.Attribute):
-        return () if func.attr in _DROP else (func.value, *_arguments(node))
-    return () if isinstance(func, ast.Name) and func.id in _NUMBERS else _arguments(node)
+        return () if func.attr in _DROP else (func.value, *arguments(node))
+    return () if isinstance(func, ast.Name) and func.id in _NUMBERS else arguments(node)
 
 
-def _arguments(node: ast.Call) -> list[ast.expr]:
+def arguments(node: ast.Call) -> list[ast.expr]:
     return [*node.args, *(keyword.value for keyword in node.keywords)]
 
 

@@ -47,10 +47,14 @@ RULE = Rule("retained-graph", Severity.WARNING, __doc__)
 def check(fact: RetainedGraph, context: Context) -> Finding | None:
     subject = context.text(fact.subject)
     verb = "adds up" if fact.form == "sum" else "collects"
+    graph = "the tensors of {} with their graphs" if fact.form == "parts" else "{} with its graph"
     message = (
-        f"{quoted(fact.accumulator)} {verb} {quoted(subject)} with its graph, which no backward "
+        f"{quoted(fact.accumulator)} {verb} {graph.format(quoted(subject))}, which no backward "
         f"pass uses: the memory of every iteration stays alive."
     )
     place = context.place(fact.subject)
-    fixes = [drop_graph(place), as_number(place) if fact.form == "sum" else None]
+    fixes = [
+        drop_graph(place) if fact.form != "parts" else None,
+        as_number(place) if fact.form == "sum" else None,
+    ]
     return context.finding(RULE, fact.site, message, fact.accumulator, fixes=fixes)
