@@ -24,6 +24,21 @@ def put_below(statement: Place, anchor: Place, title: str) -> Fix | None:
     return Fix(title, Safety.UNSAFE, edits) if edits else None
 
 
+def put_before(statement: Place, anchor: Place, title: str) -> Fix | None:
+    """Moves a call that stands by itself above an earlier statement of the same block, where
+    nothing from there on binds or sets a part of what it names."""
+    first, last = _positions(anchor, statement)
+    if first is None or last is None or first >= last or not isinstance(statement.node, ast.Expr):
+        return None
+    named = {each.id for each in ast.walk(statement.node) if isinstance(each, ast.Name)}
+    for node in block_of(statement)[first:last]:
+        for each in ast.walk(node):
+            if _is_store(each) and _root(each) in named:
+                return None
+    edits = move_above(statement, anchor)
+    return Fix(title, Safety.UNSAFE, edits) if edits else None
+
+
 def put_above(statement: Place, anchor: Place, title: str) -> Fix | None:
     """Moves a statement above another one of the same block."""
     edits = move_above(statement, anchor)
@@ -40,6 +55,13 @@ def _positions(statement: Place, anchor: Place) -> tuple[int | None, int | None]
 def _common_block(statement: Place, anchor: Place) -> list[ast.stmt]:
     block = block_of(statement)
     return block if any(node is anchor.node for node in block) else []
+
+
+def _root(node: ast.AST) -> str:
+    """The name that an attribute or item belongs to."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_store(node: ast.AST) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from device_lens.domain.device import is_accelerator
+from device_lens.domain.device import CPU, is_accelerator
 from device_lens.domain.guard import leaves, primary
 from device_lens.domain.heap import DictObject, contents
 from device_lens.domain.trail import Site
@@ -31,6 +32,9 @@ DOWNLOADS = "downloads"
 _DEPTH = 3
 _STATE_OF_NUMBERS = re.compile(r"scaler|sched|sampler|generator", re.IGNORECASE)
 """Names of objects whose state holds no tensors."""
+_MOVES = frozenset("to cuda cpu".split())
+_OF_MODULES = _MOVES | {"eval", "parameters"}
+"""What a whole model that was saved is asked, and nothing else that is."""
 _RANK_VARIABLES = frozenset({"LOCAL_RANK", "RANK", "WORLD_SIZE"})
 
 
@@ -51,8 +55,9 @@ class Loaded(NamedTuple):
 
 
 class Restored(NamedTuple):
-    """A checkpoint that was loaded into a module or optimizer. `device`: an expression for its
-    device that is at hand where it was loaded. `known`: the program saved it itself."""
+    """A checkpoint that was loaded into a module or optimizer, or a whole model. `device`: an
+    expression for its device that is at hand where it was loaded. `known`: the program saved it
+    itself."""
 
     load: Loaded
     device: str | None
@@ -73,6 +78,8 @@ def loaded(machine: Machine, seen: LibraryCall) -> None:
     entry = machine.stack[0].namespace.path
     anywhere = _accelerator_is_there(machine) or _beside_source(seen)
     device, published = _device_name(frame), _is_downloaded(machine, seen)
+    if any(_is_chosen(value) for _, value in _device_names(frame)):
+        machine.watched.note(ASKS, frame.namespace.path)
     machine.watched.loads.put(
         seen.value, Loaded(site, frame, names, device, entry, anywhere, published)
     )
@@ -104,15 +111,44 @@ def _beside_source(seen: LibraryCall) -> bool:
 
 def _device_name(frame: Frame) -> str | None:
     """A name in scope that holds a device."""
+    return next((name for name, _ in _device_names(frame)), None)
+
+
+def _device_names(frame: Frame) -> Iterator[tuple[str, Any]]:
     for names in (frame.scope.names, frame.namespace.scope.names):
         for name, value in names.items():
             if isinstance(name, str) and any(type(leaf) is DeviceValue for leaf in leaves(value)):
-                return name
-    return None
+                yield name, value
 
 
-def restored(machine: Machine, node: ast.Call, args: tuple[Any, ...], frame: Frame) -> None:
-    """`module.load_state_dict(checkpoint["model"])`: what was loaded is a checkpoint."""
+def _is_chosen(value: Any) -> bool:
+    """Whether the program runs with an accelerator and without: a flag says which."""
+    found = [each for leaf in leaves(value) for each in leaves(getattr(leaf, "device", None))]
+    return CPU in found and any(map(is_accelerator, found))
+
+
+def method_called(
+    machine: Machine,
+    node: ast.Call,
+    receiver: Any,
+    args: tuple[Any, ...],
+    value: Any,
+    frame: Frame,
+) -> None:
+    """`model.load_state_dict(loaded)`, `loaded.to(device)`, `loaded.eval()`."""
+    name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    if name == "load_state_dict":
+        _as_checkpoint(machine, node, args, frame)
+    elif type(receiver) is Unknown and name in _OF_MODULES:
+        note = machine.watched.loads.get(receiver)
+        if note is not None and name in _MOVES:
+            machine.watched.loads.put(value, note)
+        elif note is not None:
+            machine.watched.restored.append(Restored(note, note.device, False))
+
+
+def _as_checkpoint(machine: Machine, node: ast.Call, args: tuple[Any, ...], frame: Frame) -> None:
+    """What was loaded is a checkpoint."""
     if not args or _STATE_OF_NUMBERS.search(ast.unparse(node.func)):
         return
     for value, note in machine.watched.loads.items():

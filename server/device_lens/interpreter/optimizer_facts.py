@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
 
-def conflict(machine: Machine, form: str, optimizer: Site | None, move: Site | None) -> None:
+def conflict(
+    machine: Machine, form: str, optimizer: Site | None, move: Site | None, state: Site | None
+) -> None:
     """A step that runs after the conflict. It is told once, where the optimizer is made."""
     if optimizer is None or move is None:
         return
     condition = places.condition_text(machine)
-    machine.findings.add(OptimizerConflict(optimizer, form, optimizer, move, condition))
+    machine.findings.add(OptimizerConflict(optimizer, form, optimizer, move, state, condition))

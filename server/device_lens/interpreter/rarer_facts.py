@@ -135,7 +135,7 @@ class RetainedGraph:
     accumulator: str
     subject: Site
     form: str
-    """`sum` or `collect`."""
+    """`sum`, `collect`, or `parts` where the subject is a list or dict of such tensors."""
 
 
 # Modules, and who holds their parts.
@@ -197,6 +197,8 @@ class OptimizerConflict:
     `replaced-parameters`."""
     optimizer: Site
     move: Site
+    state: Site | None = None
+    """Where the state was made or loaded."""
     condition: str | None = None
 
 

@@ -99,8 +99,8 @@ def called(
                 transfer_facts.uncalled(machine, argument, given, frame)
     if watched.wrapped:
         ddp_facts.called(machine, node, function, value, frame)
-    if watched.loads and getattr(node.func, "attr", "") == "load_state_dict":
-        load_facts.restored(machine, node, args, frame)
+    if watched.loads and isinstance(node.func, ast.Attribute):
+        load_facts.method_called(machine, node, receiver, args, value, frame)
 
 
 def library_call(
@@ -273,9 +273,9 @@ def conflict(
 
 
 def optimizer_conflict(
-    machine: Machine, form: str, optimizer: Site | None, move: Site | None
+    machine: Machine, form: str, optimizer: Site | None, move: Site | None, state: Site | None
 ) -> None:
-    optimizer_facts.conflict(machine, form, optimizer, move)
+    optimizer_facts.conflict(machine, form, optimizer, move, state)
 
 
 def generator_conflict(

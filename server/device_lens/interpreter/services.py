@@ -157,8 +157,10 @@ class ModelServices:
         """Reports that a tensor is read as host memory: `.numpy()`, `np.asarray(t)`, a plot."""
         reports.host_read(self, what, value, position, nested)
 
-    def optimizer_conflict(self: Any, form: str, optimizer: Site | None, move: Site | None) -> None:
-        reports.optimizer_conflict(self, form, optimizer, move)
+    def optimizer_conflict(
+        self: Any, form: str, optimizer: Site | None, move: Site | None, state: Site | None
+    ) -> None:
+        reports.optimizer_conflict(self, form, optimizer, move, state)
 
     def generator_conflict(
         self: Any, consumer: str, generator: Any, position: int | str, needed: DeviceTree
@@ -245,7 +247,12 @@ def _with_accelerator(tree: Any) -> Any:
 
 
 def argument_node(node: Any, position: int | str) -> Any:
-    """The node of an argument; position -1 is the receiver or left operand."""
+    """The node of an argument; position -1 is the receiver or left operand. Of an item, that in
+    the list or tuple that is written there, else all of it."""
+    if isinstance(position, str) and position.endswith("]"):
+        whole, _, number = position[:-1].partition("[")
+        found = argument_node(node, int(whole) if whole.lstrip("-").isdigit() else whole)
+        return _item(found, int(number))
     if isinstance(node, ast.Call):
         if isinstance(position, str):
             return _keyword(node, position)
@@ -267,6 +274,14 @@ def argument_node(node: Any, position: int | str) -> Any:
     if isinstance(node, ast.Attribute):
         return node.value
     return None
+
+
+def _item(node: Any, number: int) -> Any:
+    """An item of a list or tuple that is written out."""
+    if not isinstance(node, ast.List | ast.Tuple) or number >= len(node.elts):
+        return node
+    unpacked = any(isinstance(each, ast.Starred) for each in node.elts[: number + 1])
+    return node if unpacked else node.elts[number]
 
 
 def _keyword(node: ast.Call, name: str) -> Any:

@@ -13,10 +13,12 @@ from device_lens.models.call import Services, Value
 class Reports(Protocol):
     """The names under which the interpreter offers them."""
 
-    def optimizer_conflict(self, form: str, optimizer: Site | None, move: Site | None) -> None:
+    def optimizer_conflict(
+        self, form: str, optimizer: Site | None, move: Site | None, state: Site | None
+    ) -> None:
         """State or parameters that `move` left behind, at the call of `step`. `form` is
         `eager-state`, `loaded-state`, `stepped-state` or `replaced-parameters`; `optimizer` is
-        where the optimizer was made."""
+        where the optimizer was made, `state` where its state was."""
 
     def generator_conflict(
         self, consumer: str, generator: Value, position: int | str, needed: DeviceTree
@@ -25,11 +27,15 @@ class Reports(Protocol):
 
 
 def optimizer_conflict(
-    services: Services, form: str, optimizer: Site | None, move: Site | None
+    services: Services,
+    form: str,
+    optimizer: Site | None,
+    move: Site | None,
+    state: Site | None,
 ) -> None:
     """See `Reports.optimizer_conflict`."""
     if hasattr(services, "optimizer_conflict"):
-        cast(Reports, services).optimizer_conflict(form, optimizer, move)
+        cast(Reports, services).optimizer_conflict(form, optimizer, move, state)
 
 
 def generator_conflict(

@@ -30,11 +30,11 @@ Unsafe: it moves the optimizer's creation below the line that comes too late.
 
 from __future__ import annotations
 
-from device_lens.fixes.reorder import put_below
+from device_lens.fixes.reorder import put_before, put_below
 from device_lens.fixes.wrapper_call import assigned_name
 from device_lens.interpreter.rarer_facts import OptimizerConflict
 from device_lens.rules.context import Context
-from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.finding import Finding, Related, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import quoted, when
 
@@ -52,6 +52,12 @@ _WHAT = {
 }
 
 
+def _state(fact: OptimizerConflict, context: Context) -> list[Related]:
+    if fact.state is None or fact.state == fact.optimizer:
+        return []
+    return list(context.related(fact.state, "its state is made here"))
+
+
 @RULE.reads(OptimizerConflict)
 def check(fact: OptimizerConflict, context: Context) -> Finding | None:
     name = assigned_name(context.place(fact.optimizer)) or context.text(fact.optimizer)
@@ -61,6 +67,9 @@ def check(fact: OptimizerConflict, context: Context) -> Finding | None:
     if fact.optimizer.path == fact.move.path:
         title = f"Make the optimizer below {context.line(fact.move)}"
         fix = put_below(optimizer.statement, move.statement, title)
+        if fix is None:
+            title = f"Move the model above {context.line(fact.optimizer)}"
+            fix = put_before(move.statement, optimizer.statement, title)
     return context.finding(
         RULE,
         fact.site,
@@ -68,6 +77,7 @@ def check(fact: OptimizerConflict, context: Context) -> Finding | None:
         name,
         related=[
             *context.related(fact.optimizer, "the optimizer is made here"),
+            *_state(fact, context),
             *context.related(fact.move, "this comes too late for it"),
         ],
         fixes=[fix],

@@ -37,7 +37,9 @@ class Optimizers(FakeServices):
         super().__init__()
         self.forms: list[str] = []
 
-    def optimizer_conflict(self, form: str, optimizer: Site | None, move: Site | None) -> None:
+    def optimizer_conflict(
+        self, form: str, optimizer: Site | None, move: Site | None, state: Site | None
+    ) -> None:
         self.forms.append(form)
 
     def generator_conflict(

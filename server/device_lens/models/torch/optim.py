@@ -43,6 +43,7 @@ TAKEN = "<state taken>"
 moved what it found there."""
 FORM = "<state form>"
 SITE = "<site>"
+STATE_SITE = "<state site>"
 MEMBERS = "<parameters>"
 """The field with every parameter that the optimizer was given, as a tuple."""
 
@@ -128,6 +129,7 @@ def _make_state(call: Call, made: Instance, form: str) -> None:
     pairs = _where(made)
     call.write(made.fields, STATE, tuple(pairs))
     call.write(made.fields, FORM, form)
+    call.write(made.fields, STATE_SITE, call.site)
     devices = [device for _, device in pairs]
     same = bool(devices) and all(device == devices[0] for device in devices)
     device = devices[0] if same else UNKNOWN_DEVICE
@@ -183,8 +185,14 @@ def _left_behind(value: Value, device: DeviceTree) -> Trail | None:
 
 
 def _report(call: Call, form: str, made: Instance, move: Site | None) -> None:
-    site = made.fields.get(SITE)
-    optimizer_conflict(call.services, form, site if isinstance(site, Site) else None, move)
+    site, state = made.fields.get(SITE), made.fields.get(STATE_SITE)
+    optimizer_conflict(
+        call.services,
+        form,
+        site if isinstance(site, Site) else None,
+        move,
+        state if isinstance(state, Site) else None,
+    )
 
 
 def _add_param_group(call: Call) -> Value:
