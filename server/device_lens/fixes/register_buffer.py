@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator
 
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.place import Place
 
 
-def register_buffer(assignment: Place, attribute: str, safety: Safety) -> tuple[Fix, ...]:
+def register_buffer(
+    assignment: Place, attribute: str, safety: Safety, fits: Callable[[ast.expr], bool]
+) -> tuple[Fix, ...]:
     """A buffer that moves with the module: one that stays out of the state dict, as the plain
     attribute did, and one that is saved. None where the module is not set up yet at that line or
-    has the attribute already."""
+    has the attribute already. Of several assignments the one in `__init__` that is first, where
+    `fits` tells of all of them that a buffer may hold their value: they set the buffer then."""
+    if assigned_elsewhere(assignment, attribute):
+        first, safety = _first(assignment, attribute, fits), Safety.UNSAFE
+        if first is None:
+            return ()
+        assignment = first
     value = _value(assignment)
-    if value is None or not ready(assignment) or assigned_elsewhere(assignment, attribute):
+    if value is None or not ready(assignment) or _is_class_attribute(assignment, attribute):
         return ()
     head = f'self.register_buffer("{attribute}", {value.text}'
     quiet = assignment.replace(f"{head}, persistent=False)")
@@ -47,6 +56,49 @@ def _value(assignment: Place) -> Place | None:
     return assignment.at(node.value)
 
 
+def _first(assignment: Place, attribute: str, fits: Callable[[ast.expr], bool]) -> Place | None:
+    """The assignment in the body of `__init__` that surely runs before all others of the class."""
+    owner = assignment.owner
+    methods = [each for each in getattr(owner, "body", ()) if isinstance(each, ast.FunctionDef)]
+    setting = [each for each in methods if _stores(each, attribute)]
+    if sum(len(_stores(each, attribute)) for each in setting) < _count(owner, attribute):
+        return None
+    if not all(fits(value) for each in setting for value in _values(each, attribute)):
+        return None
+    init = next((each for each in setting if each.name == "__init__"), None)
+    for statement in () if init is None else init.body:
+        named = {each.attr for each in ast.walk(statement) if isinstance(each, ast.Attribute)}
+        if _stores(statement, attribute):
+            return assignment.at(statement)
+        if any(each.name in named for each in setting if each is not init):
+            return None
+    return None
+
+
+def _values(function: ast.AST, attribute: str) -> Iterator[ast.expr]:
+    """What the function assigns to the attribute: the target itself where that is not written."""
+    targets = _stores(function, attribute)
+    for node in ast.walk(function):
+        if isinstance(node, ast.Assign) and node.targets[0] in targets:
+            targets.remove(node.targets[0])
+            yield node.value
+        elif isinstance(node, ast.AugAssign | ast.AnnAssign) and node.target in targets:
+            targets.remove(node.target)
+            yield node.value or node.target
+    yield from targets
+
+
+def _is_class_attribute(assignment: Place, attribute: str) -> bool:
+    """Whether the class's own body binds the name, which a buffer cannot have then."""
+    return any(
+        isinstance(each, ast.Name) and each.id == attribute and isinstance(each.ctx, ast.Store)
+        for statement in getattr(assignment.owner, "body", ())
+        if isinstance(statement, ast.Assign | ast.AnnAssign)
+        and (not isinstance(statement, ast.AnnAssign) or statement.value is not None)
+        for each in ast.walk(statement)
+    )
+
+
 def _is_own_attribute(target: ast.expr) -> bool:
     return (
         isinstance(target, ast.Attribute)
@@ -71,16 +123,21 @@ def ready(assignment: Place) -> bool:
 
 def assigned_elsewhere(assignment: Place, attribute: str) -> bool:
     """Whether another line of the class sets `self.<attribute>`."""
-    owner = assignment.owner
-    if owner is None:
-        return True
-    found = [
-        node
-        for node in ast.walk(owner)
-        if isinstance(node, ast.Attribute)
-        and node.attr == attribute
-        and isinstance(node.ctx, ast.Store)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == "self"
+    return assignment.owner is None or _count(assignment.owner, attribute) > 1
+
+
+def _count(owner: ast.AST | None, attribute: str) -> int:
+    return 0 if owner is None else len(_stores(owner, attribute))
+
+
+def _stores(node: ast.AST, attribute: str) -> list[ast.expr]:
+    """The places that bind `self.<attribute>`."""
+    return [
+        each
+        for each in ast.walk(node)
+        if isinstance(each, ast.Attribute)
+        and each.attr == attribute
+        and isinstance(each.ctx, ast.Store)
+        and isinstance(each.value, ast.Name)
+        and each.value.id == "self"
     ]
-    return len(found) > 1

@@ -43,7 +43,7 @@ from device_lens.domain.device import CPU
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.module_container import CONTAINERS, module_container
 from device_lens.fixes.register_buffer import register_buffer
-from device_lens.interpreter.facts import Certainty, Conflict
+from device_lens.interpreter.facts import Certainty, Conflict, Kind
 from device_lens.interpreter.rarer_facts import PlainAttribute
 from device_lens.rules.causes import UNREGISTERED, Cause
 from device_lens.rules.conflict_words import move_fix, operation, outcome, places
@@ -92,7 +92,7 @@ def check_conflict(cause: Cause, context: Context) -> Finding | None:
         return None
     conflict = cause.leading
     told = (each for each in context.facts.others if isinstance(each, PlainAttribute))
-    if any(_moves_itself(each, cause.conflicts) for each in told if each.site == cause.site):
+    if any(each.site == cause.site for each in told):
         return None
     target = context.place(cause.site)
     if isinstance(target.node, ast.Attribute):
@@ -161,6 +161,16 @@ def _raises(conflict: Conflict, holds: str, context: Context) -> str:
     )
 
 
+def _fits(value: ast.expr, context: Context) -> bool:
+    """Whether a buffer can hold the value."""
+    if isinstance(value, ast.Constant):
+        return value.value is None
+    if isinstance(value, ast.Call) and ast.unparse(value.func).endswith("Parameter"):
+        return True  # which takes the buffer's place
+    known = context.facts.expression_at(value)
+    return known is not None and known.kind is Kind.TENSOR
+
+
 def _fixes(
     fact: PlainAttribute, conflicts: list[Conflict], context: Context
 ) -> Iterable[Fix | None]:
@@ -170,7 +180,4 @@ def _fixes(
         return [made] if made is not None else []
     works_now = not conflicts
     safety = Safety.UNSAFE if fact.requires_grad or works_now else Safety.SAFE
-    fixes = register_buffer(place, fact.attribute, safety)
-    if not fixes and conflicts:
-        return [move_fix(conflicts, context)]
-    return fixes
+    return register_buffer(place, fact.attribute, safety, lambda node: _fits(node, context))

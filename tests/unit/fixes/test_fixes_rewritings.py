@@ -236,7 +236,9 @@ def test_buffer(annotation: str) -> None:
     )
 
     def rewrite(source: SourceFile) -> Fix | None:
-        return register_buffer(find(source, "self.m", ast.stmt), "m", Safety.SAFE)[0]
+        return register_buffer(find(source, "self.m", ast.stmt), "m", Safety.SAFE, lambda _: True)[
+            0
+        ]
 
     assert rewritten(before, rewrite) == after
 
@@ -248,11 +250,11 @@ def test_buffer(annotation: str) -> None:
         ("super().__init__()", "self.m = f(1); self.m = f(2)"),
         ("super().__init__()", "self.m = self.n = f(1)"),
     ],
-    ids=["before the set-up", "set twice", "two targets"],
+    ids=["before the set-up", "set twice, once to what is no tensor", "two targets"],
 )
 def test_no_buffer(first: str, second: str) -> None:
     def rewrite(source: SourceFile) -> Fix | None:
-        fixes = register_buffer(find(source, "self.m", ast.stmt), "m", Safety.SAFE)
+        fixes = register_buffer(find(source, "self.m", ast.stmt), "m", Safety.SAFE, lambda _: False)
         return fixes[0] if fixes else None
 
     assert rewritten(CLASS.format(first=first, second=second), rewrite) is None
