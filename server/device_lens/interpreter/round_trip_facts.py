@@ -75,7 +75,10 @@ def followed(machine: Machine, seen: LibraryCall) -> None:
         _report(machine, found, seen)
     elif copies.get(seen.value) is None and type(seen.value) is not Const:
         nested = getattr(seen.node.func, "value", None) is found.site.node
-        copies.put(seen.value, _copy(machine, seen) if nested and seen.name in _DOWN else found)
+        note = _copy(machine, seen) if nested and seen.name in _DOWN else found
+        several = seen.value.items if type(seen.value) is TupleValue else ()
+        for made in (seen.value, *several):
+            copies.put(made, note)
 
 
 def _source(machine: Machine, seen: LibraryCall) -> HostCopy | None:
