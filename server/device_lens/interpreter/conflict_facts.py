@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import (
     CPU,
+    UNKNOWN_DEVICE,
     Agreement,
     Device,
     SymbolicDevice,
@@ -14,7 +15,9 @@ from device_lens.domain.device import (
     is_accelerator,
 )
 from device_lens.domain.guard import Guarded, Literals, assume_all
+from device_lens.domain.heap import ModuleObject
 from device_lens.domain.trail import Site, Trail
+from device_lens.domain.values import Tensor
 from device_lens.interpreter import cuda_facts, places
 from device_lens.interpreter.container_parts import kept_in
 from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
     from device_lens.interpreter.machine import Machine
 
+_LOST_MOVES = ("discarded", "loop-variable")
+"""Origins that say more than that the operand is part of a module."""
 _CALLING = ("forward", "__call__", "generate")
 """Methods that run the module itself."""
 
@@ -56,10 +61,18 @@ def conflict(
         return
     if not wants_cpu:
         stray.origin = _of_container(machine, stray, other) or stray.origin
-    known = machine.findings.conflicts.get(node)
+    if certainty is Certainty.SURE:
+        _forget_written(machine, node, frame)
+    key = node
+    known = machine.findings.conflicts.get(key)
+    if known is not None and _is_another(known.stray.origin, stray.origin):
+        key = node, stray.origin.site.node
+        known = machine.findings.conflicts.get(key)
+        if certainty is Certainty.POSSIBLE:
+            return
     if known is not None and rank(known.certainty) <= rank(certainty):
         return
-    machine.findings.conflicts[node] = Conflict(
+    machine.findings.conflicts[key] = Conflict(
         machine.site(node, frame),
         operation,
         stray,
@@ -71,6 +84,26 @@ def conflict(
         wants_cpu=wants_cpu,
         call_chain=_call_chain(machine, frame),
     )
+
+
+def _is_another(known: Origin, origin: Origin) -> bool:
+    """Whether two strays of one operation come from two factories: each is to be told of."""
+    return known.kind == origin.kind == "factory" and known.site.node is not origin.site.node
+
+
+def _forget_written(machine: Machine, node: Any, frame: Frame) -> None:
+    """Makes what an operation in place was to write into unknown, as the result of any other is
+    after a conflict: `mask.scatter_(1, index, 1)`."""
+    function = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(function, ast.Attribute) or not isinstance(function.value, ast.Name):
+        return
+    if not function.attr.endswith("_") or function.attr.endswith("__"):
+        return
+    value = machine.evaluate(function.value, frame)
+    if type(value) is Tensor:
+        from device_lens.interpreter.assignment import assign_name
+
+        assign_name(machine, function.value.id, value.with_(device=UNKNOWN_DEVICE), frame)
 
 
 def _operand(
@@ -114,6 +147,8 @@ def _as_part(machine: Machine, first: Operand, second: Operand) -> OwnPart | Non
     an accelerator."""
     for operand, beside in ((first, second), (second, first)):
         if operand.device is not CPU or not is_accelerator(beside.device):
+            continue
+        if operand.origin.kind in _LOST_MOVES:
             continue
         part = own_part(machine, operand.trail)
         if part is not None:
@@ -172,7 +207,10 @@ def origin_of(
     if cuda_facts.met(machine, trail.site.node, trail.site):
         return Origin("cuda-block", trail.site, _factory(trail))
     if trail.kind == "created" and _on_default(trail.site.node):
-        return Origin("parameter" if parameter else "factory", trail.site, _factory(trail))
+        kind = "parameter" if parameter else "factory"
+        if not parameter and _makes_module(machine, trail.site.node):
+            kind = "other"  # a copy of a parameter, which was right where it was made
+        return Origin(kind, trail.site, _factory(trail))
     if trail.kind == "moved":
         return Origin("moved", trail.site, text)
     if trail.kind == "loaded":
@@ -187,16 +225,25 @@ def _on_default(node: Any) -> bool:
     )
 
 
+def _makes_module(machine: Machine, node: Any) -> bool:
+    seen = machine.recorder.seen.get(node, ())
+    return any(type(entry.value) is ModuleObject for entry in seen)
+
+
 def _factory(trail: Trail) -> str:
     node = trail.site.node
     return ast.unparse(node.func) if isinstance(node, ast.Call) else "a factory"
 
 
 def _order(first: Operand, second: Operand, wants_cpu: bool) -> tuple[Operand, Operand]:
-    """Which operand strays: the one on the host beside an accelerator or a symbol; an input
-    rather than a parameter; what a factory made rather than what was moved."""
+    """Which operand strays: the one whose move was lost; the one on the host beside an accelerator
+    or a symbol; an input rather than a parameter; what a factory made rather than what was
+    moved."""
     if wants_cpu:
         return (first, second) if is_accelerator(first.device) else (second, first)
+    lost = (first.origin.kind in _LOST_MOVES, second.origin.kind in _LOST_MOVES)
+    if lost[0] != lost[1]:
+        return (first, second) if lost[0] else (second, first)
     hosts = (first.device is CPU, second.device is CPU)
     if first.is_parameter != second.is_parameter:
         return (second, first) if first.is_parameter else (first, second)

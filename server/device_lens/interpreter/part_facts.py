@@ -36,6 +36,8 @@ def own_part(machine: Machine, trail: Trail | None) -> OwnPart | None:
         frame = machine.stack[depth]
         module = frame.self_value
         if type(module) is ModuleObject and _holds(module, trail):
+            if module.own.get("moved") is not None:
+                return None  # it was made since
             while depth and machine.stack[depth - 1].self_value is module:
                 depth -= 1
             return _called(machine, machine.stack[depth], module)

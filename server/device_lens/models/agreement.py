@@ -33,7 +33,7 @@ def common_device(
     first = operands[0]
     device = first[0].device
     chosen = first
-    for operand in operands[1:]:
+    for number, operand in enumerate(operands[1:], 1):
         other = operand[0].device
         if other is device and other is not UNKNOWN_DEVICE:
             if chosen[0].zero_dim is not False and operand[0].zero_dim is False:
@@ -41,10 +41,27 @@ def common_device(
             continue
         pair = _Pair(services, operation, chosen, operand, scalars)
         device = widen_device(pair.merge(device, other, ()))
+        if pair.apart:
+            anchor = operand if chosen[0].device is CPU else chosen
+            _further(services, operation, anchor, operands[number + 1 :], scalars)
+            break
         if pair.right_rules:
             chosen = operand
     found: DeviceTree = combine(lambda leaf: UNKNOWN_DEVICE if leaf is _APART else leaf, device)
     return found
+
+
+def _further(
+    services: Services, operation: str, anchor: Placed, operands: list[Placed], scalars: bool
+) -> None:
+    """Reports what else is on the host beside an operand that is not, what a module gives by
+    name left out: each may have a cause of its own."""
+    for operand in operands:
+        place = operand[2]
+        named = isinstance(place, str) and not place.endswith("]")
+        if operand[0].device is CPU and not named:
+            pair = _Pair(services, operation, anchor, operand, scalars)
+            pair.merge(anchor[0].device, CPU, ())
 
 
 def device_beside(services: Services, operation: str, kept: Placed, other: Placed) -> DeviceTree:
@@ -81,6 +98,7 @@ class _Pair:
         self.right = right
         self.scalars = scalars
         self.right_rules = False
+        self.apart = False
 
     def merge(self, left: DeviceTree, right: DeviceTree, literals: Any) -> Any:
         atom = None
@@ -113,6 +131,7 @@ class _Pair:
             self.right_rules = True
             return right
         self._note(left, right, literals)
+        self.apart = self.apart or verdict is Agreement.DIFFERENT
         return _APART if verdict is Agreement.DIFFERENT else self._undecided(left, right)
 
     def _scalar_on_host(self, device: Any, tensor: Tensor) -> bool:

@@ -183,11 +183,11 @@ def placed_tensors(bound: Bound, value: Value, place: Place) -> Iterator[Placed]
         yield Tensor(UNKNOWN_DEVICE, requires_grad=None, leaf=None), value, place
     elif isinstance(value, (TupleValue, ListObject)):
         items, rest = bound.call.services.iterate(value)
+        for number, item in enumerate(items):
+            yield from placed_tensors(bound, item, item_of(place, number))
         if rest is not None:
             bound.tensors_complete = False
-            items = (*items, rest)
-        for item in items:
-            yield from placed_tensors(bound, item, place)
+            yield from placed_tensors(bound, rest, place)
     elif isinstance(value, DictObject):
         for item in value.entries.values():
             yield from placed_tensors(bound, item, place)
@@ -196,6 +196,11 @@ def placed_tensors(bound: Bound, value: Value, place: Place) -> Iterator[Placed]
     elif isinstance(value, HeapObject):
         bound.tensors_complete = False
         yield Tensor(UNKNOWN_DEVICE, requires_grad=None, leaf=None), value, place
+
+
+def item_of(place: Place, number: int) -> Place:
+    """An item of what is given at a place, by its number; of a list in a list, the outer item."""
+    return place if isinstance(place, str) and "[" in place else f"{place}[{number}]"
 
 
 def _of_tree(value: Guarded, place: Place) -> Iterator[Placed]:

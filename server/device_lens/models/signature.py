@@ -27,7 +27,8 @@ from device_lens.domain.values import Const, Tensor
 from device_lens.models.call import Call, Value
 
 Place = int | str
-"""How `Services` knows an argument: its position, -1 for the receiver, or its keyword."""
+"""How `Services` knows an argument: its position, -1 for the receiver, or its keyword; `0[2]` and
+`tensors[2]` are an item of what is given there."""
 
 
 class Role(Enum):

@@ -131,7 +131,7 @@ def test_a_hidden_state_left_on_the_host_is_told() -> None:
     lstm = call(services, "torch.nn.LSTM", 3, 4, device="cuda")
     state = TupleValue((tensor("cpu", 1, 2, 4), tensor("cpu", 1, 2, 4)))
     run(services, lstm, "__call__", tensor("cuda", 5, 2, 3), state)
-    assert services.conflicts == [("torch.nn.LSTM", 0, 1)]
+    assert services.conflicts == [("torch.nn.LSTM", 0, "1[0]"), ("torch.nn.LSTM", 0, "1[1]")]
 
 
 def test_packed_sequences_pass_through_recurrent_layers() -> None:

@@ -109,7 +109,7 @@ def test_arguments_that_have_to_be_on_the_host() -> None:
 
 def test_the_report_names_operation_operands_and_places() -> None:
     operation, left, right, literals, wants_cpu = conflicts("torch.cat", [THERE, HERE])[0]
-    assert (operation, left, right) == ("torch.cat", (THERE, 0), (HERE, 0))
+    assert (operation, left, right) == ("torch.cat", (THERE, "0[0]"), (HERE, "0[1]"))
     assert (literals, wants_cpu) == ((), False)
     assert conflicts("torch.Tensor.__add__", THERE, HERE)[0][0] == "+"
     method = conflicts("torch.Tensor.matmul", THERE, HERE)[0]

@@ -8,6 +8,7 @@ from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.values import Const, Dim, Shape, Tensor, TupleValue
 from device_lens.models.agreement import Placed
 from device_lens.models.call import Call, Value, tensor_of
+from device_lens.models.operands import item_of
 from device_lens.models.torch.module import get_attribute
 from device_lens.models.torch.nn_layer import agreeing, constructor_arguments, factory
 from device_lens.models.torch.nn_shapes import number
@@ -146,10 +147,12 @@ def _operands(call: Call, module: ModuleObject, given: Value) -> list[Placed]:
         if held is not None:
             found.append((held, weight, f"self.{name}"))
     state = call.get(1, "hx")
-    for value in state.items if type(state) is TupleValue else (state,):
+    place = call.place(1, "hx")
+    for index, value in enumerate(state.items if type(state) is TupleValue else (state,)):
         held = tensor_of(value)
         if held is not None:
-            found.append((held, value, call.place(1, "hx")))
+            own = item_of(place, index) if type(state) is TupleValue else place
+            found.append((held, value, own))
     return found
 
 
