@@ -30,6 +30,7 @@ from device_lens.domain.heap import (
     ModuleObject,
     Parameter,
 )
+from device_lens.domain.objects import one_of
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     NONE,
@@ -181,6 +182,10 @@ def join_blind(left: Any, right: Any) -> Any:
             return TupleValue(tuple(join_blind(a, b) for a, b in pairs), left.names)
     elif type(left) in _TENSORS and type(right) in _TENSORS:
         return _join_tensors_blindly(_tensor(left), _tensor(right))
+    elif type(left) is Instance and type(right) is Instance:
+        either = one_of(left, right)
+        if either is not None:
+            return either
     tensors = [found for found in (_whole(left), _whole(right)) if found is not None]
     if len(tensors) == 2:
         return _join_tensors_blindly(*tensors)

@@ -11,6 +11,7 @@ from device_lens.domain.join import join
 from device_lens.domain.values import NONE, TupleValue, Unknown
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
+from device_lens.models.python import dict_classes
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any], bool]
 """Positional values, keyword values, and whether these are all."""
@@ -40,7 +41,9 @@ def evaluate_arguments(
         value = machine.evaluate(keyword.value, frame)
         if keyword.arg is not None:
             kwargs[keyword.arg] = value
-        elif type(value) is DictObject:
+            continue
+        value = dict_classes.mapping(value)
+        if type(value) is DictObject:
             kwargs.update({k: v for k, v in value.entries.items() if isinstance(k, str)})
             complete = complete and value.rest is None
         elif type(value) is Guarded:

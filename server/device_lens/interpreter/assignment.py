@@ -5,15 +5,17 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from device_lens.domain import objects
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace, Scope
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import HeapObject, Instance, ListObject, ModuleObject, Parameter
-from device_lens.domain.join import join_all
+from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.values import NONE, Const, Tensor, Unknown
 from device_lens.interpreter import reports
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import NEXT, Machine
 from device_lens.models.call import tensor_of
+from device_lens.models.python import dict_classes
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.parts import all_parts
 
@@ -113,9 +115,17 @@ def set_attribute(
         return
     if kind is ModuleObject:
         _set_in_module(machine, receiver, name, value, node, frame, source)
+    elif kind is Instance and dict_classes.takes_attribute(receiver):
+        from device_lens.interpreter.expressions import put
+
+        put(machine, dict_classes.mapping(receiver), Const(name), value)
+    elif kind is Instance and name == "__dict__" and value is receiver:
+        write(receiver.fields, dict_classes.AS_ATTRIBUTES, Const(True))
     elif kind is Instance:
         if not _set_property(machine, receiver, name, value, node, frame):
             write(receiver.fields, name, value)
+            for each in objects.stands_for(receiver):
+                write(each.fields, name, join_blind(each.fields.get(name, value), value))
     elif kind is Parameter:
         _set_in_parameter(machine, receiver, name, value)
     elif kind is Namespace:

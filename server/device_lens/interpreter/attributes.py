@@ -35,7 +35,7 @@ from device_lens.interpreter.conditions import symbol_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
-from device_lens.models.python import records
+from device_lens.models.python import dict_classes, records
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.evidence import PLAIN
 
@@ -158,13 +158,18 @@ def _missing_attribute(
 ) -> Any:
     """An attribute that nothing defines: through `__getattr__`, else an unknown that stays the
     same each time."""
+    item = dict_classes.attribute(receiver, name)
+    if item is not None:
+        return item
     if type(receiver.cls) is ClassValue and not name.startswith("__"):
         getter = receiver.cls.lookup("__getattr__")
         if type(getter) is Function and machine.current_call != (getter, name):
-            machine.current_call = (getter, name)
-            return calls.call(
-                machine, BoundMethod(receiver, getter), (Const(name),), {}, node, frame
-            )
+            before, machine.current_call = machine.current_call, (getter, name)
+            bound = BoundMethod(receiver, getter)
+            try:
+                return calls.call(machine, bound, (Const(name),), {}, node, frame)
+            finally:
+                machine.current_call = before
     unknown = Unknown(name)
     machine.journal.write(receiver.fields, name, unknown)
     return unknown

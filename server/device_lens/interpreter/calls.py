@@ -262,7 +262,8 @@ def _forward(
 ) -> Any:
     """A module's `forward`, the program's own or the library's."""
     if type(module.cls) is ClassValue:
-        for name in ("__call__", "forward"):
+        replaced = type(module.fields.get("forward")) in (Function, BoundMethod, Partial)
+        for name in ("__call__",) if replaced else ("__call__", "forward"):
             found = module.cls.lookup(name)
             if type(found) is Function:
                 own = (module, *args)

@@ -14,6 +14,7 @@ from device_lens.interpreter.class_attributes import METACLASS
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
+from device_lens.models.python import dict_classes
 from device_lens.models.python.records import annotated_names
 
 
@@ -210,6 +211,8 @@ def made_by_new(machine: Machine, cls: ClassValue, node: Any) -> Any:
 def bare_object(machine: Machine, cls: ClassValue, node: Any) -> Instance:
     """What `object.__new__(cls)` makes."""
     found: Instance = ModuleObject(cls, node) if cls.is_module else Instance(cls, node)
+    if not cls.is_module:
+        dict_classes.hold(found, node)
     if found.site is not None and cls.is_module and _hides_parts(machine, cls):
         machine.journal.write(found.own, "opaque", True)  # type: ignore[attr-defined]
     return found
@@ -240,8 +243,8 @@ def initialise(
     creator = cls.lookup("__init__")
     if isinstance(creator, Function):
         calls.call(machine, BoundMethod(instance, creator), args, kwargs, node, frame, complete)
-    elif cls.data_fields is not None:
-        _fill(machine, instance, args, kwargs, node, frame)
+    elif (fields := _record_fields(cls)) is not None:
+        _fill(machine, instance, fields, args, kwargs, node, frame)
     else:
         bound = _inherited_creator(instance)
         if bound is not None:
@@ -271,16 +274,22 @@ def _run_post_init(machine: Machine, instance: Instance, node: Any, frame: Frame
         calls.call(machine, BoundMethod(instance, found), (), {}, node, frame)
 
 
+def _record_fields(cls: ClassValue) -> tuple[tuple[str, Any], ...] | None:
+    """The fields of the nearest dataclass, whose `__init__` a class without the decorator has."""
+    return next((each.data_fields for each in cls.mro if each.data_fields is not None), None)
+
+
 def _fill(
     machine: Machine,
     instance: Instance,
+    fields: tuple[tuple[str, Any], ...],
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     node: Any,
     frame: Frame,
 ) -> None:
     """A dataclass's generated `__init__`."""
-    for index, (name, default) in enumerate(instance.cls.data_fields or ()):
+    for index, (name, default) in enumerate(fields):
         if index < len(args):
             value = args[index]
         elif name in kwargs:

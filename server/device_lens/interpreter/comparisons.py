@@ -35,6 +35,8 @@ from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.interpreter.operators import is_tensor, parts
 from device_lens.models import registry
 from device_lens.models.call import device_of
+from device_lens.models.methods import find_method
+from device_lens.models.python import dict_classes
 
 _COMPARE: dict[type, tuple[str, Any]] = {
     ast.Eq: ("eq", operator.eq),
@@ -196,6 +198,8 @@ def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
     if type(left) is Guarded or type(right) is Guarded:
         return combine(lambda a, b: _contains(machine, node, a, b), left, right)
     key = key_of(left)
+    if find_method(right, "__contains__") is None:
+        right = dict_classes.mapping(right)
     if type(right) is Const and isinstance(right.value, str) and type(left) is Const:
         return str(left.value) in right.value
     if key is not MISSING:

@@ -26,6 +26,7 @@ from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.models import registry
 from device_lens.models.numbers import text_begun
+from device_lens.models.python import dict_classes
 from device_lens.models.python.text_cases import by_cases
 
 BUILTIN_CONSTANTS = {"True": True, "False": False, "None": None, "__debug__": True}
@@ -146,6 +147,7 @@ def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Any:
 
 def merge_mapping(machine: Machine, target: DictObject, value: Any) -> None:
     """`{**value}` and `target.update(value)`."""
+    value = dict_classes.mapping(value)
     if type(value) is DictObject:
         for key, item in value.entries.items():
             machine.journal.write(target.entries, key, item)

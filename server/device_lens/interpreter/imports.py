@@ -129,6 +129,17 @@ def _carried_out(machine: Machine, value: Any) -> Any:
     return member(machine, load(machine, value.path, value.module), value.attribute)
 
 
+def named(machine: Machine, text: str, frame: Frame) -> Any:
+    """`importlib.import_module(text)`, `sys.modules[text]`: dots in front are of the package."""
+    name = text.lstrip(".")
+    if text == frame.namespace.name:
+        return frame.namespace
+    path = machine.workspace.resolve(name, len(text) - len(name), frame.namespace.path)
+    if path is None:
+        return Unknown(name) if text != name else External(registry.canonical(name))
+    return load(machine, path, name)
+
+
 def submodule(machine: Machine, package: Namespace, name: str) -> Any:
     """A module inside a package, or None."""
     if not machine.workspace.is_package(package.path):

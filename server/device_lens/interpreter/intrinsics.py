@@ -22,7 +22,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import attributes
+from device_lens.interpreter import attributes, imports
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
@@ -343,6 +343,17 @@ def _vars(
     return DictObject({}, Unknown(), node)
 
 
+def _import_module(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    def load(name: Any) -> Any:
+        if type(name) is not Const or not isinstance(name.value, str):
+            return Unknown("a module")
+        return imports.named(machine, name.value, frame)
+
+    return combine(load, args[0]) if args else Unknown()
+
+
 def _eval(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
@@ -361,6 +372,7 @@ INTRINSICS: dict[str, Intrinsic] = {
     "builtins.locals": _locals,
     "builtins.globals": _globals,
     "builtins.vars": _vars,
+    "importlib.import_module": _import_module,
     "builtins.eval": _eval,
     "builtins.exec": _eval,
 }

@@ -27,6 +27,7 @@ from device_lens.domain.values import (
 from device_lens.interpreter import enumerations
 from device_lens.interpreter.memory import rough
 from device_lens.models import registry
+from device_lens.models.python import dict_classes
 from device_lens.models.torch.module import opaque_part
 from device_lens.models.torch.parts import REST, is_opaque
 
@@ -135,6 +136,9 @@ def _of_object(machine: Machine, value: Instance) -> Items:
             found = cls.lookup(name)
             if isinstance(found, Function):
                 return _through_method(machine, value, name, found)
+        items = dict_classes.held(value)
+        if items is not None:
+            return _keys(items)
         names: tuple[str, ...] = cls.foreign
     else:
         names = (cls.name, *registry.bases(cls.name))

@@ -8,7 +8,7 @@ from typing import Any
 
 from device_lens.domain.guard import Atom, Guarded
 from device_lens.domain.heap import MISSING, Delta, Instance, ListObject
-from device_lens.domain.join import flatten, join_blind, similar
+from device_lens.domain.join import flatten, join_all, join_blind, similar
 from device_lens.domain.path import Path
 from device_lens.domain.values import Const, External, Tensor, TupleValue, Unknown
 from device_lens.interpreter import effects, reports
@@ -295,7 +295,18 @@ def _give_up(machine: Machine, mark: int) -> None:
         new = table.get(key, MISSING)
         if old is MISSING or new is MISSING or isinstance(new, tuple) or _alike(old, new):
             continue
-        machine.journal.write(table, key, join_blind(old, new))
+        machine.journal.write(table, key, _either(old, new))
+
+
+def _either(old: Any, new: Any) -> Any:
+    """What a name is that a pass may have bound anew. Of two lists, one of what both hold: a list
+    that each pass makes from the one before is never the same."""
+    if type(old) is not ListObject or type(new) is not ListObject or similar(old, new):
+        return join_blind(old, new)
+    if old.kind != "list" or new.kind != "list":
+        return join_blind(old, new)
+    held = [each for each in (*old.items, old.rest, *new.items, new.rest) if each is not None]
+    return ListObject((), join_all(held) if held else None, "list", new.site)
 
 
 def _join_state(machine: Machine, mark: int, changes: Delta) -> None:
@@ -307,7 +318,7 @@ def _join_state(machine: Machine, mark: int, changes: Delta) -> None:
             continue
         if key == "rest" and old is None:
             continue  # what a list holds, if it holds anything
-        machine.journal.write(table, key, join_blind(new, old))
+        machine.journal.write(table, key, _either(new, old))
 
 
 def _runs(iterable: Any, items: tuple[Any, ...]) -> bool:

@@ -32,6 +32,7 @@ from device_lens.interpreter.expressions import merge_mapping, text_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.models.call import constant, tensor_of, treated_as_tensor
+from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, is_text, number, text_begun
 from device_lens.models.python.text_cases import by_cases
 
@@ -133,7 +134,8 @@ def _own_operator(
             found = calls.call_special(machine, value, method, (other,), node, frame)
             if found is not None:
                 return found
-    return None
+    of_library = find_method(left, f"__i{name}__") if in_place else None
+    return None if of_library is None else machine.invoke(of_library, (right,), {})
 
 
 def _unknown_operand(left: Any, right: Any) -> Any:

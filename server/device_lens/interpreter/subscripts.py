@@ -29,7 +29,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import attributes, calls
+from device_lens.interpreter import attributes, calls, imports
 from device_lens.interpreter.expressions import key_of, put
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import any_of
@@ -37,6 +37,7 @@ from device_lens.interpreter.machine import EVALUATORS, NEXT, Machine
 from device_lens.interpreter.sequences import CONTAINERS, of_constant, of_sequence
 from device_lens.models import registry
 from device_lens.models.call import constant
+from device_lens.models.python import dict_classes
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.parts import REST, is_opaque
 
@@ -73,6 +74,8 @@ def item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -
         return of_constant(receiver.value, index)
     if kind is Unknown:
         return _of_unknown(machine, receiver, index, node, frame)
+    if kind is External and receiver.name == "sys.modules" and isinstance(constant(index), str):
+        return imports.named(machine, constant(index), frame)
     if _is_table_of_names(receiver) and type(index) is Const:
         module = External(receiver.name.removesuffix(".__dict__"))
         return attributes.read(machine, module, str(index.value), node, frame)
@@ -143,6 +146,9 @@ def _of_object(machine: Machine, receiver: Instance, index: Any, node: Any, fram
         found = cls.lookup("__getitem__")
         if isinstance(found, Function):
             return calls.call(machine, BoundMethod(receiver, found), (index,), {}, node, frame)
+    items = dict_classes.held(receiver)
+    if items is not None:
+        return item(machine, items, index, node, frame)
     for prefix in _library_classes(receiver):
         if registry.function(prefix + ".__getitem__") is not None:
             return _library(machine, prefix, receiver, index, node, frame)
@@ -312,6 +318,10 @@ def _store_in_object(
             bound = BoundMethod(receiver, found)
             calls.call(machine, bound, (index, value), {}, node, frame)
             return
+    items = dict_classes.held(receiver)
+    if items is not None:
+        put(machine, items, index, value)
+        return
     for prefix in _library_classes(receiver):
         name = prefix + ".__setitem__"
         if registry.function(name) is not None:
@@ -337,7 +347,7 @@ def _store_in_array(
 
 def remove(machine: Machine, target: ast.Subscript, frame: Frame) -> None:
     """`del receiver[index]`."""
-    receiver = machine.evaluate(target.value, frame)
+    receiver = dict_classes.mapping(machine.evaluate(target.value, frame))
     key = key_of(machine.evaluate(target.slice, frame))
     if type(receiver) is DictObject and key is not MISSING:
         machine.journal.delete(receiver.entries, key)

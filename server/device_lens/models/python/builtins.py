@@ -21,6 +21,7 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, number, text, text_begun
+from device_lens.models.python import dict_classes
 from device_lens.models.python.text_cases import by_cases
 
 
@@ -217,7 +218,7 @@ def _len(call: Call) -> Value:
 def _dict(call: Call) -> Value:
     found = DictObject(site=call.site.node)
     if call.args:
-        source = call.args[0]
+        source = dict_classes.mapping(call.args[0])
         if type(source) is DictObject:
             found.entries.update(source.entries)
             found.fields["rest"] = source.rest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from device_lens.domain.code import BoundMethod, Function
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all
 from device_lens.domain.values import NONE, Const, Partial, TupleValue, Unknown
@@ -20,6 +21,16 @@ def _partial(call: Call) -> Value:
     if not call.args:
         return Unknown()
     return Partial(call.args[0], call.args[1:], dict(call.kwargs))
+
+
+def _method(call: Call) -> Value:
+    """`types.MethodType(function, obj)`."""
+    if len(call.args) != 2:
+        return Unknown()
+    function, receiver = call.args
+    if type(function) is Function:
+        return BoundMethod(receiver, function)
+    return Partial(function, (receiver,), {})
 
 
 def _reduce(call: Call) -> Value:
@@ -42,7 +53,7 @@ def _reduce(call: Call) -> Value:
     return join_all([total, once, twice])
 
 
-MOST_REDUCED = 8
+MOST_REDUCED = 32
 """Items that `reduce` takes one by one."""
 
 
@@ -211,6 +222,7 @@ def _null_context(call: Call) -> Value:
 
 def register() -> None:
     models: dict[str, Model] = {
+        "types.MethodType": _method,
         "functools.partial": _partial,
         "functools.partialmethod": _partial,
         "functools.reduce": _reduce,

@@ -10,6 +10,7 @@ from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
+from device_lens.models.python import dict_classes
 from device_lens.models.python.containers import clear, copy, unknown
 
 
@@ -116,7 +117,7 @@ def _update(call: Call) -> Value:
         return NONE
     for key, value in call.kwargs.items():
         call.write(target.entries, key, value)
-    for source in call.args:
+    for source in map(dict_classes.mapping, call.args):
         if type(source) is DictObject:
             for key, value in source.entries.items():
                 call.write(target.entries, key, value)

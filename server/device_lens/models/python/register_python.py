@@ -7,9 +7,11 @@ from device_lens.models.python import (
     commands,
     configuration,
     containers,
+    dict_classes,
     functions,
     getters,
     iterators,
+    json_texts,
     mappings,
     records,
     standard_library,
@@ -22,7 +24,9 @@ def register_all() -> None:
     iterators.register()
     containers.register()
     mappings.register()
+    dict_classes.register()
     functions.register()
+    json_texts.register()
     getters.register()
     records.register()
     configuration.register()

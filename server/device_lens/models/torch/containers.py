@@ -340,7 +340,12 @@ COMMON: dict[str, Model] = {
     "pop": _pop,
     "clear": _clear,
 }
-ORDERED: dict[str, Model] = {"append": _append, "extend": _extend, "insert": _insert}
+ORDERED: dict[str, Model] = {
+    "append": _append,
+    "extend": _extend,
+    "insert": _insert,
+    "__iadd__": _extend,
+}
 KEYED: dict[str, Callable[[Call], Value]] = {
     "keys": _keys,
     "values": _values,

@@ -223,7 +223,7 @@ def as_type(call: Call) -> Value:
 
 def _typed(call: Call, receiver: Value, value: Value) -> Value:
     dtype = dtypes.named(value)
-    if dtype is not None:
+    if dtype is not None or type(value) is DtypeValue:
         return convert(call, receiver, Conversion(None, dtype, True))
     if type(value) is Guarded:
         yes, no = (_typed(call, receiver, side) for side in (value.yes, value.no))

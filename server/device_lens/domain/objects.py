@@ -1,0 +1,49 @@
+"""One object for any of several that differ in numbers alone, as the clients of a list do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.heap import Instance
+from device_lens.domain.values import Const, TupleValue, Unknown
+
+ANY_OF = "<any of>"
+"""The field that has the objects that one stands for: what is set in it may be set in each."""
+
+
+def stands_for(value: Instance) -> tuple[Any, ...]:
+    """The objects that one stands for; none of an object of the program."""
+    found = value.fields.get(ANY_OF)
+    return found.items if type(found) is TupleValue else ()
+
+
+def one_of(left: Instance, right: Instance) -> Instance | None:
+    """An object that is either of two of one class, made at one place; None where they differ in
+    more than numbers."""
+    from device_lens.domain.join import similar
+
+    if left.cls is not right.cls or left.site is None or left.site is not right.site:
+        return None
+    names = left.fields.keys() - {ANY_OF}
+    if names != right.fields.keys() - {ANY_OF}:
+        return None
+    found = Instance(left.cls, left.site)
+    for name in left.fields:
+        if name == ANY_OF:
+            continue
+        mine, other = left.fields[name], right.fields[name]
+        if similar(mine, other, 2):
+            found.fields[name] = mine
+        elif _is_number(mine) and _is_number(other):
+            found.fields[name] = Unknown(str(name))
+        else:
+            return None
+    held = (*(stands_for(left) or (left,)), *(stands_for(right) or (right,)))
+    found.fields[ANY_OF] = TupleValue(held)
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    if type(value) is Const:
+        return type(value.value) in (int, float)
+    return type(value) is Unknown and not value.tensor_evidence
