@@ -48,11 +48,12 @@ def analyse(
     """
     program.begin(workspace, cancelled)
     run = _Run(program, workspace)
-    mattering = program.relevance.files((*entries, *targets))
-    for entry in dict.fromkeys((*entries, *(t for t in targets if run.is_script(t)))):
-        if entry in mattering:
-            run.script(entry)
-    run.library([target for target in targets if target in mattering])
+    run.all(targets, entries)
+    stale = [path for path, load in run.reached.items() if load.follows]
+    if stale:
+        program.drop(stale)  # they are asked for more than for what nobody calls now
+        run = _Run(program, workspace)
+        run.all(targets, entries)
     return run.facts(targets)
 
 
@@ -65,6 +66,14 @@ class _Run:
         self.scripts: list[tuple[str, Unit]] = []
         self.functions: list[Unit] = []
         self.reached: dict[str, Load] = {}
+
+    def all(self, targets: Sequence[str], entries: Sequence[str]) -> None:
+        """Runs the scripts, and what none of them reaches."""
+        mattering = self.program.relevance.files((*entries, *targets))
+        for entry in dict.fromkeys((*entries, *(t for t in targets if self.is_script(t)))):
+            if entry in mattering:
+                self.script(entry)
+        self.library([target for target in targets if target in mattering])
 
     def is_script(self, path: str) -> bool:
         file = self.workspace.source(path)

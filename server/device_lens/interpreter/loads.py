@@ -58,6 +58,9 @@ class Load:
     """What it changed for others, where that is taken back for now."""
     before: Delta | None = None
     """What was there when that was put back."""
+    follows: bool = False
+    """Whether it stands with the script of the same file, without a run of its own since: then it
+    tells nothing of its top level."""
     lacks: frozenset[str] = frozenset()
     """The names that have been bound in the script of the same file since, for which it was not run
     again."""

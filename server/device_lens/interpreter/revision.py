@@ -224,6 +224,7 @@ class Revision:
             if path not in self._program.loads:
                 continue
             unit, top = self._program.units.get(("script", path)), self._program.tops.get(path)
+            self._program.loads[path].follows = True
             if unit is None:
                 self._program.drop([path])
             elif unit.visits is not None and top is not None and top.splice is not None:

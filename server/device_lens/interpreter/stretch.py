@@ -112,9 +112,11 @@ class Stretch:
         around = lines[first:start], lines[stop + 1 : last + 1]
         return {word for part in around for word in _words("\n".join(part))}
 
-    def only_words(self, function: ast.stmt, names: set[str]) -> set[str]:
-        """Those of some names that the rest of the function mentions in texts or as attributes
-        alone; none where it may look names up by their texts."""
+    def really(self, function: ast.stmt, names: set[str]) -> set[str]:
+        """Those of some names that the rest of a function mentions otherwise than in texts or as
+        attributes; all where it may look names up by their texts."""
+        if not names:
+            return names
         own = set(map(id, self.body))
         used: set[str] = set()
         pending: list[ast.AST] = [function]
@@ -123,11 +125,11 @@ class Stretch:
             if id(node) in own:
                 continue
             if looks_up_texts(node):
-                return set()
+                return names
             if not isinstance(node, ast.Attribute | ast.Constant | ast.keyword):
                 used.update(identifiers(node))
             pending.extend(ast.iter_child_nodes(node))
-        return names - used
+        return names & used
 
 
 class Around(Protocol):
@@ -164,8 +166,8 @@ class AroundInFunction:
 
     def mentioned(self, stretch: Stretch, names: frozenset[str]) -> frozenset[str]:
         around = stretch.names_around(self._chunk, self._owner)
-        doubtful = names if around is None else around & names
-        return frozenset(doubtful - stretch.only_words(self._owner, set(doubtful)))
+        doubtful = set(names) if around is None else around & names
+        return frozenset(stretch.really(self._owner, doubtful))
 
 
 @lru_cache(8)

@@ -92,8 +92,7 @@ class AroundAtTop:
         found: set[str] = set()
         if self._chunk is not None and self._owner is not None:
             around = stretch.names_around(self._chunk, self._owner)
-            doubtful = names if around is None else around & names
-            found |= doubtful - stretch.only_words(self._owner, set(doubtful))
+            found |= stretch.really(self._owner, set(names) if around is None else around & names)
         own = self._own(stretch)
         passed = bool(own or stretch.start < len(stretch.block))
         behind = self._behind(stretch)

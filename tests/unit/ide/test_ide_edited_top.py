@@ -196,3 +196,24 @@ def test_a_module_that_others_import_runs_again(tmp_path: Path, runs: list[str])
     editing.agree()
     editing.edit("user", "prepare(torch", "from guarded import size\nprepare(size * torch")
     editing.agree()
+
+
+def test_a_file_that_is_no_script_for_a_moment(tmp_path: Path, runs: list[str]) -> None:
+    """What the module knows of its own top level is older than what was typed there."""
+    text = "import torch\n\nx = torch.ones(3).cuda()\n\n\ndef unused():\n    return x\n\n\n# end\n"
+    editing = Editing(tmp_path, {"train": text})
+    typed(editing, "train", "# end", "print(x); y = x.cpu()", runs)
+    editing.edit("train", "print(x); y = x.cpu()", "y = x.cpu()")
+    typed(editing, "train", "# end", "z = y + x", runs)
+    editing.edit("train", "y = x.cpu()", "print(x)")
+    editing.agree()
+
+
+def test_a_script_that_somebody_imports_later(tmp_path: Path, runs: list[str]) -> None:
+    editing = Editing(tmp_path, {"train": SCRIPT, "user": "x = 1\n"})
+    typed(editing, "train", "# last", "new = torch.ones", runs)
+    editing.said("user")
+    editing.edit("user", "x = 1", "from train import new\nprint(new(3))")
+    editing.agree()
+    editing.edit("train", "new = torch.ones", "new = torch.zeros")
+    editing.agree()
