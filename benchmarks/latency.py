@@ -318,7 +318,7 @@ def row(name: str, found: Measured, reference: float) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("file", type=Path)
-    parser.add_argument("line", type=int, help="counted from 1; a statement inside a function")
+    parser.add_argument("line", type=int, help="counted from 1; a statement")
     parser.add_argument("--root", type=Path, help="default: the folder of the file")
     parser.add_argument("--server", action="append", default=[], metavar="NAME=COMMAND")
     parser.add_argument("--rounds", type=int, default=2)

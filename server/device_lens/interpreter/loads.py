@@ -59,8 +59,8 @@ class Load:
     before: Delta | None = None
     """What was there when that was put back."""
     follows: bool = False
-    """Whether it stands with the script of the same file, without a run of its own since: then it
-    tells nothing of its top level."""
+    """Whether it is kept for its functions alone, beside the script of the same file: its top level
+    may have been typed in since, and tells nothing."""
     lacks: frozenset[str] = frozenset()
     """The names that have been bound in the script of the same file since, for which it was not run
     again."""

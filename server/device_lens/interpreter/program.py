@@ -233,11 +233,15 @@ class Program:
 
     def leave_alone(self) -> list[Load]:
         self._aside = []
-        alone = self.importers(
-            path
-            for path, load in self.loads.items()
-            if not load.shared and not self.is_ground(path)
-        )
+        gone: list[str] = []
+        for path, load in self.loads.items():
+            if load.shared:
+                continue
+            if path in self.edited and self.is_ground(path):
+                load.follows = True  # who else imports it runs it again
+            else:
+                gone.append(path)
+        alone = self.importers(gone)
         left = [load for path, load in self.loads.items() if path in alone]
         self.drop(alone)
         self.set_aside()
