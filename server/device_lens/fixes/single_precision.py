@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from device_lens.fixes.arguments import add_keyword
 from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place
 
 _DOUBLE = ("float64", "double")
@@ -20,4 +22,17 @@ def single_precision(place: Place) -> Fix | None:
         new = "float" if called else "float32"
         new_text = attribute.text[: -len(node.attr)] + new
         return Fix(f"Use float32: {new_text}", Safety.UNSAFE, (attribute.replace(new_text),))
-    return None
+    return _converted(place)
+
+
+def _converted(call: Place) -> Fix | None:
+    """`x.to(device)` → `x.to(device, dtype=torch.float32)`, where the dtype is not written."""
+    node, torch = call.node, name_for(call.source, "torch")
+    if torch is None or not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
+        return None
+    if not isinstance(node.func, ast.Attribute) or node.func.attr != "to":
+        return None
+    edit = add_keyword(call, "dtype", f"{torch}.float32")
+    if edit is None:
+        return None
+    return Fix(f"Use float32: dtype={torch}.float32", Safety.UNSAFE, (edit,))
