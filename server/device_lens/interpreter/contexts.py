@@ -25,6 +25,8 @@ CUDA_DEVICE = frozenset({"torch.cuda.device"})
 ENTERS = frozenset(f"contextlib.{kind}.enter_context" for kind in ("ExitStack", "AsyncExitStack"))
 PLACERS = ("device", "init", "meta", "empty", "cuda", "gpu", "materialize")
 """Parts of names of managers that are known to decide where what is made in their blocks goes."""
+SWITCHERS = ("grad", "inference", "frozen", "freeze")
+"""Parts of names of managers that may decide whether what their blocks compute has a graph."""
 _LEAVES = "<leaves>"
 """The field of a stack whose block runs: what ends the managers that it has entered."""
 
@@ -48,8 +50,10 @@ def enter(machine: Machine, manager: Any, expression: ast.expr, frame: Frame) ->
         return yielded(manager), _nothing
     if isinstance(manager, Instance) and type(manager.cls) is ClassValue:
         return _enter_own(machine, manager, expression, frame)
-    if type(manager) is Unknown and _may_place(expression):
+    if type(manager) is Unknown and _is_named(expression, PLACERS):
         return manager, _set(machine, "default_device", UNKNOWN_DEVICE)
+    if type(manager) is Unknown and _is_named(expression, SWITCHERS):
+        return manager, _set(machine, "grad", None)
     return manager, _nothing
 
 
@@ -59,7 +63,7 @@ def _enter_one_of(
     """One of several managers, such as `torch.device(d) if d else nullcontext()`: what each of them
     would change is changed where it is the one."""
     present = machine.globals["default_device"], machine.globals["grad"]
-    placer = _may_place(expression)
+    placer = _is_named(expression, PLACERS)
 
     def changes(leaf: Any) -> Any:
         if type(leaf) is DeviceValue:
@@ -88,12 +92,12 @@ def _enter_one_of(
     return tree, leave
 
 
-def _may_place(expression: ast.expr) -> bool:
-    """Whether the name of a manager that is not seen tells that it may decide where what is made
-    goes, as `init_on_device()`."""
+def _is_named(expression: ast.expr, words: tuple[str, ...]) -> bool:
+    """Whether the name of a manager that is not seen tells what it may decide: where what is made
+    goes, as `init_on_device()`, or whether gradients are kept, as `self.no_grad()`."""
     calls_in = [each.func for each in ast.walk(expression) if isinstance(each, ast.Call)]
     names = [getattr(each, "attr", getattr(each, "id", "")) for each in calls_in or [expression]]
-    return any(word in name.lower() for name in names for word in PLACERS)
+    return any(word in name.lower() for name in names for word in words)
 
 
 def _given(machine: Machine, expression: ast.expr, frame: Frame) -> tuple[Any, ...]:

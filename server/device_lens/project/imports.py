@@ -12,16 +12,19 @@ from collections.abc import Iterable, Iterator
 
 _INIT = "__init__.py"
 _MOST_ANSWERS = 200_000
+_LIBRARIES = frozenset("torch numpy torchvision torchaudio".split())
+"""What everybody imports by these names, whatever a folder of the project holds."""
 
 
 class ImportResolver:
     """Answers are remembered, negative ones too, until ``invalidate``."""
 
     def __init__(self, root: str, foreign: frozenset[str] = frozenset()) -> None:
-        """``foreign`` are top-level names that a folder without ``__init__.py`` must not take,
-        such as ``torch`` in ``tests/torch/``; those of the standard library never do."""
+        """``foreign`` are top-level names that a folder without ``__init__.py`` must not take, nor
+        a file beside the importer in its package, such as ``torch`` in ``tests/torch/``; those of
+        the standard library never do."""
         self.root = os.path.abspath(root)
-        self._foreign = foreign | sys.stdlib_module_names
+        self._foreign = foreign | _LIBRARIES | sys.stdlib_module_names
         self._answers: dict[tuple[str, int, str], str | None] = {}
         self._names: dict[str, frozenset[str]] = {}
         self._unsaved: frozenset[str] = frozenset()
@@ -79,21 +82,23 @@ class ImportResolver:
             return self._in_folder(folder, parts) if self._is_inside(folder) else None
         if not parts:
             return None
-        for base in dict.fromkeys(self._bases(folder)):
-            if parts[0] in self._foreign and not self._is_regular(base, parts[0]):
+        known = parts[0] in self._foreign
+        for base in dict.fromkeys(self._bases(folder, inside=not known)):
+            if known and not self._is_regular(base, parts[0]):
                 continue
             found = self._in_folder(base, parts)
             if found is not None:
                 return found
         return None
 
-    def _bases(self, folder: str) -> Iterator[str]:
+    def _bases(self, folder: str, inside: bool) -> Iterator[str]:
         """The folders that may be on the search path, the likeliest first: that which holds the
-        importer's package, those above it, ``src``, and last those inside the package."""
+        importer's package, those above it, ``src``, and last those inside the package, where the
+        name is no library's: ``import torch`` in ``utils/torch.py`` is not that file."""
         outside = folder
-        inside: list[str] = []
+        within: list[str] = []
         while self._has(outside, _INIT) and os.path.dirname(outside) != outside:
-            inside.append(outside)
+            within.append(outside)
             outside = os.path.dirname(outside)
         while self._is_inside(outside):
             yield outside
@@ -102,7 +107,8 @@ class ImportResolver:
             outside = os.path.dirname(outside)
         yield self.root
         yield os.path.join(self.root, "src")
-        yield from inside
+        if inside:
+            yield from within
 
     def _in_folder(self, folder: str, parts: list[str]) -> str | None:
         """The file of a dotted name below a folder."""
