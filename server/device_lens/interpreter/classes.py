@@ -252,7 +252,28 @@ def initialise(
         elif not isinstance(instance, ModuleObject):
             for name in cls.foreign:
                 machine.escape(args, kwargs, name)
+            _take_keywords(machine, instance, kwargs)
     _run_post_init(machine, instance, node, frame)
+
+
+def _take_keywords(machine: Machine, instance: Instance, kwargs: dict[str, Any]) -> None:
+    """What a creator that is not seen does with arguments that are called like attributes of the
+    class: records keep them, of others nobody knows."""
+    keeps = any(name.partition(".")[0] in _RECORDS for name in instance.cls.foreign)
+    declared = {
+        item.target.id
+        for owner in instance.cls.mro
+        for item in owner.node.body
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+    }
+    for name, value in kwargs.items() if instance.cls.foreign else ():
+        if name in declared or instance.cls.lookup(name) is not None:
+            kept = value if keeps else Unknown(name)
+            machine.journal.write(instance.fields, name, kept)
+
+
+_RECORDS = frozenset("pydantic pydantic_settings sqlmodel msgspec".split())
+"""Libraries whose classes keep what they are made with under the names of their fields."""
 
 
 def _inherited_creator(instance: Instance) -> BoundExternal | None:
