@@ -26,15 +26,18 @@ from device_lens.interpreter import attributes, imports
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
+from device_lens.models.call import tensor_of
+from device_lens.models.dtypes import TENSOR_TYPES
 from device_lens.models.numbers import is_number, is_text
 from device_lens.models.python.records import maker
 from device_lens.models.torch import module as torch_module
+from device_lens.models.torch.attributes import is_on
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
 Intrinsic = Callable[["Machine", tuple[Any, ...], dict[str, Any], Any, Frame], Any]
-_TENSOR_CLASSES = frozenset({"torch.Tensor", "torch.FloatTensor", "torch._C.TensorBase"})
+_TENSOR_CLASSES = frozenset({"torch.Tensor", "torch._C.TensorBase"})
 
 
 def super_value(machine: Machine, node: ast.Call, frame: Frame) -> Any:
@@ -73,12 +76,38 @@ def instance_condition(machine: Machine, value: Any, classes: Any) -> Any:
             names = tuple(class_name(cls) for cls in classes.items)
             return opaque(value, ("isinstance", names))
         return next(answer for answer in answers if answer is not False)
+    typed = _is_of_type(value, classes) if type(classes) is External else None
+    if typed is not None:
+        return combine(lambda leaf: _decided(leaf, classes), typed)
     answer = is_instance(machine, value, classes)
     if answer is not None:
         return answer
     if type(value) is Unknown:
         return opaque(value, ("isinstance", class_name(classes)))
     return opaque(Unknown(), "isinstance")
+
+
+def _is_of_type(value: Any, cls: External) -> Any:
+    """Whether a tensor is of a legacy type such as `torch.cuda.FloatTensor`, which tells dtype and
+    device; None for other values and classes."""
+    module, _, name = cls.name.rpartition(".")
+    dtype = TENSOR_TYPES.get(name)
+    tensor = tensor_of(value)
+    if dtype is None or tensor is None or module not in _TYPE_DEVICES:
+        return None
+    if tensor.dtype is not None and tensor.dtype != dtype:
+        return Const(False)
+    there = is_on(_TYPE_DEVICES[module], tensor.device)
+    if tensor.dtype is not None:
+        return there
+    return combine(lambda leaf: leaf if leaf == Const(False) else Unknown(), there)
+
+
+_TYPE_DEVICES = {"torch": "cpu", "torch.cuda": "cuda"}
+
+
+def _decided(answer: Any, cls: External) -> Any:
+    return answer.value if type(answer) is Const else opaque(Unknown(), class_name(cls))
 
 
 def class_name(cls: Any) -> Any:

@@ -8,6 +8,7 @@ import re
 from functools import partial
 from typing import Any
 
+from device_lens.domain.code import ClassValue
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.guard import Guarded, combine, negation
 from device_lens.domain.heap import (
@@ -21,6 +22,7 @@ from device_lens.domain.join import join_blind
 from device_lens.domain.values import (
     NONE,
     Const,
+    External,
     HostArray,
     Tensor,
     TupleValue,
@@ -109,11 +111,34 @@ def operate(
         merged = left if in_place else DictObject(dict(left.entries), left.rest, node)
         merge_mapping(machine, merged, right)
         return merged
+    if op is ast.BitOr and (classes := _union(left, right)):
+        return TupleValue(classes)
     if HostArray in kinds:
         return HostArray() if Unknown not in kinds or _is_number(left, right) else Unknown()
     if is_number(left) and is_number(right):
         return number()
     return _unknown_operand(left, right)
+
+
+def _union(left: Any, right: Any) -> tuple[Any, ...]:
+    """The classes of `left | right`, as in `isinstance(x, list | None)`; none where it is something
+    else."""
+    first, second = _classes(left), _classes(right)
+    return first + second if first and second else ()
+
+
+def _classes(value: Any) -> tuple[Any, ...]:
+    """The classes that an operand of a union names; none where it may be something else."""
+    if type(value) is TupleValue:
+        parts = tuple(map(_classes, value.items))
+        return sum(parts, ()) if all(parts) else ()
+    if value == NONE:
+        return (External("builtins.NoneType"),)
+    if type(value) is External:
+        module, _, name = value.name.rpartition(".")
+        named = module == "builtins" or (name[:1].isupper() and not name.isupper())
+        return (value,) if named else ()
+    return (value,) if type(value) is ClassValue else ()
 
 
 def _is_number(left: Any, right: Any) -> bool:
