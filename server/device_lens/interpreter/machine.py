@@ -19,6 +19,7 @@ from device_lens.domain.join import bounded, join, join_blind
 from device_lens.domain.path import ALWAYS
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
+    FALSE,
     BoundExternal,
     Const,
     External,
@@ -66,6 +67,7 @@ class Machine(ModelServices):
             "default_type": CPU,
             "current_cuda": Device("cuda"),
             "grad": True,
+            "no_gpu": FALSE,
         }
         self.errors: list[Exception] = []
         self.making: list[Any] = []

@@ -181,6 +181,9 @@ class ModelServices:
         grad = self.globals["grad"]
         return not grad if isinstance(grad, bool) else None
 
+    def gpus_hidden(self: Any) -> Any:
+        return self.globals["no_gpu"]
+
     def gradients_cleared(self: Any) -> bool:
         return gradient_text.cleared_before(*self.active_place())
 

@@ -9,6 +9,7 @@ from device_lens.domain.device import ANY_INDEX, Device
 from device_lens.domain.guard import leaves, primary
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.trail import Site
+from device_lens.domain.values import FALSE, TRUE
 from device_lens.interpreter import places
 from device_lens.interpreter.hardcoded_facts import among
 from device_lens.interpreter.rarer_facts import VisibleDevices
@@ -58,7 +59,13 @@ def _holds(machine: Machine, note: Mask | Start | None, seen: LibraryCall) -> bo
 
 def assigned(machine: Machine, seen: LibraryCall) -> None:
     """`os.environ[name] = value`."""
-    if len(seen.args) != 2 or constant(seen.args[0]) != VARIABLE or places.undecided(machine):
+    if len(seen.args) != 2 or constant(seen.args[0]) != VARIABLE:
+        return
+    hides = constant(seen.args[1]) in ("", "-1") and not _holds(
+        machine, machine.watched.started, seen
+    )
+    machine.journal.write(machine.globals, "no_gpu", TRUE if hides else FALSE)
+    if places.undecided(machine):
         return
     watched, site = machine.watched, machine.site(seen.node, seen.frame)
     text = constant(seen.args[1])

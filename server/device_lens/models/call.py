@@ -104,11 +104,15 @@ class Services(Protocol):
     def inference_mode(self) -> bool | None:
         """Whether autograd records nothing now (`no_grad`, `inference_mode`); None: unknown."""
 
+    def gpus_hidden(self) -> Value:
+        """Whether `CUDA_VISIBLE_DEVICES` hides all GPUs: a tree of constants."""
+
     def gradients_cleared(self) -> bool:
         """Whether the code around the call clears gradients before it and computes none since."""
 
     def set_global(self, name: str, value: Value) -> None:
-        """Sets interpreter-wide state: `default_device`, `default_type`, `current_cuda`, `grad`."""
+        """Sets interpreter-wide state: `default_device`, `default_type`, `current_cuda`,
+        `grad`, `no_gpu`."""
 
 
 class Call:

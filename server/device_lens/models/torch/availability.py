@@ -62,15 +62,30 @@ def is_available(kind: str) -> Model:
     """The model of a question such as `torch.cuda.is_available()`."""
 
     def model(call: Call) -> Value:
-        return Guarded(availability(kind, assumed_accelerator(call.services)), TRUE, FALSE)
+        there = Guarded(availability(kind, assumed_accelerator(call.services)), TRUE, FALSE)
+        return _unless_hidden(call, kind, there, FALSE)
 
     return model
+
+
+def _unless_hidden(call: Call, kind: str, there: Value, hidden: Value) -> Value:
+    """An answer about GPUs, and another one where the program hides all of them."""
+    if (assumed_accelerator(call.services) if kind == "accelerator" else kind) != "cuda":
+        return there
+
+    def answer(leaf: Value) -> Value:
+        if leaf == FALSE:
+            return there
+        return hidden if leaf == TRUE else call.unknown()
+
+    return combine(answer, call.services.gpus_hidden())
 
 
 def _count(kind: str) -> Model:
     def model(call: Call) -> Value:
         assumed = assumed_accelerator(call.services)
-        return device_count(assumed if kind == "accelerator" else kind, assumed)
+        asked = assumed if kind == "accelerator" else kind
+        return _unless_hidden(call, asked, device_count(asked, assumed), Const(0))
 
     return model
 
@@ -78,7 +93,13 @@ def _count(kind: str) -> Model:
 def _current_accelerator(call: Call) -> Value:
     assumed = assumed_accelerator(call.services)
     atom = availability("accelerator", assumed)
-    return Guarded(atom, DeviceValue(Device(assumed), placed=False), NONE)
+    there = Guarded(atom, DeviceValue(Device(assumed), placed=False), NONE)
+    return _unless_hidden(call, "accelerator", there, NONE)
+
+
+def _is_built(call: Call) -> Value:
+    """Whether PyTorch was built for CUDA, which it is where there are GPUs, hidden or not."""
+    return Guarded(availability("cuda", assumed_accelerator(call.services)), TRUE, FALSE)
 
 
 def _is_cpu_only(call: Call) -> Value:
@@ -95,11 +116,11 @@ def register_all() -> None:
             FUNCTIONS[text.removesuffix("()")] = is_available(kind)
     for name in words("torch.mps.is_available torch.backends.mps.is_built torch.has_mps"):
         FUNCTIONS[name] = is_available("mps")
-    FUNCTIONS["torch.backends.cuda.is_built"] = is_available("cuda")
-    FUNCTIONS["torch.cuda._is_compiled"] = is_available("cuda")
+    FUNCTIONS["torch.backends.cuda.is_built"] = _is_built
+    FUNCTIONS["torch.cuda._is_compiled"] = _is_built
     FUNCTIONS["torch.accelerator.current_accelerator"] = _current_accelerator
     for kind in words("cuda mps xpu accelerator"):
         FUNCTIONS[f"torch.{kind}.device_count"] = _count(kind)
     ATTRIBUTES["torch.version.cuda"] = _is_cpu_only
-    ATTRIBUTES["torch.has_cuda"] = is_available("cuda")
+    ATTRIBUTES["torch.has_cuda"] = _is_built
     ATTRIBUTES["torch.has_mps"] = is_available("mps")
