@@ -78,7 +78,9 @@ def instance_condition(machine: Machine, value: Any, classes: Any) -> Any:
         return next(answer for answer in answers if answer is not False)
     typed = _is_of_type(value, classes) if type(classes) is External else None
     if typed is not None:
-        return combine(lambda leaf: _decided(leaf, classes), typed)
+        return combine(
+            lambda leaf: leaf.value if type(leaf) is Const else opaque(leaf, "is"), typed
+        )
     answer = is_instance(machine, value, classes)
     if answer is not None:
         return answer
@@ -104,10 +106,6 @@ def _is_of_type(value: Any, cls: External) -> Any:
 
 
 _TYPE_DEVICES = {"torch": "cpu", "torch.cuda": "cuda"}
-
-
-def _decided(answer: Any, cls: External) -> Any:
-    return answer.value if type(answer) is Const else opaque(Unknown(), class_name(cls))
 
 
 def class_name(cls: Any) -> Any:
@@ -297,21 +295,29 @@ def _hasattr(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
     if len(args) == 2 and type(args[1]) is Const and isinstance(args[1].value, str):
-        value, name = args[0], args[1].value
-        if _surely_lacks(value, name):
-            return Const(False)
-        if type(value) is ModuleObject and _has_registered(value, name):
-            return Const(True)
-        if isinstance(value, Instance) and type(value.cls) is ClassValue:
-            return Const(True) if not value.cls.foreign or name in value.fields else Unknown()
-        if type(value) is TupleValue and value.names:
-            return Const(name == "_fields" or name in value.names)
-        if type(value) in (Tensor, Parameter):
-            qualified = "torch.Tensor." + name
-            known = registry.attribute(qualified) or registry.function(qualified)
-            return Const(known is not None)
-        if type(value) is Unknown:
-            return combine(Const, opaque(value, ("hasattr", name)))
+        name = args[1].value
+        return combine(lambda leaf: _has(leaf, name), args[0])
+    return Unknown()
+
+
+def _has(value: Any, name: str) -> Any:
+    """Whether a value has an attribute of that name: a tree of constants, or unknown."""
+    if _surely_lacks(value, name):
+        return Const(False)
+    if type(value) is ModuleObject and _has_registered(value, name):
+        return Const(True)
+    if isinstance(value, Instance) and type(value.cls) is ClassValue:
+        return Const(True) if not value.cls.foreign or name in value.fields else Unknown()
+    if type(value) is TupleValue and value.names:
+        return Const(name == "_fields" or name in value.names)
+    if type(value) in (Tensor, Parameter):
+        qualified = "torch.Tensor." + name
+        known = registry.attribute(qualified) or registry.function(qualified)
+        return Const(known is not None)
+    if type(value) is Const and type(value.value) in (bool, int, float, str):
+        return Const(hasattr(value.value, name))
+    if type(value) is Unknown:
+        return combine(Const, opaque(value, ("hasattr", name)))
     return Unknown()
 
 
