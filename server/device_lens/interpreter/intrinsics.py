@@ -294,10 +294,8 @@ def _set_some(machine: Machine, instance: Instance) -> None:
 def _hasattr(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
-    if len(args) == 2 and type(args[1]) is Const and isinstance(args[1].value, str):
-        name = args[1].value
-        return combine(lambda leaf: _has(leaf, name), args[0])
-    return Unknown()
+    name = args[1].value if len(args) == 2 and type(args[1]) is Const else None
+    return combine(lambda leaf: _has(leaf, name), args[0]) if type(name) is str else Unknown()
 
 
 def _has(value: Any, name: str) -> Any:
