@@ -32,6 +32,7 @@ from device_lens.interpreter import (
 )
 from device_lens.interpreter.facts import Kind, Transfer
 from device_lens.models.call import constant, device_of, tensor_of
+from device_lens.models.torch.transfers import is_called_dtype
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -155,7 +156,7 @@ def _target(
 
 
 def _names_device(value: Any) -> bool:
-    if type(value) is DtypeValue or value is None:
+    if type(value) is DtypeValue or value is None or is_called_dtype(value):
         return False
     if type(value) in (Tensor, Parameter):
         return True

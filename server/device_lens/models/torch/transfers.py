@@ -77,7 +77,7 @@ def _read(call: Call, found: Conversion, value: Value) -> None:
     if dtype is not None or type(value) is DtypeValue:
         found.dtype, found.converts = dtype, True
         return
-    if type(value) is Unknown and "dtype" in value.label.lower():
+    if is_called_dtype(value):
         found.converts = True
         return
     other = tensor_of(value) if not _device_like(value) else None
@@ -87,6 +87,11 @@ def _read(call: Call, found: Conversion, value: Value) -> None:
             found.device = _where_any(value)
         return
     found.device = asked(call.services, value, found.device or UNKNOWN_DEVICE)
+
+
+def is_called_dtype(value: Value) -> bool:
+    """Whether an unknown has the name of a dtype, and so is taken for one."""
+    return type(value) is Unknown and "dtype" in value.label.lower()
 
 
 def _where_any(value: Guarded) -> DeviceTree:
