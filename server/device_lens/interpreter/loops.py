@@ -299,13 +299,15 @@ def _give_up(machine: Machine, mark: int) -> None:
 
 
 def _either(old: Any, new: Any) -> Any:
-    """What a name is that a pass may have bound anew. Of two lists, one of what both hold: a list
-    that each pass makes from the one before is never the same."""
+    """What a name is that a pass may have bound anew. Of two lists of records, one of what both
+    hold: a list that each pass makes from the one before is never the same."""
     if type(old) is not ListObject or type(new) is not ListObject or similar(old, new):
         return join_blind(old, new)
     if old.kind != "list" or new.kind != "list":
         return join_blind(old, new)
     held = [each for each in (*old.items, old.rest, *new.items, new.rest) if each is not None]
+    if not all(type(each) is TupleValue for each in held):
+        return join_blind(old, new)
     return ListObject((), join_all(held) if held else None, "list", new.site)
 
 
