@@ -24,6 +24,7 @@ from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
 from device_lens.interpreter.findings import rank
 from device_lens.interpreter.part_facts import OwnPart, own_part
 from device_lens.models.call import tensor_of
+from device_lens.models.torch.availability import TEXTS, assumed_accelerator, availability
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -51,6 +52,8 @@ def conflict(
     first = _operand(machine, left, literals, node, frame)
     second = _operand(machine, right, literals, node, frame)
     if first is None or second is None or _decided_together(machine, first, second):
+        return
+    if _is_absent(machine, first) or _is_absent(machine, second):
         return
     part = None
     if not (first.is_parameter or second.is_parameter or wants_cpu):
@@ -128,6 +131,17 @@ def _operand(
         origin_of(machine, tensor.trail, site, text, parameter),
         is_parameter=parameter,
         is_unpacked=_is_unpacked(node, place),
+    )
+
+
+def _is_absent(machine: Machine, operand: Operand) -> bool:
+    """Whether an operand's accelerator is not there on the present path: what made it has failed
+    before."""
+    device = operand.device
+    return type(device) is Device and any(
+        atom == availability(device.type, assumed_accelerator(machine)) and not value
+        for atom, value in machine.path.literals
+        if atom.kind == "accelerator" and device.type in TEXTS
     )
 
 
