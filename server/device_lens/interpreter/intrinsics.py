@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
+from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join
@@ -22,7 +22,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import attributes, imports
+from device_lens.interpreter import attributes, scope_tables
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
@@ -354,46 +354,6 @@ def _callable(
     return Unknown()
 
 
-def _locals(
-    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
-) -> Any:
-    return DictObject(dict(frame.scope.names), None, node)
-
-
-def _globals(
-    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
-) -> Any:
-    return DictObject(dict(frame.namespace.scope.names), None, node)
-
-
-def _vars(
-    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
-) -> Any:
-    if args and isinstance(args[0], Instance):
-        return DictObject(args[0].fields, None, node)
-    if args and type(args[0]) is Namespace:
-        return attributes.read(machine, args[0], "__dict__", node, frame)
-    return DictObject({}, Unknown(), node)
-
-
-def _import_module(
-    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
-) -> Any:
-    def load(name: Any) -> Any:
-        if type(name) is not Const or not isinstance(name.value, str):
-            return Unknown("a module")
-        return imports.named(machine, name.value, frame)
-
-    return combine(load, args[0]) if args else Unknown()
-
-
-def _eval(
-    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
-) -> Any:
-    machine.skip_at(node, frame, "code made at run time is not followed")
-    return Unknown()
-
-
 INTRINSICS: dict[str, Intrinsic] = {
     "builtins.isinstance": _isinstance,
     "torch.is_tensor": _is_tensor,
@@ -402,10 +362,10 @@ INTRINSICS: dict[str, Intrinsic] = {
     "builtins.hasattr": _hasattr,
     "builtins.type": _type,
     "builtins.callable": _callable,
-    "builtins.locals": _locals,
-    "builtins.globals": _globals,
-    "builtins.vars": _vars,
-    "importlib.import_module": _import_module,
-    "builtins.eval": _eval,
-    "builtins.exec": _eval,
+    "builtins.locals": scope_tables.local_names,
+    "builtins.globals": scope_tables.global_names,
+    "builtins.vars": scope_tables.names_of,
+    "importlib.import_module": scope_tables.import_module,
+    "builtins.eval": scope_tables.evaluated,
+    "builtins.exec": scope_tables.evaluated,
 }

@@ -145,8 +145,7 @@ def opaque_part(module: ModuleObject, name: str) -> ModuleObject:
     if not isinstance(child, ModuleObject):
         child = ModuleObject(External(PART), module.site)
         child.own.update(opaque=True, parent=module)
-        module.modules[name] = child
-        child.standing.attached = True
+        module.modules[name], child.standing.attached = child, True
     return child
 
 
