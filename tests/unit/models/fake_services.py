@@ -65,6 +65,9 @@ class FakeServices:
     def inference_mode(self) -> bool | None:
         return not self.globals["grad"]
 
+    def gpus_hidden(self) -> Any:
+        return Const(False)
+
     def gradients_cleared(self) -> bool:
         return False
 
