@@ -104,9 +104,9 @@ class _Run:
         """Runs what no script has reached: top levels, then functions with symbols. What makes
         objects comes first: a method that only they call runs before anyone can move them."""
         program = self.program
-        called = set[Any]().union(*(unit.activated for _, unit in self.scripts))
+        activated = set[Any]().union(*(unit.activated for _, unit in self.scripts))
         for path in targets:
-            if self._is_ground(path) and not self._has_uncalled(path, called):
+            if self._is_ground(path) and not self._has_uncalled(path, activated):
                 continue
             program.stand()
             imports.load(program.machine, path, _module_name(path))
@@ -114,9 +114,6 @@ class _Run:
         wanted = [*targets, *(path for _, unit in self.scripts for path in unit.imports)]
         reached = program.reached(wanted)
         self.reached = {path: each for path, each in reached.items() if not self._is_ground(path)}
-        activated: set[Any] = set()
-        for _, unit in self.scripts:
-            activated |= unit.activated
         for load in self.reached.values():
             activated |= load.unit.activated
         settled = frozenset(activated)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from device_lens.ide.explain import explain
 from device_lens.ide.locations import Printer
 from device_lens.ide.project import Project
+from device_lens.interpreter import imports
 from device_lens.project.files import FileStore, Snapshot
 
 
@@ -50,3 +53,16 @@ class Editing:
         """Whether a project that sees all this for the first time says the same."""
         for name in self.texts:
             assert self.said(name) == self.said(name, self.fresh())
+
+
+def modules_run(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the modules and scripts whose top levels run as a whole from now on."""
+    names: list[str] = []
+    original = imports.run_module
+
+    def run(machine, namespace, top=None):  # type: ignore[no-untyped-def]
+        names.append(namespace.name)
+        original(machine, namespace, top)
+
+    monkeypatch.setattr(imports, "run_module", run)
+    return names

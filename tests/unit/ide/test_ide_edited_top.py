@@ -6,9 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from ide_editing import Editing
-
-from device_lens.interpreter import imports
+from ide_editing import Editing, modules_run
 
 SCRIPT = """\
 import torch
@@ -71,15 +69,7 @@ prepare(torch.ones(3))
 @pytest.fixture
 def runs(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The modules and scripts whose top levels run as a whole."""
-    names: list[str] = []
-    original = imports.run_module
-
-    def run(machine, namespace, top=None):  # type: ignore[no-untyped-def]
-        names.append(namespace.name)
-        original(machine, namespace, top)
-
-    monkeypatch.setattr(imports, "run_module", run)
-    return names
+    return modules_run(monkeypatch)
 
 
 def typed(editing: Editing, name: str, mark: str, statement: str, runs: list[str]) -> list[str]:

@@ -7,11 +7,11 @@ import gc
 from pathlib import Path
 
 import pytest
-from ide_editing import Editing
+from ide_editing import Editing, modules_run
 
 from device_lens.domain.heap import ModuleObject
 from device_lens.ide.places import range_of
-from device_lens.interpreter import former, imports, program
+from device_lens.interpreter import former, program
 from device_lens.interpreter.budget import Cancelled
 from device_lens.syntax.position import Position
 
@@ -69,15 +69,7 @@ FILES = {"layers": LAYERS, "net": NET, "train": TRAIN}
 @pytest.fixture
 def ran(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The modules whose top levels run, by their names."""
-    names: list[str] = []
-    original = imports.run_module
-
-    def run(machine, namespace, top=None):  # type: ignore[no-untyped-def]
-        names.append(namespace.name)
-        original(machine, namespace, top)
-
-    monkeypatch.setattr(imports, "run_module", run)
-    return names
+    return modules_run(monkeypatch)
 
 
 def test_typing_in_a_function_runs_no_module_again(tmp_path: Path, ran: list[str]) -> None:
