@@ -15,7 +15,8 @@ from device_lens.interpreter import effects, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.frames import Frame, LoopRecord
-from device_lens.interpreter.iteration import MAX_KEYS, any_of, are_keys, iterate, kinds_of
+from device_lens.interpreter.iteration import MAX_KEYS, any_of, are_keys, kinds_of
+from device_lens.interpreter.live import Live, sets_own_items
 from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
 from device_lens.models.python.iterators import ITERATORS
 from device_lens.models.torch.copying import fresh
@@ -29,7 +30,8 @@ MAX_UNROLLED = 6
 def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     iterable = machine.evaluate(node.iter, frame)
     _use_up(machine, node, iterable)
-    items, rest = iterate(machine, iterable)
+    live = Live(machine, node, iterable, frame)
+    items, rest = live.started
     reports.iterated(machine, node, iterable, frame)
     record = LoopRecord(
         node, frame.chunk, _trip_count(items, rest, iterable), _is_hot(node.iter, iterable, rest)
@@ -44,10 +46,13 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     changes = record.many and effects.changes_items(node, node.target, node.body, items)
     few = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
     if rest is None and (few or (changes and effects.one_by_one(items))):
-        flow = _unrolled(machine, record, node.body, frame, [bind(item) for item in items])
+        flow = _unrolled(machine, record, node.body, frame, live, bind)
     else:
         first = bind(items[0]) if items else bind(rest)
-        more = [bind(each) for each in _further(machine, node, items[1:], rest)]
+        more = [
+            _bind_of_now(live, node, bind, each)
+            for each in _further(machine, node, items[1:], rest)
+        ]
         surely_runs = _runs(iterable, items)
         places = effects.places_of_first(machine, node, node.body, items) if changes else None
         flow = _repeat(machine, record, node.body, frame, first, more, surely_runs, not items)
@@ -56,6 +61,17 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
         if record.many:
             effects.settle_gradients(machine, node, node.body, items)
     return flow or _otherwise(machine, record, node.orelse, frame)
+
+
+Binding = Callable[[Any], Callable[[], None]]
+"""What binds the target of a loop to an item."""
+
+
+def _bind_of_now(live: Live, node: Any, bind: Binding, value: Any) -> Callable[[], None]:
+    """Binds to an item of before the loop, or to what is there by the time of the pass."""
+    if sets_own_items(node):
+        return bind(value)
+    return lambda: bind(live.all(value))()
 
 
 def _otherwise(machine: Machine, record: LoopRecord, orelse: list[ast.stmt], frame: Frame) -> int:
@@ -120,15 +136,46 @@ def _unrolled(
     record: LoopRecord,
     body: list[ast.stmt],
     frame: Frame,
-    binders: list[Callable[[], None]],
+    live: Live,
+    bind: Binding,
 ) -> int:
     path = machine.path
-    record.repeats = len(binders) > MAX_UNROLLED
-    for bind in binders:
-        if _pass(machine, record, body, frame, bind, path):
+    items = live.started[0]
+    record.repeats = len(items) > MAX_UNROLLED
+    for index in range(len(items)):
+        if index and live.changed():
+            items, rest = live.read()
+            if not live.in_step or rest is not None or len(items) != len(live.started[0]):
+                return _open_ended(machine, record, body, frame, live, bind)
+        if _pass(machine, record, body, frame, bind(items[index]), path):
             record.ends = False
             return _after(machine, record, False)
+    if live.changed() and _is_longer(live):
+        return _open_ended(machine, record, body, frame, live, bind)
     return _after(machine, record, True)
+
+
+def _is_longer(live: Live) -> bool:
+    items, rest = live.read()
+    return not live.in_step or rest is not None or len(items) > len(live.started[0])
+
+
+def _open_ended(
+    machine: Machine,
+    record: LoopRecord,
+    body: list[ast.stmt],
+    frame: Frame,
+    live: Live,
+    bind: Binding,
+) -> int:
+    """The passes that are left of a loop whose body changes how many there are."""
+    record.trip_count = None
+    record.repeats = True
+
+    def more() -> None:
+        bind(live.all(any_of(*live.started)))()
+
+    return _repeat(machine, record, body, frame, more, [more], False, True)
 
 
 def _repeat(
