@@ -6,6 +6,7 @@ from functools import reduce
 from typing import Any
 
 from device_lens.domain.device import (
+    DeviceTree,
     flatten_device,
     join_devices,
     shared,
@@ -77,7 +78,7 @@ def join(condition: Any, left: Any, right: Any) -> Any:
         if kind is Trail:
             return _told(condition, left, right)
         if kind is Unknown:
-            return _join_unknowns(condition, left, right)
+            return _join_unknowns(left, right, join_devices(condition, left.device, right.device))
     if kind is tuple or type(right) is tuple:
         return _join_items(condition, left, right)
     if left is None or right is None:
@@ -85,9 +86,9 @@ def join(condition: Any, left: Any, right: Any) -> Any:
     return _usual(choose(condition, left, right), 0)
 
 
-def _join_unknowns(condition: Any, left: Unknown, right: Unknown) -> Unknown:
+def _join_unknowns(left: Unknown, right: Unknown, device: DeviceTree) -> Unknown:
     """What may be a part of either of two modules may be one of both."""
-    found = Unknown(left.label, join_devices(condition, left.device, right.device))
+    found = Unknown(left.label, device)
     if left.fields is not None or right.fields is not None:
         wholes = [each.fields.get(WHOLE) for each in (left, right) if each.fields is not None]
         known = tuple(each for each in wholes if each is not None)
@@ -176,6 +177,8 @@ def join_blind(left: Any, right: Any) -> Any:
     """Either of two values, with no condition that decides."""
     if left is right or similar(left, right):
         return left
+    if type(left) is Unknown and type(right) is Unknown:
+        return _join_unknowns(left, right, widen_device(combine(shared, left.device, right.device)))
     if type(left) is TupleValue and type(right) is TupleValue:
         if len(left.items) == len(right.items):
             pairs = zip(left.items, right.items, strict=True)
@@ -290,7 +293,9 @@ def similar(left: Any, right: Any, depth_left: int = 3) -> bool:
         return len(left.items) == len(right.items) and all(
             similar(a, b, depth_left) for a, b in zip(left.items, right.items, strict=True)
         )
-    if type(left) in (Unknown, HostArray):
+    if type(left) is Unknown:
+        return bool(left.device == right.device)
+    if type(left) is HostArray:
         return True
     if not depth_left or getattr(left, "site", None) is None:
         return bool(left == right)
