@@ -217,3 +217,23 @@ def any_of(items: tuple[Any, ...], rest: Any) -> Any:
     for item in items:
         result = item if result is None else join_blind(result, item)
     return result
+
+
+def surely_runs_over(iterable: Any, items: tuple[Any, ...]) -> bool:
+    """Whether a loop over it runs at least once: known items, a data loader, a range, a tensor's
+    known rows."""
+    if items:
+        return True
+    if type(iterable) is Tensor and iterable.shape:
+        return isinstance(iterable.shape[0], int) and iterable.shape[0] > 0
+    if isinstance(iterable, Instance):
+        return type(iterable.cls) is External
+    return bool(getattr(iterable, "kind", "") in ("range", "enumerate", "zip", "loader"))
+
+
+def trip_count(items: tuple[Any, ...], rest: Any, iterable: Any) -> int | None:
+    if rest is None:
+        return len(items)
+    fields = getattr(iterable, "fields", None)
+    count = fields.get("length") if isinstance(fields, dict) else None
+    return count if isinstance(count, int) else None

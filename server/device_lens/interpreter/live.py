@@ -116,9 +116,8 @@ def _changes(node: ast.AST, names: set[str], sources: set[str]) -> Iterator[bool
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         if node.func.attr in _CHANGERS and _as_read(node.func.value) in sources:
             yield False
-    elif isinstance(node, ast.AugAssign) and isinstance(node.target, _NAMED):
-        if _as_read(node.target) in sources:
-            yield False
+    elif isinstance(node, ast.AugAssign) and _as_read(node.target) in sources:
+        yield False
 
 
 def _as_read(node: ast.expr) -> str:

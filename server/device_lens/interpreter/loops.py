@@ -7,15 +7,22 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from device_lens.domain.guard import Atom, Guarded
-from device_lens.domain.heap import MISSING, Delta, Instance, ListObject
+from device_lens.domain.heap import MISSING, Delta, ListObject
 from device_lens.domain.join import flatten, join_all, join_blind, similar
 from device_lens.domain.path import Path
-from device_lens.domain.values import Const, External, Tensor, TupleValue, Unknown
+from device_lens.domain.values import Const, TupleValue, Unknown
 from device_lens.interpreter import effects, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.frames import Frame, LoopRecord
-from device_lens.interpreter.iteration import MAX_KEYS, any_of, are_keys, kinds_of
+from device_lens.interpreter.iteration import (
+    MAX_KEYS,
+    any_of,
+    are_keys,
+    kinds_of,
+    surely_runs_over,
+    trip_count,
+)
 from device_lens.interpreter.live import Live, sets_own_items
 from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
 from device_lens.models.python.iterators import ITERATORS
@@ -34,7 +41,7 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     items, rest = live.started
     reports.iterated(machine, node, iterable, frame)
     record = LoopRecord(
-        node, frame.chunk, _trip_count(items, rest, iterable), _is_hot(node.iter, iterable, rest)
+        node, frame.chunk, trip_count(items, rest, iterable), _is_hot(node.iter, iterable, rest)
     )
     if not items and rest is None:
         return machine.execute(node.orelse, frame)
@@ -53,7 +60,7 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
             _bind_of_now(live, node, bind, each)
             for each in _further(machine, node, items[1:], rest)
         ]
-        surely_runs = _runs(iterable, items)
+        surely_runs = surely_runs_over(iterable, items)
         places = effects.places_of_first(machine, node, node.body, items) if changes else None
         flow = _repeat(machine, record, node.body, frame, first, more, surely_runs, not items)
         if changes and not effects.stayed(machine, places):
@@ -368,26 +375,6 @@ def _join_state(machine: Machine, mark: int, changes: Delta) -> None:
         if key == "rest" and old is None:
             continue  # what a list holds, if it holds anything
         machine.journal.write(table, key, _either(new, old))
-
-
-def _runs(iterable: Any, items: tuple[Any, ...]) -> bool:
-    """Whether a loop over it runs at least once: known items, a data loader, a range, a tensor's
-    known rows."""
-    if items:
-        return True
-    if type(iterable) is Tensor and iterable.shape:
-        return isinstance(iterable.shape[0], int) and iterable.shape[0] > 0
-    if isinstance(iterable, Instance):
-        return type(iterable.cls) is External
-    return bool(getattr(iterable, "kind", "") in ("range", "enumerate", "zip", "loader"))
-
-
-def _trip_count(items: tuple[Any, ...], rest: Any, iterable: Any) -> int | None:
-    if rest is None:
-        return len(items)
-    fields = getattr(iterable, "fields", None)
-    count = fields.get("length") if isinstance(fields, dict) else None
-    return count if isinstance(count, int) else None
 
 
 def _is_hot(node: ast.expr, iterable: Any, rest: Any) -> bool:

@@ -139,6 +139,17 @@ def test_a_blind_join_names_a_device_only_where_tensors_agree(left: Any, right: 
             assert at_most(value_in(side.device, world), value_in(joined.device, world))
 
 
+@given(devices, devices)
+def test_of_unknowns_a_blind_join_names_a_device_only_where_they_agree(
+    one: Any, other: Any
+) -> None:
+    left, right = Unknown("u", one), Unknown("v", other)
+    joined = join_blind(left, right)
+    assert at_most(one, joined.device)
+    assert at_most(other, joined.device)
+    assert similar(left, right) == (one == other)
+
+
 @given(values)
 def test_flatten_is_idempotent(value: Any) -> None:
     once = flatten(value)
