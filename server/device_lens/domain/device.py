@@ -99,7 +99,7 @@ class SymbolicDevice:
 
 
 class UnknownDevice:
-    """Top: nothing is known."""
+    """Top: nothing is known. `UNKNOWN_DEVICE`, and `CONTESTED`."""
 
     __slots__ = ()
 
@@ -110,9 +110,17 @@ class UnknownDevice:
 
 
 UNKNOWN_DEVICE = UnknownDevice()
+CONTESTED = UnknownDevice()
+"""Where the result of an operation is that raises, its operands being on two devices: it never
+comes to be, and what is computed from it neither."""
 CPU = Device("cpu")
 META = Device("meta")
 DeviceTree = Union[Device, SymbolicDevice, UnknownDevice, Guarded]  # noqa: UP007
+
+
+def is_unknown(device: Any) -> bool:
+    """Whether nothing is known of a place."""
+    return type(device) is UnknownDevice
 
 
 class Agreement(Enum):
@@ -148,7 +156,7 @@ def agree(left: DeviceTree, right: DeviceTree) -> Agreement:
     """Compares two leaves. A current CUDA device is device 0, since a change of it is resolved
     where the tensor is made."""
     if left is right:
-        return Agreement.MAYBE if left is UNKNOWN_DEVICE else Agreement.SAME
+        return Agreement.MAYBE if is_unknown(left) else Agreement.SAME
     if not isinstance(left, Device) or not isinstance(right, Device):
         return Agreement.MAYBE
     if left.type != right.type:
@@ -160,7 +168,7 @@ def agree(left: DeviceTree, right: DeviceTree) -> Agreement:
 
 def same_everywhere(left: DeviceTree, right: DeviceTree) -> bool:
     if left == right:
-        return left is not UNKNOWN_DEVICE
+        return not is_unknown(left)
     if type(left) is Guarded or type(right) is Guarded:
         return False
     return agree(left, right) is Agreement.SAME

@@ -6,13 +6,7 @@ import ast
 import operator
 from typing import Any
 
-from device_lens.domain.device import (
-    ANY_INDEX,
-    UNKNOWN_DEVICE,
-    Agreement,
-    SymbolicDevice,
-    agree,
-)
+from device_lens.domain.device import ANY_INDEX, Agreement, SymbolicDevice, agree, is_unknown
 from device_lens.domain.guard import Atom, Guarded, choose, combine, negation
 from device_lens.domain.heap import MISSING, DictObject, ListObject
 from device_lens.domain.values import (
@@ -148,7 +142,7 @@ def _equal_devices(left: Any, right: Any) -> Any:
     placed = tuple(getattr(side, "placed", None) for side in (left, right))
 
     def leaf(a: Any, b: Any) -> Any:
-        if a is UNKNOWN_DEVICE or b is UNKNOWN_DEVICE:
+        if is_unknown(a) or is_unknown(b):
             return Guarded(Atom(""), True, False)
         if isinstance(a, SymbolicDevice) or isinstance(b, SymbolicDevice):
             return True if a is b else Guarded(Atom(""), True, False)

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
-from device_lens.domain.device import SymbolicDevice
+from device_lens.domain.device import SymbolicDevice, is_unknown
 from device_lens.domain.guard import Atom, Guarded, combine, negation, shared_atom
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject
 from device_lens.domain.values import (
@@ -123,9 +123,8 @@ def _narrow_call(machine: Machine, test: ast.Call, frame: Frame) -> None:
 
 def symbol_of(value: Unknown) -> Any:
     """The device that an unknown has if it is a tensor: a symbol of its own where none is known."""
-    from device_lens.domain.device import UNKNOWN_DEVICE
 
-    if value.device is UNKNOWN_DEVICE:
+    if is_unknown(value.device):
         parts = value.parts()
         symbol = parts.get("<device>")
         if symbol is None:

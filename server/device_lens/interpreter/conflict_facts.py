@@ -6,8 +6,8 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import (
+    CONTESTED,
     CPU,
-    UNKNOWN_DEVICE,
     Agreement,
     Device,
     SymbolicDevice,
@@ -106,7 +106,7 @@ def _forget_written(machine: Machine, node: Any, frame: Frame) -> None:
     if type(value) is Tensor:
         from device_lens.interpreter.assignment import assign_name
 
-        assign_name(machine, function.value.id, value.with_(device=UNKNOWN_DEVICE), frame)
+        assign_name(machine, function.value.id, value.with_(device=CONTESTED), frame)
 
 
 def _operand(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice, same_everywhere
+from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice, is_unknown, same_everywhere
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import DeviceValue, External, Tensor, TupleValue, Unknown
@@ -32,7 +32,7 @@ def _device(_: Recorder, value: DeviceValue) -> tuple[Kind, Any]:
 
 
 def _unknown(_: Recorder, value: Unknown) -> tuple[Kind, Any] | None:
-    if value.device is UNKNOWN_DEVICE:
+    if is_unknown(value.device):
         return None
     if isinstance(value.device, SymbolicDevice) and not value.tensor_evidence:
         return None
@@ -84,7 +84,7 @@ def _may_show(value: Any) -> bool:
     if type(value) is Guarded:
         return _may_show(value.yes) or _may_show(value.no)
     if type(value) is Unknown:
-        return value.device is not UNKNOWN_DEVICE
+        return not is_unknown(value.device)
     return type(value) in DESCRIBE
 
 

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Namespace
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device
+from device_lens.domain.device import CPU, Device, is_unknown
 from device_lens.domain.guard import Atom, Guarded, assume_all, negation, primary
 from device_lens.domain.heap import MISSING, Delta, Journal, moment
 from device_lens.domain.join import bounded, join, join_blind
@@ -135,7 +135,7 @@ class Machine(ModelServices):
             return Unknown()
         value = evaluator(self, node, frame)
         kind = type(value)
-        if kind in _NOT_SHOWN or (kind is Unknown and value.device is UNKNOWN_DEVICE):
+        if kind in _NOT_SHOWN or (kind is Unknown and is_unknown(value.device)):
             return value
         path = self.path
         if kind is Guarded:

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, is_accelerator
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, is_accelerator, is_unknown
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
 from device_lens.domain.trail import Site, Trail
@@ -209,11 +209,11 @@ def forget_moved_later(machine: Machine, module: ModuleObject) -> None:
     if type(module.cls) is not ClassValue:
         return
     for name, value in list(module.fields.items()):
-        if type(value) is Tensor and value.device is not UNKNOWN_DEVICE:
+        if type(value) is Tensor and not is_unknown(value.device):
             machine.unit.consulted.update(base.node for base in module.cls.mro)
             if usage_of(module.cls, name).moved_later:
                 machine.journal.write(module.fields, name, value.with_(device=UNKNOWN_DEVICE))
-        elif type(value) is DeviceValue and value.device is not UNKNOWN_DEVICE:
+        elif type(value) is DeviceValue and not is_unknown(value.device):
             machine.unit.consulted.update(base.node for base in module.cls.mro)
             if usage_of(module.cls, name).assigned_outside_init:
                 machine.journal.write(module.fields, name, DeviceValue(UNKNOWN_DEVICE))

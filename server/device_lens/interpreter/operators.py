@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
 from device_lens.domain.guard import Guarded, combine, negation
 from device_lens.domain.heap import (
     DictObject,
@@ -167,7 +167,7 @@ def _unknown_operand(left: Any, right: Any) -> Any:
     """Arithmetic on an unknown: wherever it is if it is a tensor."""
     for value, other in ((left, right), (right, left)):
         device = _device_if_tensor(value)
-        if device is UNKNOWN_DEVICE:
+        if is_unknown(device):
             continue
         if type(other) is Unknown or tensor_of(other) is not None:
             return Unknown("", device) if _device_if_tensor(other) == device else Unknown()

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.device import (
+    CONTESTED,
     CPU,
     UNKNOWN_DEVICE,
     Agreement,
     Device,
     DeviceTree,
-    UnknownDevice,
     agree,
+    is_unknown,
     widen_device,
 )
-from device_lens.domain.guard import Guarded, assume, combine, conjunction
+from device_lens.domain.guard import Guarded, assume, conjunction
 from device_lens.domain.values import Tensor, Unknown
 from device_lens.models.call import Services, treated_as_tensor
 
@@ -35,7 +36,7 @@ def common_device(
     chosen = first
     for number, operand in enumerate(operands[1:], 1):
         other = operand[0].device
-        if other is device and other is not UNKNOWN_DEVICE:
+        if other is device and not is_unknown(other):
             if chosen[0].zero_dim is not False and operand[0].zero_dim is False:
                 chosen = operand
             continue
@@ -47,8 +48,7 @@ def common_device(
             break
         if pair.right_rules:
             chosen = operand
-    found: DeviceTree = combine(lambda leaf: UNKNOWN_DEVICE if leaf is _APART else leaf, device)
-    return found
+    return device
 
 
 def _further(
@@ -67,15 +67,11 @@ def _further(
 def device_beside(services: Services, operation: str, kept: Placed, other: Placed) -> DeviceTree:
     """The device of an operand that the result lives with, whatever the other one's: unknown where
     the two surely differ, which is reported."""
-    merged = _Beside(services, operation, kept, other, False).merge(
-        kept[0].device, other[0].device, ()
-    )
-    found: DeviceTree = combine(lambda leaf: UNKNOWN_DEVICE if leaf is _APART else leaf, merged)
+    beside = _Beside(services, operation, kept, other, False)
+    found: DeviceTree = beside.merge(kept[0].device, other[0].device, ())
     return found
 
 
-_APART = UnknownDevice()
-"""The device of operands that were found apart: nothing more is said of them."""
 _OUTSIDE = frozenset("hpu ipu lazy privateuseone".split())
 """Backends outside of PyTorch: each decides for itself what it makes of a host tensor, and may
 compute the operation on the host."""
@@ -115,8 +111,8 @@ class _Pair:
         return yes if yes == no else Guarded(atom, yes, no)
 
     def _leaf(self, left: Any, right: Any, literals: Any) -> Any:
-        if left is _APART or right is _APART:
-            return _APART
+        if left is CONTESTED or right is CONTESTED:
+            return CONTESTED
         verdict = agree(left, right)
         if verdict is Agreement.SAME:
             return left if isinstance(left, Device) and left.index is not None else right
@@ -125,14 +121,14 @@ class _Pair:
             return right
         if self.scalars and self._scalar_on_host(right, self.right[0]):
             return left
-        if left is not UNKNOWN_DEVICE and self._scalar_perhaps(right, self.right[0]):
+        if not is_unknown(left) and self._scalar_perhaps(right, self.right[0]):
             return left
-        if right is not UNKNOWN_DEVICE and self._scalar_perhaps(left, self.left[0]):
+        if not is_unknown(right) and self._scalar_perhaps(left, self.left[0]):
             self.right_rules = True
             return right
         self._note(left, right, literals)
         self.apart = self.apart or verdict is Agreement.DIFFERENT
-        return _APART if verdict is Agreement.DIFFERENT else self._undecided(left, right)
+        return CONTESTED if verdict is Agreement.DIFFERENT else self._undecided(left, right)
 
     def _scalar_on_host(self, device: Any, tensor: Tensor) -> bool:
         return device is CPU and tensor.zero_dim is True
@@ -142,7 +138,7 @@ class _Pair:
         return self.scalars and device is CPU and tensor.zero_dim is None
 
     def _note(self, left: Any, right: Any, literals: Any) -> None:
-        if left is UNKNOWN_DEVICE or right is UNKNOWN_DEVICE:
+        if is_unknown(left) or is_unknown(right):
             return
         if any(isinstance(side, Device) and side.type in _OUTSIDE for side in (left, right)):
             return
@@ -167,11 +163,11 @@ class _Pair:
                 return device
             if device is CPU and (tensor.zero_dim is False or not self.scalars):
                 other = right if device is left else left
-                if other is UNKNOWN_DEVICE:
+                if is_unknown(other):
                     return device
                 if not self.scalars:
                     return UNKNOWN_DEVICE
-        known = left is not UNKNOWN_DEVICE and right is not UNKNOWN_DEVICE
+        known = not is_unknown(left) and not is_unknown(right)
         return left if known else UNKNOWN_DEVICE
 
 
@@ -179,4 +175,4 @@ class _Beside(_Pair):
     """A comparison after which the left operand's device counts."""
 
     def _leaf(self, left: Any, right: Any, literals: Any) -> Any:
-        return _APART if super()._leaf(left, right, literals) is _APART else left
+        return CONTESTED if super()._leaf(left, right, literals) is CONTESTED else left

@@ -12,6 +12,7 @@ from device_lens.domain.device import (
     DeviceTree,
     SymbolicDevice,
     flatten_device,
+    is_unknown,
     parse_device,
     some_device,
     widen_device,
@@ -190,7 +191,7 @@ def tensor_of(value: Value) -> Tensor | None:
     if kind is Parameter:
         return value.tensor  # type: ignore[no-any-return]
     if kind is Unknown:
-        if value.tensor_evidence or value.device is not UNKNOWN_DEVICE:
+        if value.tensor_evidence or not is_unknown(value.device):
             return Tensor(value.device, requires_grad=None, leaf=None)
         return None
     if kind is Guarded:

@@ -20,7 +20,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import cache
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.device import CPU, DeviceTree, is_unknown
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import NONE, Tensor, TupleValue
 from device_lens.models import dtypes, gradient
@@ -215,7 +215,7 @@ def tensor(
         device,
         dtype,
         shape,
-        operands.trail(device) if device is not UNKNOWN_DEVICE else None,
+        operands.trail(device) if not is_unknown(device) else None,
         requires_grad=needs,
         leaf=leaf,
         default_made=operands.default_made(device),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.device import CPU, DeviceTree, is_unknown
 from device_lens.domain.guard import leaves
 
 _OPERATORS = {
@@ -41,7 +41,7 @@ def place(device: DeviceTree) -> str:
 def _name(leaf: DeviceTree) -> str:
     if leaf is CPU:
         return "the CPU"
-    if leaf is UNKNOWN_DEVICE:
+    if is_unknown(leaf):
         return ""
     text = str(leaf)
     return text if " " in text else f"`{text}`"

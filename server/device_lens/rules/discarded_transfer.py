@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import ast
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, same_everywhere
+from device_lens.domain.device import CPU, Device, is_unknown, same_everywhere
 from device_lens.domain.guard import leaves
 from device_lens.fixes.assign_result import assign_result
 from device_lens.fixes.place import shown_below_cell
@@ -102,7 +102,7 @@ def _message(fact: Transfer, name: str, context: Context) -> str:
             f"not called. {quoted(name)} stays {on(fact.source)}{where}."
         )
     call = quoted(f".{fact.method}(…)")
-    said = fact.source is not UNKNOWN_DEVICE or isinstance(leaf(fact.target), Device)
+    said = not is_unknown(fact.source) or isinstance(leaf(fact.target), Device)
     alike = fact.moves and leaf(fact.source) is leaf(fact.target)
     if not said or (alike and not same_everywhere(fact.source, fact.target)):
         return (

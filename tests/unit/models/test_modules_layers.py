@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from fake_services import CUDA, FakeServices, call, run, tensor
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE
+from device_lens.domain.device import CONTESTED, CPU
 from device_lens.domain.guard import Atom, Guarded
 from device_lens.domain.heap import ListObject, Parameter
 from device_lens.domain.values import NONE, Tensor, TupleValue, Unknown
@@ -17,7 +17,7 @@ def test_input_and_parameters_must_agree() -> None:
     services = FakeServices()
     linear = call(services, "torch.nn.Linear", 3, 4)
     result = run(services, linear, "__call__", tensor("cuda", 2, 3))
-    assert result.device is UNKNOWN_DEVICE
+    assert result.device is CONTESTED
     assert services.conflicts == [("torch.nn.Linear", 0, "self.weight")]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from harness import CUDA, CUDA1, Recorder, call, conflicts, on, waits
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, SymbolicDevice
+from device_lens.domain.device import CONTESTED, CPU, UNKNOWN_DEVICE, SymbolicDevice
 from device_lens.domain.guard import Atom, Guarded
 from device_lens.domain.values import HostArray, Tensor, TupleValue, Unknown
 
@@ -137,7 +137,7 @@ def test_the_result_is_where_the_operands_are() -> None:
     assert call("torch.add", THERE, Unknown()).device is CUDA
     assert call("torch.add", HERE, Unknown()).device is CPU
     assert call("torch.add", POINT, Unknown()).device is UNKNOWN_DEVICE
-    assert call("torch.add", THERE, HERE).device is UNKNOWN_DEVICE
+    assert call("torch.add", THERE, HERE).device is CONTESTED
     assert call("torch.cat", Unknown("tensors")).device is UNKNOWN_DEVICE
     assert call("torch.cat", [THERE, Unknown()]).device is CUDA
 
@@ -154,7 +154,7 @@ def test_results_of_several_tensors_have_names() -> None:
     assert found.names == ("values", "indices")
     assert [item.device for item in found.items] == [CUDA, CUDA]
     assert call("torch.max", THERE).shape == ()
-    assert call("torch.Tensor.max", THERE, HERE).device is UNKNOWN_DEVICE
+    assert call("torch.Tensor.max", THERE, HERE).device is CONTESTED
     assert call("torch.Tensor.topk", THERE, 2).items[1].dtype == "int64"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice
+from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice, is_unknown
 from device_lens.domain.heap import Instance, ModuleObject
 from device_lens.domain.values import NONE, DeviceValue, External, Tensor, Unknown
 from device_lens.models.call import Call, Value, is_none
@@ -34,7 +34,7 @@ def _device(call: Call) -> Value:
     if not isinstance(module, ModuleObject):
         return call.unknown()
     found = home_device(module)
-    if found is not None and found is not UNKNOWN_DEVICE:
+    if found is not None and not is_unknown(found):
         return DeviceValue(found)
     memory = module.own.setdefault("unknowns", {})
     if "device" not in memory:

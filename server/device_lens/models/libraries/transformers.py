@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, is_unknown
 from device_lens.domain.heap import DictObject, Instance, ModuleObject
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import NONE, Const, DeviceValue, External, Tensor, Unknown
@@ -97,7 +97,7 @@ def _model(call: Call) -> Value:
     where = call.kwargs.get("device_map", NONE)
     if not is_none(where):
         device = _mapped(call, where)
-        return opaque(call, DISPATCHED if device is UNKNOWN_DEVICE else MODEL, device, dtype)
+        return opaque(call, DISPATCHED if is_unknown(device) else MODEL, device, dtype)
     if not call.complete or not _QUANTIZED.isdisjoint(call.kwargs):
         return opaque(call, DISPATCHED, UNKNOWN_DEVICE, dtype)
     return opaque(call, MODEL, call.services.default_device(), dtype)

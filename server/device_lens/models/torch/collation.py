@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE
+from device_lens.domain.device import CPU, is_unknown
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, ListObject, Parameter
 from device_lens.domain.values import Const, HostArray, Tensor, TupleValue, Unknown
@@ -84,7 +84,7 @@ def _made(call: Call, dtype: str | None, shape: Any) -> Tensor:
 def _presumed(item: Value) -> Value:
     """Items that are not known: on the host, where datasets keep them."""
     if type(item) is Unknown:
-        known = item.device is not UNKNOWN_DEVICE
+        known = not is_unknown(item.device)
         return item if known else Unknown(item.label or "a batch", CPU)
     return Unknown("a batch", CPU)
 

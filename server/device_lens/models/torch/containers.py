@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
 from device_lens.domain.guard import Atom, Guarded, combine, leaves
 from device_lens.domain.guard import choose as decide
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, Table
@@ -143,12 +143,12 @@ class Sequence(Container):
 
 def _kept(device: DeviceTree, before: DeviceTree) -> DeviceTree:
     """A device, where it was known before."""
-    return UNKNOWN_DEVICE if before is UNKNOWN_DEVICE else device
+    return UNKNOWN_DEVICE if is_unknown(before) else device
 
 
 def _is_known(value: Value) -> bool:
     tensor = tensor_of(value)
-    return tensor is not None and UNKNOWN_DEVICE not in leaves(tensor.device)
+    return tensor is not None and not any(map(is_unknown, leaves(tensor.device)))
 
 
 def as_parameter(call: Call, value: Value) -> Value:

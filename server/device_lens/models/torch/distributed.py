@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree, is_accelerator
+from device_lens.domain.device import Device, DeviceTree, is_accelerator, is_unknown
 from device_lens.domain.guard import Guarded, choose
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.values import NONE, TRUE, Tensor, TupleValue, Unknown
@@ -101,7 +101,7 @@ class Wrapper:
             if type(leaf) is Tensor:
                 trail = call.trail("moved", text, leaf.trail)
                 return leaf.with_(device=choose(where, device, leaf.device), trail=trail)
-            if type(leaf) is Unknown and leaf.device is not UNKNOWN_DEVICE:
+            if type(leaf) is Unknown and not is_unknown(leaf.device):
                 return Unknown(leaf.label)
             return leaf
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import NONE, External, Tensor, TupleValue, Unknown
@@ -187,7 +187,7 @@ def _of_value(call: Call) -> Value:
     given = call.args[:1] or tuple(call.kwargs.values())[:1]
     held = call.receiver.fields.get(HELD, ()) if isinstance(call.receiver, Instance) else ()
     made = _result(call, grad=True)
-    if made.device is UNKNOWN_DEVICE or any(not tensor.zero_dim for tensor, _ in held):
+    if is_unknown(made.device) or any(not tensor.zero_dim for tensor, _ in held):
         return _result(call, grad=True, others=given)
     tensors = [tensor for tensor in map(tensor_of, given) if tensor is not None]
     alike = all(tensor.device == made.device for tensor in tensors)

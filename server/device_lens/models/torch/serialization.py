@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.code import BoundMethod, Function
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, parse_device
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, is_unknown, parse_device
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, ModuleObject, Parameter
 from device_lens.domain.join import join_blind
@@ -98,7 +98,7 @@ def _by_table(table: DictObject, saved: DeviceTree) -> DeviceTree:
         source = parse_device(key) if isinstance(key, str) else None
         if source is not None and source is saved:
             return device_of(value) or UNKNOWN_DEVICE
-    return UNKNOWN_DEVICE if saved is UNKNOWN_DEVICE or table.rest is not None else saved
+    return UNKNOWN_DEVICE if is_unknown(saved) or table.rest is not None else saved
 
 
 def _by_function(call: Call, function: Value) -> DeviceTree:

@@ -11,6 +11,7 @@ from device_lens.domain.device import (
     Device,
     DeviceTree,
     agree,
+    is_unknown,
     widen_device,
 )
 from device_lens.domain.guard import Guarded, combine, leaves, primary
@@ -121,9 +122,7 @@ def convert(call: Call, receiver: Value, wish: Conversion) -> Value:
     tensor = tensor_of(receiver)
     if tensor is None:
         return call.unknown(UNKNOWN_DEVICE if wish.device is None else wish.device)
-    stays = wish.device is None or (
-        wish.device == tensor.device and tensor.device is not UNKNOWN_DEVICE
-    )
+    stays = wish.device is None or (wish.device == tensor.device and not is_unknown(tensor.device))
     same_dtype = not wish.converts or (wish.dtype is not None and wish.dtype == tensor.dtype)
     if stays and same_dtype and not wish.copies:
         if not wish.relays:
