@@ -44,9 +44,11 @@ def conflict(
     literals: Literals,
     wants_cpu: bool,
 ) -> None:
-    """Writes a conflict down, unless it rests on a condition without words or on there being no
-    accelerator."""
+    """Writes a conflict down, unless it rests on a condition without words, on there being no
+    accelerator, or on two that no machine has."""
     if places.without_accelerator(literals) or not all(atom.named for atom, _ in literals):
+        return
+    if places.on_no_machine(machine, literals):
         return
     node, frame = machine.active_place()
     first = _operand(machine, left, literals, node, frame)

@@ -11,6 +11,7 @@ from device_lens.domain.guard import Literals, assume_all, cases, describe
 from device_lens.domain.trail import Site
 from device_lens.interpreter import scan
 from device_lens.interpreter.facts import Loop
+from device_lens.models.torch.availability import TEXTS
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -86,9 +87,18 @@ def condition_text(machine: Machine, literals: Literals = ()) -> str | None:
     return describe(tuple(merged.items()))
 
 
+_NEVER_TOGETHER = {TEXTS["cuda"], TEXTS["mps"]}
+
+
 def without_accelerator(literals: Literals) -> bool:
     """Whether a case lies where there is no accelerator: nothing of ours to report there."""
     return any(atom.kind == "accelerator" and not value for atom, value in literals)
+
+
+def on_no_machine(machine: Machine, literals: Literals) -> bool:
+    """Whether a case on the present path needs two accelerators that no machine has together."""
+    found = {atom.text for atom, value in (*machine.path.literals, *literals) if value}
+    return found >= _NEVER_TOGETHER
 
 
 def primary_first(tree: Any) -> list[tuple[Literals, Any]]:
