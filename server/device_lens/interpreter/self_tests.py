@@ -8,7 +8,7 @@ where the programs that import it have its tensors, so these speak for what both
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -27,35 +27,48 @@ Hidden = Callable[[Recorder], frozenset[Any]]
 
 def hidden_nodes(scripts: Sequence[tuple[str, Unit]], reached: Reached, defined: Defined) -> Hidden:
     """What scripts that only try something out say of functions that a program runs too, and of the
-    methods of modules: a program may call these in ways that are not followed."""
-    testing = _testing(scripts, reached)
-    running = [unit for _, unit in scripts if unit not in testing]
+    methods of modules: a program may call these in ways that are not followed. Of an imported
+    script that trains, what the programs know nothing of in a function that they run too."""
+    imported = _imported(scripts, reached)
+    running = [unit for _, unit in scripts if unit not in imported]
 
     @cache
     def of(recorder: Recorder) -> frozenset[Any]:
-        unit = next((each for each in testing if recorder in each.recorders()), None)
+        unit = next((each for each in imported if recorder in each.recorders()), None)
         if unit is None:
             return frozenset()
         shared: set[Any] = set().union(*(each.activated for each in running))
+        if _trains(unit):
+            told = [each.seen for program in running for each in program.recorders()]
+            return frozenset(
+                node
+                for node in _walked(unit.entered & shared)
+                if not any(node in seen for seen in told)
+            )
         return frozenset(
-            inner
-            for node in unit.entered
-            if node in shared or _is_of_module(unit.defined.get(node) or defined(node))
-            for inner in ast.walk(node)
+            _walked(
+                node
+                for node in unit.entered
+                if node in shared or _is_of_module(unit.defined.get(node) or defined(node))
+            )
         )
 
     return of
 
 
-def _testing(scripts: Sequence[tuple[str, Unit]], reached: Reached) -> list[Unit]:
-    """Scripts that others import and that train nothing."""
+def _walked(functions: Iterable[Any]) -> Iterator[Any]:
+    return (inner for function in functions for inner in ast.walk(function))
+
+
+def _imported(scripts: Sequence[tuple[str, Unit]], reached: Reached) -> list[Unit]:
+    """Scripts that others import."""
     if len(scripts) < 2:
         return []
     wanted = [(path, frozenset(reached(unit.imports))) for path, unit in scripts]
     return [
         unit
         for path, unit in scripts
-        if any(other != path and path in files for other, files in wanted) and not _trains(unit)
+        if any(other != path and path in files for other, files in wanted)
     ]
 
 
