@@ -232,6 +232,7 @@ def surely_runs_over(iterable: Any, items: tuple[Any, ...]) -> bool:
 
 
 def trip_count(items: tuple[Any, ...], rest: Any, iterable: Any) -> int | None:
+    """How often a loop over it runs; None where that is not known."""
     if rest is None:
         return len(items)
     fields = getattr(iterable, "fields", None)

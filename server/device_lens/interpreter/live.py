@@ -4,7 +4,6 @@ generator that reads later what a pass has changed."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import Any
 
 from device_lens.domain.guard import leaves
@@ -21,11 +20,6 @@ _LAZY = frozenset({"enumerate", "zip", "reversed", "iter", "map", "filter", "tqd
 _IN_STEP = frozenset({"enumerate", "zip", "reversed", "iter", "tqdm", "items", "values", "keys"})
 """Those whose answer has one item for each item."""
 _VIEWS = frozenset({"items", "values", "keys"})
-_CHANGERS = frozenset(
-    "append appendleft extend insert pop popleft remove clear update setdefault sort reverse "
-    "popitem add discard rotate".split()
-)
-_OWN_ITEMS = "_sets_own_items"
 
 
 class Live:
@@ -38,8 +32,8 @@ class Live:
         self.iterable = iterable
         self.started = iterate(machine, iterable)
         self.in_step = _is_in_step(node.iter)
-        self.lazy = type(iterable) is ListObject and iterable.kind == "generator"
-        sources = _sources(node.iter, frame, machine, self.lazy)
+        lazy = type(iterable) is ListObject and iterable.kind == "generator"
+        sources = _sources(node.iter, frame, machine, lazy)
         if sources is None and not _is_made(node.iter):
             sources = [iterable]
         self.sources = [each for source in sources or () for each in leaves(source)]
@@ -79,49 +73,18 @@ class Live:
         self.machine.doubt(mark, since)
         return found
 
+    def in_order(self) -> tuple[Any, ...] | None:
+        """The items as they are now; None where it is not known which of them comes next."""
+        items, rest = self.read()
+        doubtful = rest is not None or not self.in_step
+        return None if doubtful and self.changed() else items
+
     def all(self, value: Any) -> Any:
         """A value that stands for any item of before, with those of now."""
         if not self.changed():
             return value
         now = any_of(*self.read())
         return value if now is None else join_blind(value, now)
-
-
-def sets_own_items(node: ast.For | ast.AsyncFor) -> bool:
-    """Whether the text of a loop puts something in place of the item that it is at
-    (`for i, x in enumerate(xs): xs[i] = …`), which it does not see again, and nothing else."""
-    known: bool | None = node.__dict__.get(_OWN_ITEMS)
-    if known is None:
-        names = {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
-        sources = {ast.dump(each) for each in ast.walk(node.iter) if isinstance(each, _NAMED)}
-        changes = [
-            own
-            for statement in node.body
-            for each in ast.walk(statement)
-            for own in _changes(each, names, sources)
-        ]
-        known = node.__dict__[_OWN_ITEMS] = bool(changes) and all(changes)
-    return known
-
-
-_NAMED = (ast.Name, ast.Attribute)
-
-
-def _changes(node: ast.AST, names: set[str], sources: set[str]) -> Iterator[bool]:
-    """For each change of what a loop goes through, whether it is one of the present item."""
-    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        own = isinstance(node.slice, ast.Name) and node.slice.id in names
-        if own or _as_read(node.value) in sources:
-            yield own
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        if node.func.attr in _CHANGERS and _as_read(node.func.value) in sources:
-            yield False
-    elif isinstance(node, ast.AugAssign) and _as_read(node.target) in sources:
-        yield False
-
-
-def _as_read(node: ast.expr) -> str:
-    return ast.dump(node).replace("ctx=Store()", "ctx=Load()")
 
 
 def _is_made(node: ast.expr) -> bool:

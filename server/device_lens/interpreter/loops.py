@@ -11,7 +11,7 @@ from device_lens.domain.heap import MISSING, Delta, ListObject
 from device_lens.domain.join import flatten, join_all, join_blind, similar
 from device_lens.domain.path import Path
 from device_lens.domain.values import Const, TupleValue, Unknown
-from device_lens.interpreter import effects, reports
+from device_lens.interpreter import effects, reports, scan
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.frames import Frame, LoopRecord
@@ -23,7 +23,7 @@ from device_lens.interpreter.iteration import (
     surely_runs_over,
     trip_count,
 )
-from device_lens.interpreter.live import Live, sets_own_items
+from device_lens.interpreter.live import Live
 from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
 from device_lens.models.python.iterators import ITERATORS
 from device_lens.models.torch.copying import fresh
@@ -76,7 +76,7 @@ Binding = Callable[[Any], Callable[[], None]]
 
 def _bind_of_now(live: Live, node: Any, bind: Binding, value: Any) -> Callable[[], None]:
     """Binds to an item of before the loop, or to what is there by the time of the pass."""
-    if sets_own_items(node):
+    if scan.replaces_own_items(node):
         return bind(value)
     return lambda: bind(live.all(value))()
 
@@ -147,24 +147,19 @@ def _unrolled(
     bind: Binding,
 ) -> int:
     path = machine.path
-    items = live.started[0]
-    record.repeats = len(items) > MAX_UNROLLED
-    for index in range(len(items)):
-        if index and live.changed():
-            items, rest = live.read()
-            if not live.in_step or rest is not None or len(items) != len(live.started[0]):
-                return _open_ended(machine, record, body, frame, live, bind)
+    count = len(live.started[0])
+    record.repeats = count > MAX_UNROLLED
+    for index in range(count):
+        items = live.in_order()
+        if items is None or len(items) != count:
+            return _open_ended(machine, record, body, frame, live, bind)
         if _pass(machine, record, body, frame, bind(items[index]), path):
             record.ends = False
             return _after(machine, record, False)
-    if live.changed() and _is_longer(live):
+    items = live.in_order()
+    if items is None or len(items) > count:
         return _open_ended(machine, record, body, frame, live, bind)
     return _after(machine, record, True)
-
-
-def _is_longer(live: Live) -> bool:
-    items, rest = live.read()
-    return not live.in_step or rest is not None or len(items) > len(live.started[0])
 
 
 def _open_ended(

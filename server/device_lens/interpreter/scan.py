@@ -14,6 +14,7 @@ _NO_GRAD = frozenset({"no_grad", "inference_mode"})
 _WORDS = ("yield", "global", "nonlocal")
 _NO_NAMES: frozenset[str] = frozenset()
 _INFO = "_function_info"
+_OWN_ITEMS = "_replaces_own_items"
 _LOOP_INFO = "_loop_info"
 _NAMES = "_names_within"
 """The entries of a node under which answers are kept, for as long as the node lives."""
@@ -111,13 +112,45 @@ def _loop_info(node: Any) -> LoopInfo:
 
 
 _MUTATORS = frozenset(
-    "append extend insert pop remove clear update setdefault sort reverse add discard "
-    "step load_state_dict".split()
+    "append appendleft extend extendleft insert pop popleft popitem remove clear update setdefault "
+    "sort reverse rotate add discard step load_state_dict".split()
 )
 
 
 def _mutates(method: str) -> bool:
     return method in _MUTATORS or (method.endswith("_") and not method.endswith("__"))
+
+
+def replaces_own_items(node: ast.For | ast.AsyncFor) -> bool:
+    """Whether the text of a loop puts something in place of the item that it is at
+    (`for i, x in enumerate(xs): xs[i] = …`), which it does not see again, and changes what it goes
+    through in no other way."""
+    known: bool | None = node.__dict__.get(_OWN_ITEMS)
+    if known is None:
+        names = names_read(node.target)
+        sources = {
+            ast.unparse(each)
+            for each in ast.walk(node.iter)
+            if isinstance(each, ast.Name | ast.Attribute)
+        }
+        changes = [
+            own for each in _own_nodes(node.body) for own in _item_changes(each, names, sources)
+        ]
+        known = node.__dict__[_OWN_ITEMS] = bool(changes) and all(changes)
+    return known
+
+
+def _item_changes(node: Any, names: set[str], sources: set[str]) -> Iterator[bool]:
+    """For a change of what a loop goes through, whether it is one of the present item."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+        own = isinstance(node.slice, ast.Name) and node.slice.id in names
+        if own or ast.unparse(node.value) in sources:
+            yield own
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if _mutates(node.func.attr) and ast.unparse(node.func.value) in sources:
+            yield False
+    elif isinstance(node, ast.AugAssign) and ast.unparse(node.target) in sources:
+        yield False
 
 
 def bare_name(parameter: ast.arg) -> ast.Name:

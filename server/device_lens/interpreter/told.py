@@ -17,9 +17,9 @@ _NAME = re.compile(r"[^\W\d]\w*")
 class Context:
     """What the text of a stretch tells the code around it, by which that may find something else:
     what its function puts elsewhere where it is not followed, what the loops around it change,
-    whether they move what they go through and do nothing else than one thing, which of their
-    variables it mentions, whether it has a loop or a backward pass, whether it leaves gradients
-    cleared, and whether it reads gradients."""
+    whether they move what they go through, do nothing else than one thing, and replace the item
+    that they are at, which of their variables it mentions, whether it has a loop or a backward
+    pass, whether it leaves gradients cleared, and whether it reads gradients."""
 
     moved: frozenset[str] | None
     loops: tuple[scan.LoopInfo, ...] = ()
@@ -30,6 +30,7 @@ class Context:
     clears: bool | None = None
     reads: bool = False
     lone: tuple[bool, ...] = ()
+    own: tuple[bool, ...] = ()
 
     def without(self, names: frozenset[str]) -> Context:
         """The same, were it not for some names."""
@@ -74,6 +75,7 @@ def context_of(body: Sequence[ast.stmt], frame: Frame) -> Context:
         cleared,
         reads,
         tuple(len(loop.body) == 1 for loop in over),
+        tuple(map(scan.replaces_own_items, over)),
     )
 
 
