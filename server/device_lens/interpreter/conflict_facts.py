@@ -25,6 +25,7 @@ from device_lens.interpreter.findings import rank
 from device_lens.interpreter.part_facts import OwnPart, own_part
 from device_lens.models.call import tensor_of
 from device_lens.models.torch.availability import TEXTS, assumed_accelerator, availability
+from device_lens.models.torch.like import TAKING_AFTER
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -220,6 +221,8 @@ def origin_of(
         return Origin("plain-attribute", trail.site, trail.text.rpartition("`self.")[2].rstrip("`"))
     if trail.kind == "late-part":
         return Origin("late-part", trail.site, text)
+    if trail.kind == "created" and _takes_after(trail):
+        return origin_of(machine, trail.previous, site, text, parameter)
     if cuda_facts.met(machine, trail.site.node, trail.site):
         return Origin("cuda-block", trail.site, _factory(trail))
     if trail.kind == "created" and _on_default(trail.site.node):
@@ -239,6 +242,11 @@ def _on_default(node: Any) -> bool:
     return isinstance(node, ast.Call) and not any(
         keyword.arg in ("device", None) for keyword in node.keywords
     )
+
+
+def _takes_after(trail: Trail) -> bool:
+    """Whether a factory makes its tensor where another tensor is, of which the reason is."""
+    return _on_default(trail.site.node) and _factory(trail).rpartition(".")[2] in TAKING_AFTER
 
 
 def _makes_module(machine: Machine, node: Any) -> bool:

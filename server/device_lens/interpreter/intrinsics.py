@@ -37,7 +37,15 @@ if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
 Intrinsic = Callable[["Machine", tuple[Any, ...], dict[str, Any], Any, Frame], Any]
-_TENSOR_CLASSES = frozenset({"torch.Tensor", "torch._C.TensorBase"})
+_TENSOR_CLASSES = frozenset(
+    {
+        "torch.Tensor",
+        "torch._C.TensorBase",
+        "torch.autograd.Variable",
+        "torch.autograd.variable.Variable",
+    }
+)
+"""The classes of which every tensor is an instance."""
 
 
 def super_value(machine: Machine, node: ast.Call, frame: Frame) -> Any:

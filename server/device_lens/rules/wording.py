@@ -110,9 +110,11 @@ def telling_step(trail: Trail | None) -> Trail | None:
 
 def telling_steps(trail: Trail | None) -> list[Trail]:
     """That step and those after it, oldest first. What was before tells of other values and other
-    devices."""
+    devices, except where a tensor was made on the device of another one."""
     steps = [] if trail is None else list(trail.steps())
     for index in reversed(range(len(steps))):
+        if steps[index].kind == "created" and index > 0:
+            continue
         if steps[index].kind in ("moved", "created", "encoded", "loaded"):
             return steps[index:]
     return steps[-1:]

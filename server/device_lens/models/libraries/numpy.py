@@ -18,7 +18,6 @@ from device_lens.models.dtypes import named
 from device_lens.models.libraries.host import host_function, read_arguments
 from device_lens.models.numbers import dimension, number, of_dimension, of_shape, sequence
 from device_lens.models.registry import ATTRIBUTES, FUNCTIONS, PACKAGES
-from device_lens.models.torch.evidence import EVIDENT
 from device_lens.models.torch.objects import unknown
 from device_lens.models.words import words
 
@@ -47,6 +46,18 @@ _UNIVERSAL_PAIRS = words(
     fmax fmin arctan2 hypot greater less equal logical_and logical_or"""
 )
 """Those of two arrays."""
+_METHODS = frozenset(
+    words(
+        """
+        all any argmax argmin argpartition argsort astype byteswap choose clip compress conj
+        conjugate copy cumprod cumsum diagonal dot dump dumps fill flatten getfield item itemset max
+        mean min newbyteorder nonzero partition prod ptp put ravel repeat reshape resize round
+        searchsorted setfield setflags sort squeeze std sum swapaxes take to_device tobytes tofile
+        tolist tostring trace transpose var view
+        """
+    )
+)
+"""The methods that an array has."""
 _DTYPES = {
     **{name: name for name in words("float16 float32 float64 int8 int16 int32 int64 uint8")},
     "bool_": "bool",
@@ -177,9 +188,13 @@ def _length(call: Call) -> Value:
 
 
 def _model(name: str) -> Model:
-    if name.startswith(f"{ARRAY}.") and name.rpartition(".")[2] in EVIDENT:
-        return unknown  # only tensors have such a method: it is no array after all
+    if name.startswith(f"{ARRAY}.") and _is_foreign(name.removeprefix(f"{ARRAY}.")):
+        return unknown  # no array has such a method: it is something else after all
     return host_function("np." + name.removeprefix("numpy."))
+
+
+def _is_foreign(name: str) -> bool:
+    return name not in _METHODS and not name.startswith("__")
 
 
 def _set_item(call: Call) -> Value:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.trail import Trail
 from device_lens.domain.values import Tensor, Unknown
 from device_lens.models.call import Call, Model, Value, is_none, tensor_of
 from device_lens.models.registry import FUNCTIONS
-from device_lens.models.shapes.extent import ANY, listed, of_tensor, sizes
+from device_lens.models.shapes.extent import ANY, Extent, listed, of_tensor, sizes
 from device_lens.models.signature import Bound, signature
 from device_lens.models.torch.creation import make
 from device_lens.models.torch.from_data import described
 from device_lens.models.torch.target import asked
+from device_lens.models.words import words
 
 _OPTIONS = "*, dtype, layout, device, pin_memory, requires_grad, memory_format, generator"
 
@@ -28,6 +30,26 @@ def _device(bound: Bound, base: Tensor) -> tuple[DeviceTree, bool]:
     return device, base.default_made and device is base.device
 
 
+TAKING_AFTER = frozenset(
+    words(
+        """zeros_like ones_like empty_like rand_like randn_like full_like randint_like new_zeros
+        new_ones new_empty new_full new_empty_strided new_tensor new"""
+    )
+)
+"""Factories whose result is where a tensor is, unless `device=` says otherwise."""
+
+
+def _made(
+    bound: Bound, extent: Extent, base: Tensor, device: DeviceTree, by_default: bool
+) -> Tensor:
+    """The new tensor; where it is wherever the other is, so does its history go on."""
+    made = make(bound, extent, base.dtype, device, by_default)
+    if device is not base.device or made.trail is None:
+        return made
+    step = made.trail
+    return made.with_(trail=Trail(step.kind, step.text, step.site, base.trail))
+
+
 def _tell(value: Value) -> None:
     """Only a tensor can be taken after: an unknown that is, is one."""
     if type(value) is Unknown:
@@ -41,7 +63,7 @@ def _like(parameters: str) -> Model:
         _tell(bound.get("input"))
         base = _base(bound)
         device, by_default = _device(bound, base)
-        return make(bound, of_tensor(base), base.dtype, device, by_default)
+        return _made(bound, of_tensor(base), base, device, by_default)
 
     return model
 
@@ -53,7 +75,7 @@ def _new(parameters: str) -> Model:
         base = _base(bound)
         device, by_default = _device(bound, base)
         extent = sizes(listed(bound, "size")) if call.complete else ANY
-        return make(bound, extent, base.dtype, device, by_default)
+        return _made(bound, extent, base, device, by_default)
 
     return model
 
@@ -65,7 +87,7 @@ def new_tensor(call: Call) -> Value:
     base = _base(bound)
     device, by_default = _device(bound, base)
     extent, _ = described(bound.get("data"))
-    return make(bound, extent, base.dtype, device, by_default)
+    return _made(bound, extent, base, device, by_default)
 
 
 def new(call: Call) -> Value:
@@ -73,7 +95,7 @@ def new(call: Call) -> Value:
     bound = Bound(signature("input, ...size, *, device"), call)
     base = _base(bound)
     device, by_default = _device(bound, base)
-    return make(bound, ANY, base.dtype, device, by_default)
+    return _made(bound, ANY, base, device, by_default)
 
 
 def register_all() -> None:
