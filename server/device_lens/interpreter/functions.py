@@ -123,7 +123,7 @@ def run(machine: Machine, function: Function, frame: Frame) -> Any:
     path = machine.path
     frame.entry_mark = machine.journal.mark()
     machine.stack.append(frame)
-    grad = machine.globals["grad"]
+    grad, keeps = machine.globals["grad"], False
     try:
         if isinstance(function.node, ast.Lambda):
             machine.budget.spend()
@@ -140,10 +140,11 @@ def run(machine: Machine, function: Function, frame: Frame) -> Any:
             machine.budget.note(f"`{function.name}` was not run to its end: too many steps")
             machine.recorder.leave_out(function.node, machine.path.named)
             return Unknown(f"{function.name}(…)")
+        keeps = not info.no_grad
         return _result(machine, frame, alive, path)
     finally:
         machine.stack.pop()
-        if machine.globals["grad"] is not grad:
+        if machine.globals["grad"] is not grad and not keeps:
             machine.journal.write(machine.globals, "grad", grad)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, contents
 from device_lens.domain.values import Tensor
 from device_lens.interpreter.facts import Kind
-from device_lens.interpreter.graph_flow import Fate, fate
+from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
 from device_lens.interpreter.graph_flow import arguments as _arguments
 from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.models.call import tensor_of
@@ -313,6 +313,8 @@ def _is_never_used(kept: Kept) -> bool:
     else:
         base = _base(kept.fact.accumulator)
         if base is None:
+            return False
+        if any(chain and stands_for_another(chain[0].body, base) for chain in kept.chains):
             return False
         names, nodes = {base}, frozenset()
     return bool(kept.chains) and all(

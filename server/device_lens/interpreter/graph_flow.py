@@ -24,6 +24,7 @@ class Fate(Flag):
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+_PLACES = (ast.Name, ast.Attribute, ast.Subscript)
 _DROP = frozenset("item detach tolist numpy numpy_ backward data_ptr size dim numel".split())
 _DROP_ATTRIBUTES = frozenset("data shape device dtype requires_grad grad ndim is_cuda".split())
 _NUMBERS = frozenset("float int bool len str repr print isinstance round range id format".split())
@@ -156,6 +157,22 @@ def _holding(node: ast.AST) -> Iterable[ast.AST]:
 
 def arguments(node: ast.Call) -> list[ast.expr]:
     return [*node.args, *(keyword.value for keyword in node.keywords)]
+
+
+def stands_for_another(body: Iterable[ast.stmt], name: str) -> bool:
+    """Whether a name is bound to what something else holds: an item that a loop or comprehension
+    goes through, an attribute, another name's value."""
+    for node in (each for statement in body for each in ast.walk(statement)):
+        if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
+            targets: list[ast.expr] = [node.target]
+        elif isinstance(node, ast.Assign) and isinstance(node.value, _PLACES):
+            targets = node.targets
+        else:
+            continue
+        for target in targets:
+            if any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(target)):
+                return True
+    return False
 
 
 def _is_known(func: ast.expr, name: str) -> bool:

@@ -29,7 +29,6 @@ from device_lens.models import registry
 from device_lens.models.call import tensor_of
 from device_lens.models.dtypes import TENSOR_TYPES
 from device_lens.models.numbers import is_number, is_text
-from device_lens.models.python.records import maker
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.attributes import is_on
 
@@ -332,24 +331,8 @@ def _type(
 ) -> Any:
     if len(args) != 1:
         return Unknown()
-    value = args[0]
-    if isinstance(value, Instance):
-        return value.cls
-    if type(value) is ListObject and value.kind in ("list", "tuple", "set"):
-        return External("builtins." + value.kind)
-    names: dict[type, str] = {
-        TupleValue: "builtins.tuple",
-        DictObject: "builtins.dict",
-        Tensor: "torch.Tensor",
-        HostArray: "numpy.ndarray",
-    }
-    if type(value) is Const:
-        return External(f"builtins.{type(value.value).__name__}")
-    if type(value) is TupleValue and value.names:
-        owner = getattr(value.names, "owner", None)
-        return maker(value.names) if owner is None else owner
-    name = names.get(type(value))
-    return External(name) if name else Unknown("type(…)")
+    found = attributes.class_of(args[0])
+    return Unknown("type(…)") if found is None else found
 
 
 def _callable(

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from device_lens.domain.device import CPU
+from device_lens.domain.guard import combine
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import (
+    FALSE,
     NONE,
+    TRUE,
     Const,
     DtypeValue,
     External,
     HostArray,
     Shape,
     Tensor,
+    TupleValue,
     Unknown,
 )
 from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.dtypes import named
 from device_lens.models.libraries.host import host_function, read_arguments
-from device_lens.models.numbers import dimension, number, of_dimension, of_shape, sequence
+from device_lens.models.numbers import (
+    dimension,
+    is_number,
+    is_text,
+    number,
+    of_dimension,
+    of_shape,
+    sequence,
+)
 from device_lens.models.registry import ATTRIBUTES, FUNCTIONS, PACKAGES
 from device_lens.models.torch.objects import unknown
 from device_lens.models.words import words
@@ -26,7 +39,7 @@ _FILLED = words("zeros ones empty full random.random random.random_sample random
 _DRAWN = words("random.rand random.randn")
 _SIZED = words("random.uniform random.normal random.randint random.choice random.beta")
 _INSPECTORS = words(
-    "shape ndim size isscalar iterable broadcast_shapes issubdtype dtype array_equal random.seed"
+    "shape ndim size iterable broadcast_shapes issubdtype dtype array_equal random.seed"
 )
 """Functions that look at their argument without reading it as an array."""
 _ITEMS = words("ndarray.tolist ndarray.tobytes ndarray.dump ndarray.nonzero")
@@ -46,6 +59,7 @@ _UNIVERSAL_PAIRS = words(
     fmax fmin arctan2 hypot greater less equal logical_and logical_or"""
 )
 """Those of two arrays."""
+_NO_SCALARS = (Tensor, Parameter, ListObject, TupleValue, DictObject, ModuleObject)
 _METHODS = frozenset(
     words(
         """
@@ -154,6 +168,21 @@ def _python(call: Call) -> Value:
     return Unknown(call.name)
 
 
+def _is_scalar(call: Call) -> Value:
+    """`np.isscalar(x)`: a number or a text is one, a tensor of whatever shape is none."""
+    return combine(lambda leaf: _scalar(call, leaf), call.args[0]) if call.args else call.unknown()
+
+
+def _scalar(call: Call, value: Value) -> Value:
+    if type(value) is Const:
+        return Const(value.value is not None)
+    if is_number(value) or is_text(value):
+        return TRUE
+    if type(value) is HostArray:
+        return FALSE if value.shape else call.unknown()
+    return FALSE if type(value) in _NO_SCALARS else call.unknown()
+
+
 def _item(call: Call) -> Value:
     """`array.item()`: a number, unless the array may hold other things."""
     array = call.receiver
@@ -226,6 +255,7 @@ def register_all() -> None:
     for names, model in groups:
         for name in names:
             FUNCTIONS[f"numpy.{name}"] = model
+    FUNCTIONS["numpy.isscalar"] = _is_scalar
     FUNCTIONS[f"{ARRAY}.item"] = _item
     FUNCTIONS[f"{ARRAY}.astype"] = _astype
     FUNCTIONS[f"{ARRAY}.__len__"] = _length

@@ -176,7 +176,16 @@ def _text_of(value: Value) -> Value:
             return text_begun(f"{leaf.type}:")
 
         return combine(name, value.device)
+    if type(value) is External and value.name in _NAMED_ALIKE:
+        return Const(f"<class '{value.name.removeprefix('builtins.')}'>")
     return text("a string")
+
+
+_NAMED_ALIKE = frozenset(
+    "torch.Tensor numpy.ndarray builtins.dict builtins.list builtins.tuple builtins.set "
+    "builtins.str builtins.int builtins.float builtins.bool builtins.NoneType".split()
+)
+"""Classes whose full names are what the program calls them by."""
 
 
 def as_text(call: Call, value: Value, name: str = "__str__") -> None:
