@@ -27,6 +27,8 @@ PLACERS = ("device", "init", "meta", "empty", "cuda", "gpu", "materialize")
 """Parts of names of managers that are known to decide where what is made in their blocks goes."""
 SWITCHERS = ("grad", "inference", "frozen", "freeze")
 """Parts of names of managers that may decide whether what their blocks compute has a graph."""
+EXPECTING = ("raises",)
+"""Parts of names of managers of tests whose blocks are to raise."""
 _LEAVES = "<leaves>"
 """The field of a stack whose block runs: what ends the managers that it has entered."""
 
@@ -54,6 +56,8 @@ def enter(machine: Machine, manager: Any, expression: ast.expr, frame: Frame) ->
         return manager, _set(machine, "default_device", UNKNOWN_DEVICE)
     if type(manager) is Unknown and _is_named(expression, SWITCHERS):
         return manager, _set(machine, "grad", None)
+    if type(manager) is Unknown and _is_named(expression, EXPECTING):
+        return manager, _set(machine, "expecting", True)
     return manager, _nothing
 
 

@@ -67,6 +67,7 @@ class Machine(ModelServices):
             "default_type": CPU,
             "current_cuda": Device("cuda"),
             "grad": True,
+            "expecting": False,
             "no_gpu": FALSE,
         }
         self.errors: list[Exception] = []

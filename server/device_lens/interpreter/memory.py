@@ -64,6 +64,7 @@ class Memory:
             function.node,
             id(function.scope),
             state["grad"],
+            state["expecting"],
             id(state["default_device"]),
             id(state["default_type"]),
             id(state["current_cuda"]),

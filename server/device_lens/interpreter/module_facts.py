@@ -230,7 +230,7 @@ def _late(
 ) -> None:
     """A new part for a module that has already moved to an accelerator."""
     moved = module.own.get("moved")
-    if moved is None or source is None:
+    if moved is None or source is None or _is_input(module, source, frame):
         return
     whole = module.own.get("device")
     if whole is None or not any(is_accelerator(leaf) for leaf in leaves(whole)):
@@ -244,14 +244,29 @@ def _late(
     machine.findings.add(LatePart(site, name, text, origin, part, whole, moved, False))
 
 
+def _is_input(module: ModuleObject, source: Any, frame: Frame) -> bool:
+    """Whether a module only remembers what its `forward` is given, which is no part of its own."""
+    function = frame.function
+    if frame.self_value is not module or function is None or function.name != "forward":
+        return False
+    given = (each.arg for each in ast.walk(function.node.args) if isinstance(each, ast.arg))
+    return isinstance(source, ast.Name) and source.id in given
+
+
 def _stays_at(value: ModuleObject | Parameter) -> Any:
-    """Where a part is; the CPU where something of it is."""
+    """Where a part is; the CPU where something of it is. What a class of the program inherits from
+    a library, which may be nothing, counts where the class has no parts of its own."""
     if type(value) is Parameter:
         return value.tensor.device
     assert isinstance(value, ModuleObject)
-    found = [tensor_in(part.value) for part in all_parts(value)]
-    devices = [tensor.device for tensor in found if tensor is not None]
-    return CPU if CPU in devices else None
+    listed: list[Any] = []
+    unlisted: list[Any] = []
+    for part in all_parts(value):
+        tensor = tensor_in(part.value)
+        if tensor is not None:
+            guessed = part.key == "" and type(value.cls) is ClassValue
+            (unlisted if guessed else listed).append(tensor.device)
+    return CPU if CPU in (listed or unlisted) else None
 
 
 def _whole_text(node: Any) -> str:

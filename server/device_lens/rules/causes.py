@@ -25,6 +25,7 @@ from device_lens.rules.factory_scope import (
     serves_data,
     sets_up,
 )
+from device_lens.rules.meant_to_raise import is_meant_to_raise
 from device_lens.rules.plain_containers import container_of, makes_part
 
 CREATED = "created-on-default-device"
@@ -79,7 +80,7 @@ def causes_of(all_facts: Mapping[str, FileFacts]) -> list[Cause]:
     late = _late_parts(near)
     causes: dict[tuple[str, Any], Cause] = {}
     for conflict in conflicts:
-        if _is_of_data(conflict, all_facts):
+        if _is_of_data(conflict, all_facts) or _is_expected(conflict, all_facts):
             continue
         rule, site, origin = _made_for_module(conflict, all_facts, late) or _cause(
             conflict, all_facts, spoken_for
@@ -200,6 +201,12 @@ def _is_of_data(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> bool:
     if not isinstance(maker, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
     return serves_data(made, maker)
+
+
+def _is_expected(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> bool:
+    """Whether a test expects that the operation raises."""
+    site = conflict.site
+    return site.path in all_facts and is_meant_to_raise(_place(site, all_facts))
 
 
 def _explains(conflict: Conflict, origin: Origin, all_facts: Mapping[str, FileFacts]) -> bool:

@@ -10,8 +10,10 @@ from typing import Any
 
 from device_lens import rules as package
 from device_lens.interpreter.facts import FileFacts
+from device_lens.rules.causes import Cause
 from device_lens.rules.context import Context
-from device_lens.rules.finding import Finding
+from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.meant_to_raise import is_meant_to_raise
 from device_lens.rules.rule import Rule
 
 
@@ -34,10 +36,16 @@ def findings(facts: FileFacts, all_facts: Mapping[str, FileFacts]) -> list[Findi
     for fact in _facts(context):
         for check in checks.get(type(fact), ()):
             finding = check(fact, context)
-            if finding is not None:
+            if finding is not None and not _is_expected(finding, fact, context):
                 key = finding.rule, finding.range
                 found[key] = _merged(found[key], finding) if key in found else finding
     return sorted(found.values(), key=lambda each: (each.range, each.rule))
+
+
+def _is_expected(finding: Finding, fact: Any, context: Context) -> bool:
+    """Whether a test expects that the line raises."""
+    raises = finding.severity in (Severity.ERROR, Severity.WARNING)
+    return raises and type(fact) is not Cause and is_meant_to_raise(context.place(fact.site))
 
 
 def _by_fact() -> dict[type, list[Any]]:

@@ -40,6 +40,7 @@ from device_lens.models.torch.parts import (
     is_opaque,
     tensor_in,
     walk,
+    without_attribute,
 )
 from device_lens.models.torch.target import CURRENT_CUDA, asked, present, some_cuda
 
@@ -160,7 +161,7 @@ def _registers(kind: str, argument: str) -> Model:
             if not isinstance(name, str):
                 name = f"*{len(table)}"
             call.services.journal.delete(module.fields, name)
-            call.write(table, name, call.get(1, argument, NONE))
+            call.write(table, name, without_attribute(call.get(1, argument, NONE)))
         return NONE
 
     return model

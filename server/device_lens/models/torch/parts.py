@@ -165,6 +165,13 @@ def tensor_in(value: Any) -> Tensor | None:
     return value if type(value) is Tensor else None
 
 
+def without_attribute(value: Any) -> Any:
+    """What is registered moves along, whatever plain attribute it came out of."""
+    if type(value) is not Tensor or value.trail is None or value.trail.kind != "attribute":
+        return value
+    return value.with_(trail=value.trail.previous)
+
+
 def devices_of(module: ModuleObject) -> DeviceTree | None:
     """Where all the module's parameters and buffers are: unknown where they are in several places
     or one of them is not known, None where there are none."""

@@ -1,0 +1,50 @@
+"""Code that is meant to raise: a test of an error is right as it is."""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.place import Place
+
+_EXPECTING = ("raises", "assertRaises", "assertRaisesRegex")
+_FAILING = ("fail",)
+_MARKS = ("xfail", "expectedFailure")
+
+
+def is_meant_to_raise(place: Place) -> bool:
+    """Whether a place is in a block, call or function that says that an error is expected."""
+    inner: ast.AST = place.node
+    for node in place.ancestors():
+        if isinstance(node, ast.With | ast.AsyncWith):
+            if any(_calls(item.context_expr, _EXPECTING) for item in node.items):
+                return True
+        elif isinstance(node, ast.Try):
+            if inner in node.body and _fails_otherwise(node):
+                return True
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            if any(_last(mark) in _MARKS for mark in node.decorator_list):
+                return True
+        elif _calls(node, _EXPECTING):
+            return True
+        inner = node
+    return False
+
+
+def _fails_otherwise(node: ast.Try) -> bool:
+    """Whether a test fails if nothing is raised."""
+    last = (node.orelse or node.body)[-1]
+    if isinstance(last, ast.Assert):
+        return isinstance(last.test, ast.Constant) and not last.test.value
+    if isinstance(last, ast.Raise):
+        return last.exc is not None and _last(last.exc) == "AssertionError"
+    return isinstance(last, ast.Expr) and _calls(last.value, _FAILING)
+
+
+def _calls(node: ast.AST, names: tuple[str, ...]) -> bool:
+    return isinstance(node, ast.Call) and _last(node) in names
+
+
+def _last(node: ast.expr) -> str:
+    """`raises` of `pytest.raises(…)`."""
+    named = node.func if isinstance(node, ast.Call) else node
+    return named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
