@@ -21,8 +21,8 @@ class ImportResolver:
 
     def __init__(self, root: str, foreign: frozenset[str] = frozenset()) -> None:
         """``foreign`` are top-level names that a folder without ``__init__.py`` must not take, nor
-        a file beside the importer in its package, such as ``torch`` in ``tests/torch/``; those of
-        the standard library never do."""
+        a file or folder inside a package, such as ``torch`` in ``tests/torch/``; those of the
+        standard library never do."""
         self.root = os.path.abspath(root)
         self._foreign = foreign | _LIBRARIES | sys.stdlib_module_names
         self._answers: dict[tuple[str, int, str], str | None] = {}
@@ -84,7 +84,7 @@ class ImportResolver:
             return None
         known = parts[0] in self._foreign
         for base in dict.fromkeys(self._bases(folder, inside=not known)):
-            if known and not self._is_regular(base, parts[0]):
+            if known and (self._has(base, _INIT) or not self._is_regular(base, parts[0])):
                 continue
             found = self._in_folder(base, parts)
             if found is not None:

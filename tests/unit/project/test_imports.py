@@ -15,6 +15,7 @@ FILES = [
     "pkg/sub/deep.py", "pkg/utils.py", "space/inner/mod.py", "src/lib/__init__.py",
     "src/lib/core.py", "scripts/run.py", "scripts/helper.py", "scripts/random.py",
     "tests/torch/nn.py", "tests/test_x.py", "tests/json/tool.py",
+    "pkg/torch/__init__.py", "pkg/torch/plain/deep.py",
 ]  # fmt: skip
 
 
@@ -53,6 +54,8 @@ def root(tmp_path: Path) -> Path:
         ("pkg/sub/deep.py", 9, "x", None),
         ("tests/test_x.py", 0, "torch.nn", None),
         ("tests/test_x.py", 0, "json.tool", None),
+        ("pkg/torch/plain/deep.py", 0, "torch", None),
+        ("pkg/torch/plain/deep.py", 0, "pkg.torch", "pkg/torch/__init__.py"),
         ("train.py", 0, "../utils", None),
         ("train.py", 0, "", None),
     ],
