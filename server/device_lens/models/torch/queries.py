@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from device_lens.domain.device import ANY_INDEX, Device, DeviceTree
+from device_lens.domain.guard import combine
 from device_lens.domain.heap import Parameter
 from device_lens.domain.values import Const, DtypeValue, HostArray, Tensor, Unknown
 from device_lens.models import dtypes
@@ -81,7 +83,13 @@ def _array(call: Call, tensor: Tensor) -> Value:
 
 def _kind(call: Call, tensor: Tensor) -> Value:
     """`get_device()`: the ordinal, -1 on the host."""
-    return number("device")
+
+    def ordinal(found: DeviceTree) -> Value:
+        if not isinstance(found, Device) or found.index == ANY_INDEX:
+            return number("device")
+        return Const(-1 if found.type in ("cpu", "meta") else found.index or 0)
+
+    return combine(ordinal, tensor.device)
 
 
 def _requires_grad(call: Call) -> Value:

@@ -56,12 +56,15 @@ def device_type(call: Call) -> Value:
 
 
 def device_index(call: Call) -> Value:
-    """`device.index`: a number, or None where a name leaves it open."""
+    """`device.index`: a number, or None where a name leaves it open. The current device, where a
+    tensor is, is 0: what changes it is resolved where the tensor is made."""
     placed = getattr(call.receiver, "placed", None)
 
     def index(found: Device) -> Value:
         if found.index is None and (placed is False or found.type == "cpu"):
             return NONE
+        if found.index is None and placed:
+            return Const(0)
         known = found.index not in (None, ANY_INDEX)
         return Const(found.index) if known else Unknown("index")
 
