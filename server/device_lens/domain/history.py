@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from device_lens.domain.heap import Change, Dated, Delta, moment
+from device_lens.domain.heap import Dated, moment
+from device_lens.domain.journal import Change, Delta
 
 
 class History:

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from device_lens.domain.guard import Atom, Guarded
-from device_lens.domain.heap import MISSING, ListObject
+from device_lens.domain.heap import MISSING, Entries, ListObject, Presences
 from device_lens.domain.join import join_blind
+from device_lens.domain.presence import settle, undecided
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import contexts, patterns, reports
 from device_lens.interpreter.assignment import assign
@@ -79,7 +80,10 @@ def _handler(
         for table, key, old in before.values():
             now = table.get(key, MISSING)
             if old is not MISSING and now is not MISSING and now is not old:
-                machine.journal.write(table, key, join_blind(old, now))
+                if type(table) is not Presences:
+                    machine.journal.write(table, key, join_blind(old, now))
+            elif type(table) is Entries and old is MISSING and now is not MISSING:
+                settle(machine.journal, table, key, undecided())
         if handler.name:
             machine.journal.write(frame.scope.names, handler.name, Unknown("the exception"))
         recorder = machine.recorder

@@ -9,6 +9,7 @@ from typing import Any
 from device_lens.domain.device import ANY_INDEX, Agreement, SymbolicDevice, agree, is_unknown
 from device_lens.domain.guard import Atom, Guarded, choose, combine, negation
 from device_lens.domain.heap import MISSING, DictObject, ListObject
+from device_lens.domain.presence import presence
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -198,10 +199,9 @@ def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
         return str(left.value) in right.value
     if key is not MISSING:
         if type(right) is DictObject:
-            if key in right.entries:
-                return True
-            if right.rest is None:
-                return False
+            present = presence(right.entries, key)
+            if right.rest is None or present is True:
+                return present
         if type(right) in (TupleValue, ListObject):
             items, rest = parts(right)
             keys = [key_of(item) for item in items]

@@ -9,6 +9,7 @@ from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.device import SymbolicDevice, is_unknown
 from device_lens.domain.guard import Atom, Guarded, combine, negation, shared_atom
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject
+from device_lens.domain.presence import any_present
 from device_lens.domain.values import (
     BoundExternal,
     Const,
@@ -44,9 +45,8 @@ def truth(value: Any, text: str = "") -> Any:
             return True
         return False if value.rest is None else Guarded(Atom(text), True, False)
     if kind is DictObject:
-        if value.entries:
-            return True
-        return False if value.rest is None else Guarded(Atom(text), True, False)
+        found = any_present(value.entries)
+        return found if found is True or value.rest is None else Guarded(Atom(text), True, False)
     if kind in _ALWAYS_TRUE or kind is Partial:
         return True
     if kind is External:

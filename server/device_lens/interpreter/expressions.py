@@ -6,10 +6,12 @@ import ast
 from functools import lru_cache
 from typing import Any
 
+from device_lens.domain import presence
 from device_lens.domain.code import Deferred, Function, Scope
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join_blind
+from device_lens.domain.presence import put_all
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -149,8 +151,7 @@ def merge_mapping(machine: Machine, target: DictObject, value: Any) -> None:
     """`{**value}` and `target.update(value)`."""
     value = dict_classes.mapping(value)
     if type(value) is DictObject:
-        for key, item in value.entries.items():
-            machine.journal.write(target.entries, key, item)
+        put_all(machine.journal, value.entries, target.entries)
         more = value.rest
     else:
         more = Unknown() if value != NONE else None
@@ -166,7 +167,7 @@ def put(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
     """`target[key] = value`: a strong update for a constant key, else one of the rest."""
     name = key_of(key)
     if name is not MISSING:
-        machine.journal.write(target.entries, name, value)
+        presence.put(machine.journal, target.entries, name, value)
         return
     rest = target.rest
     if type(key) in (Unknown, Guarded, External, TupleValue):

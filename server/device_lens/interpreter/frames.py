@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function, Namespace, Scope
-from device_lens.domain.heap import Delta
+from device_lens.domain.journal import Delta
 
 if TYPE_CHECKING:
     from device_lens.interpreter.top_level import TopLevel

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from device_lens.domain.code import Deferred, Namespace
-from device_lens.domain.heap import MISSING, Delta, Journal, Registry
+from device_lens.domain.heap import MISSING, Registry
+from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter.top_level import used
 from device_lens.interpreter.unit import Unit

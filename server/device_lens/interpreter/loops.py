@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from device_lens.domain.guard import Atom, Guarded
-from device_lens.domain.heap import MISSING, Delta, ListObject
+from device_lens.domain.heap import MISSING, ListObject, Presences
 from device_lens.domain.join import flatten, join_all, join_blind, similar
+from device_lens.domain.journal import Delta
 from device_lens.domain.path import Path
+from device_lens.domain.presence import either, kept_in, presence, presence_in, settle, undecided
 from device_lens.domain.values import Const, TupleValue, Unknown
 from device_lens.interpreter import effects, reports, scan
 from device_lens.interpreter.assignment import assign
@@ -298,7 +300,7 @@ def _settled(machine: Machine, mark: int) -> bool:
     """Whether a pass left everything as it found it, as far as devices go."""
     for table, key, old in machine.journal.value_at(mark).values():
         new = table.get(key, MISSING)
-        if not _alike(old, new):
+        if type(table) is not Presences and not _alike(old, new):
             return False
     return True
 
@@ -344,6 +346,8 @@ def _give_up(machine: Machine, mark: int) -> None:
         new = table.get(key, MISSING)
         if old is MISSING or new is MISSING or isinstance(new, tuple) or _alike(old, new):
             continue
+        if type(table) is Presences:
+            continue
         machine.journal.write(table, key, _either(old, new))
 
 
@@ -363,13 +367,21 @@ def _either(old: Any, new: Any) -> Any:
 def _join_state(machine: Machine, mark: int, changes: Delta) -> None:
     """Joins a state from which the present one comes: that at a mark, with some changes."""
     places = {**machine.journal.value_at(mark), **changes}
+    kept = [
+        (*place, either(undecided(), presence(*place), presence_in(places, *place)))
+        for place in kept_in(places)
+    ]
     for table, key, old in list(places.values()):
         new = table.get(key, MISSING)
         if old is MISSING or new is MISSING or isinstance(new, tuple) or new is old:
             continue
+        if type(table) is Presences:
+            continue
         if key == "rest" and old is None:
             continue  # what a list holds, if it holds anything
         machine.journal.write(table, key, _either(new, old))
+    for entries, key, present in kept:
+        settle(machine.journal, entries, key, present)
 
 
 def _is_hot(node: ast.expr, iterable: Any, rest: Any) -> bool:

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Namespace
 from device_lens.domain.device import CPU, Device, is_unknown
-from device_lens.domain.guard import Atom, Guarded, assume_all, negation, primary
-from device_lens.domain.heap import MISSING, Delta, Journal, moment
+from device_lens.domain.guard import Guarded, assume_all, negation, primary
+from device_lens.domain.heap import MISSING, Presences, moment
 from device_lens.domain.join import bounded, join, join_blind
+from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.path import ALWAYS
+from device_lens.domain.presence import either, kept_in, presence_in, settle, undecided
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
     FALSE,
@@ -270,6 +272,10 @@ class Machine(ModelServices):
                 write(table, key, value)
 
     def _merge(self, condition: Any, yes: Delta, no: Delta) -> None:
+        kept = [
+            (*place, either(condition, presence_in(yes, *place), presence_in(no, *place)))
+            for place in kept_in(yes, no)
+        ]
         for place, (table, key, value) in yes.items():
             other = no.get(place)
             right = other[2] if other is not None else table.get(key, MISSING)
@@ -278,14 +284,18 @@ class Machine(ModelServices):
             if place not in yes:
                 left = table.get(key, MISSING)
                 self._write_joined(table, key, join(condition, left, value))
+        for entries, key, present in kept:
+            settle(self.journal, entries, key, present)
 
     def doubt(self, mark: int, since: int) -> None:
         """What was written since a mark, made at the moment `since`, may not have happened yet."""
         changed = self.journal.rollback(mark, since)
         if changed:
-            self._merge(Guarded(Atom(""), True, False), changed, {})
+            self._merge(undecided(), changed, {})
 
     def _write_joined(self, table: dict[Any, Any], key: Any, value: Any) -> None:
+        if type(table) is Presences:
+            return  # what its dict has decides
         if value is MISSING:
             self.journal.delete(table, key)
         else:
@@ -312,11 +322,21 @@ class Machine(ModelServices):
         places: Delta = {}
         for _, _, changed in paths:
             places.update(changed or {})
-        for place, (table, key, _) in places.items():
+        ways = [path[0] for path in paths]
+        base = None if blind else ALWAYS
+        kept = [
+            (
+                *place,
+                fold_presences([presence_in(c or {}, *place) for _, _, c in paths], ways, base),
+            )
+            for place in kept_in(places)
+        ]
+        for spot, (table, key, _) in places.items():
             old = table.get(key, MISSING)
-            found = [(changed or {}).get(place, (0, 0, old))[2] for _, _, changed in paths]
-            joined = fold(found, [path[0] for path in paths], None if blind else ALWAYS)
-            self._write_joined(table, key, joined)
+            found = [(changed or {}).get(spot, (0, 0, old))[2] for _, _, changed in paths]
+            self._write_joined(table, key, fold(found, ways, base))
+        for entries, key, present in kept:
+            settle(self.journal, entries, key, present)
         met = paths[0][0]
         for path in paths[1:]:
             met = met.meet(path[0])
@@ -337,6 +357,16 @@ def fold(values: list[Any], paths: list[Path], base: Path | None) -> Any:
             result = join(path.condition(base), value, result)
         else:
             result = join_blind(value, result)
+    return result
+
+
+def fold_presences(found: list[Any], paths: list[Path], base: Path | None) -> Any:
+    """The presence of a key after several paths."""
+    result = found[-1]
+    told = base is not None and exclusive(paths)
+    for each, path in zip(reversed(found[:-1]), reversed(paths[:-1]), strict=True):
+        condition = path.condition(base) if told and base is not None else undecided()
+        result = either(condition, each, result)
     return result
 
 

@@ -19,6 +19,7 @@ from device_lens.domain.heap import (
     Parameter,
 )
 from device_lens.domain.join import join_blind
+from device_lens.domain.presence import copied_dict
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -108,7 +109,7 @@ def operate(
     if op is ast.Mult and _is_sequence(left):
         return _repeat(machine, node, left, right)
     if op is ast.BitOr and kinds == (DictObject, DictObject):
-        merged = left if in_place else DictObject(dict(left.entries), left.rest, node)
+        merged = left if in_place else copied_dict(left, node)
         merge_mapping(machine, merged, right)
         return merged
     if op is ast.BitOr and (classes := _union(left, right)):

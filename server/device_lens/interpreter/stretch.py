@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from device_lens.domain.heap import MISSING, Dated, Delta
+from device_lens.domain.heap import MISSING, Dated
+from device_lens.domain.journal import Delta
 from device_lens.domain.path import Path
 from device_lens.domain.values import Remembered, newly_treated
 from device_lens.interpreter.frames import Frame

@@ -8,8 +8,9 @@ from copy import copy
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.heap import Delta, Table, moment
+from device_lens.domain.heap import Table, moment
 from device_lens.domain.history import History
+from device_lens.domain.journal import Delta
 from device_lens.domain.path import Path
 from device_lens.domain.values import Remembered, remembered
 from device_lens.interpreter.frames import Frame

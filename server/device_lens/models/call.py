@@ -18,8 +18,9 @@ from device_lens.domain.device import (
     widen_device,
 )
 from device_lens.domain.guard import Guarded, choose, combine, leaves
-from device_lens.domain.heap import MISSING, HeapObject, Journal, ModuleObject, Parameter
+from device_lens.domain.heap import MISSING, HeapObject, ModuleObject, Parameter
 from device_lens.domain.join import join
+from device_lens.domain.journal import Journal
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import (
     NONE,

@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from device_lens.domain.device import CPU, Device, DeviceTree
-from device_lens.domain.heap import DictObject, Journal, ListObject
+from device_lens.domain.heap import DictObject, ListObject
+from device_lens.domain.journal import Journal
 from device_lens.domain.trail import Site
 from device_lens.domain.values import Const, TupleValue, Unknown
 from device_lens.models import registry

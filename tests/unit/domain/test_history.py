@@ -7,8 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from device_lens.domain.heap import MISSING, Dated, Journal, moment
+from device_lens.domain.heap import MISSING, Dated, moment
 from device_lens.domain.history import History
+from device_lens.domain.journal import Journal
 
 STEPS = st.lists(
     st.tuples(

@@ -10,10 +10,10 @@ from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import (
     DictObject,
     Instance,
-    Journal,
     ListObject,
     ModuleObject,
 )
+from device_lens.domain.journal import Journal
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
     FALSE,

@@ -8,6 +8,7 @@ from device_lens.domain.code import BoundMethod
 from device_lens.domain.guard import Guarded, combine, disjunction, negation, settled
 from device_lens.domain.heap import DictObject, ListObject, Parameter
 from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.presence import all_present, carry
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -211,7 +212,7 @@ def _len(call: Call) -> Value:
         return Const(len(value.items))
     if type(value) is ListObject and value.rest is None:
         return Const(len(value.items))
-    if type(value) is DictObject and value.rest is None:
+    if type(value) is DictObject and value.rest is None and all_present(value.entries):
         return Const(len(value.entries))
     if type(value) is Const and isinstance(value.value, str):
         return Const(len(value.value))
@@ -230,6 +231,7 @@ def _dict(call: Call) -> Value:
         source = dict_classes.mapping(call.args[0])
         if type(source) is DictObject:
             found.entries.update(source.entries)
+            carry(source.entries, found.entries)
             found.fields["rest"] = source.rest
         else:
             _fill_from_pairs(call, found, source)

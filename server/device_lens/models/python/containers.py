@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from device_lens.domain.heap import DictObject, ListObject
 from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.presence import copied_dict
 from device_lens.domain.values import NONE, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
@@ -171,7 +172,7 @@ def copy(call: Call) -> Value:
     if type(value) is ListObject:
         return ListObject(value.items, value.rest, value.kind, call.site.node)
     if type(value) is DictObject:
-        found = DictObject(dict(value.entries), value.rest, call.site.node)
+        found = copied_dict(value, call.site.node)
         found.fields.update(value.fields)
         return found
     return value

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.heap import DictObject, Instance
+from device_lens.domain.presence import all_present
 from device_lens.domain.values import NONE, Const, External, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value
@@ -94,7 +95,8 @@ def _set_item(call: Call) -> Value:
 
 def _length(call: Call) -> Value:
     target = call.receiver
-    return Const(len(target.entries)) if target.rest is None else number("a length")
+    known = target.rest is None and all_present(target.entries)
+    return Const(len(target.entries)) if known else number("a length")
 
 
 def _initialise(call: Call) -> Value:

@@ -7,6 +7,7 @@ from typing import Any
 from device_lens.domain.code import BoundMethod, Function
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all
+from device_lens.domain.presence import carry, copied_dict
 from device_lens.domain.values import NONE, Const, Partial, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
@@ -122,7 +123,7 @@ def _shallow_copy(call: Call) -> Value:
     if type(value) is ListObject:
         return ListObject(value.items, value.rest, value.kind, call.site.node)
     if type(value) is DictObject:
-        return DictObject(dict(value.entries), value.rest, call.site.node)
+        return copied_dict(value, call.site.node)
     if type(value) is Instance:
         new = Instance(value.cls, call.site.node)
         new.fields.update(value.fields)
@@ -180,6 +181,7 @@ def _default_dict(call: Call) -> Value:
     for source in call.args[1:]:
         if type(source) is DictObject:
             found.entries.update(source.entries)
+            carry(source.entries, found.entries)
             found.fields["rest"] = source.rest
         else:
             found.fields["rest"] = Unknown()

@@ -6,7 +6,8 @@ from typing import Any
 
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
-from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.join import join, join_all, join_blind
+from device_lens.domain.presence import presence, put, put_all
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
@@ -49,11 +50,12 @@ def _get(call: Call) -> Value:
 def _entry(target: DictObject, index: Value, default: Value) -> Value:
     key = _key(index)
     if key is not MISSING:
-        if key in target.entries:
-            return target.entries[key]
-        if target.rest is None:
-            return default
-        return join_blind(target.rest, default) if default != NONE else target.rest
+        if target.rest is not None:
+            default = join_blind(target.rest, default) if default != NONE else target.rest
+        present = presence(target.entries, key)
+        if type(present) is Guarded:
+            return join(present, target.entries[key], default)
+        return target.entries[key] if present else default
     found = [*target.entries.values(), *([] if target.rest is None else [target.rest])]
     return join_all([*found, default]) if found else Unknown()
 
@@ -65,10 +67,12 @@ def _set_default(call: Call) -> Value:
     key = _key(call.args[0])
     if key is MISSING:
         return _get(call)
-    if key not in target.entries:
+    present = presence(target.entries, key)
+    if present is not True:
         value = call.args[1] if len(call.args) > 1 else NONE
         value = value if target.rest is None else join_blind(target.rest, value)
-        call.write(target.entries, key, value)
+        value = join(present, target.entries.get(key, MISSING), value)
+        put(call.services.journal, target.entries, key, value)
     return target.entries[key]
 
 
@@ -119,8 +123,7 @@ def _update(call: Call) -> Value:
         call.write(target.entries, key, value)
     for source in map(dict_classes.mapping, call.args):
         if type(source) is DictObject:
-            for key, value in source.entries.items():
-                call.write(target.entries, key, value)
+            put_all(call.services.journal, source.entries, target.entries)
             more = source.rest
         else:
             more = _fill_from(call, target, source)

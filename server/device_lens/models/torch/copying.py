@@ -14,6 +14,7 @@ from device_lens.domain.heap import (
     ModuleObject,
     Parameter,
 )
+from device_lens.domain.presence import carry
 from device_lens.domain.values import TupleValue
 from device_lens.models.call import Call, Value
 from device_lens.models.registry import FUNCTIONS
@@ -81,6 +82,7 @@ def _fill(source: HeapObject, target: HeapObject, memo: dict[int, Any]) -> None:
     if type(source) is DictObject and type(target) is DictObject:
         target.kind = source.kind
         _copy_table(source.entries, target.entries, memo)
+        carry(source.entries, target.entries)
     if isinstance(source, ModuleObject) and isinstance(target, ModuleObject):
         for name in ("parameters", "buffers", "modules"):
             _copy_table(getattr(source, name), getattr(target, name), memo)

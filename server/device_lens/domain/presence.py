@@ -1,0 +1,135 @@
+"""Whether a key of a dict is there, where paths that wrote it meet others.
+
+The value under a key is that of the paths which have one, since reading it raises on the others.
+What asks whether the key is there (`in`, `get`, `setdefault`) gets the condition that is kept
+beside it. A record holds for the value that it names: whoever writes another one need not know.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import reduce
+from typing import Any
+
+from device_lens.domain.guard import Atom, Guarded, choose, depth, disjunction
+from device_lens.domain.heap import MISSING, DictObject, Entries, Presences, Table
+from device_lens.domain.join import MAX_VALUE_DEPTH, join
+from device_lens.domain.journal import Delta, Journal
+
+
+class Presence:
+    """The condition under which a key has a value; without it the key is not there."""
+
+    __slots__ = ("condition", "value")
+
+    def __init__(self, value: Any, condition: Any) -> None:
+        self.value = value
+        self.condition = condition
+
+
+def presence(entries: Table, key: Any) -> Any:
+    """The condition under which a key is there."""
+    return presence_in({}, entries, key)
+
+
+def presence_in(changed: Delta, entries: Table, key: Any) -> Any:
+    """The same where some changes were made."""
+    place = changed.get((id(entries), key))
+    value = entries.get(key, MISSING) if place is None else place[2]
+    if value is MISSING:
+        return False
+    records = entries.presence if type(entries) is Entries else None
+    if records is None:
+        return True
+    place = changed.get((id(records), key))
+    record = records.get(key) if place is None else place[2]
+    return record.condition if type(record) is Presence and record.value is value else True
+
+
+def either(condition: Any, left: Any, right: Any) -> Any:
+    """The presence of what is there as `left` says where `condition` holds, else as `right`."""
+    if left is right or left == right:
+        return left
+    found = choose(condition, left, right)
+    return undecided() if depth(found) > MAX_VALUE_DEPTH else found
+
+
+def undecided() -> Any:
+    """A condition that nothing decides."""
+    return Guarded(Atom(""), True, False)
+
+
+def any_present(entries: Table) -> Any:
+    """The condition under which a dict has any of its keys."""
+    conditions = [presence(entries, key) for key in entries]
+    if not conditions or any(each is True for each in conditions):
+        return bool(conditions)
+    return reduce(disjunction, conditions) if len(conditions) <= MAX_VALUE_DEPTH else undecided()
+
+
+def all_present(entries: Table) -> bool:
+    """Whether a dict surely has all its keys."""
+    if type(entries) is not Entries or not entries.presence:
+        return True
+    return all(presence(entries, key) is True for key in entries.presence if key in entries)
+
+
+def kept_in(*changes: Delta) -> Iterator[tuple[Entries, Any]]:
+    """The keys of dicts, once each, of which some changes may say whether they are there."""
+    seen: set[tuple[int, Any]] = set()
+    for changed in changes:
+        for table, key, _ in changed.values():
+            kind = type(table)
+            if kind is Entries or kind is Presences:
+                entries: Any = table if kind is Entries else table.entries  # type: ignore[attr-defined]
+                if (id(entries), key) not in seen:
+                    seen.add((id(entries), key))
+                    yield entries, key
+
+
+def settle(journal: Journal, entries: Entries, key: Any, condition: Any) -> None:
+    """Keeps the condition under which a key has the value that it has now."""
+    records = entries.presence
+    if condition is True or key not in entries:
+        if records is not None:
+            journal.delete(records, key)
+        return
+    if records is None:
+        records = entries.presence = Presences(entries)
+    journal.write(records, key, Presence(entries[key], condition))
+
+
+def put(journal: Journal, entries: Table, key: Any, value: Any, condition: Any = True) -> None:
+    """Writes a value where a condition holds."""
+    if type(entries) is not Entries:
+        journal.write(entries, key, value)
+        return
+    if condition is not True:
+        condition, before = either(condition, True, presence(entries, key)), condition
+        value = join(before, value, entries.get(key, MISSING))
+    journal.write(entries, key, value)
+    settle(journal, entries, key, condition)
+
+
+def put_all(journal: Journal, source: Table, target: Table) -> None:
+    """Writes what a dict has, each key where it has it."""
+    for key, value in list(source.items()):
+        put(journal, target, key, value, presence(source, key))
+
+
+def carry(source: Table, target: Table) -> None:
+    """Keeps of a new copy of a dict's entries under which conditions they are there."""
+    if type(source) is not Entries or type(target) is not Entries or not source.presence:
+        return
+    records = target.presence = Presences(target)
+    for key in source.presence:
+        condition = presence(source, key)
+        if condition is not True and key in target:
+            records[key] = Presence(target[key], condition)
+
+
+def copied_dict(source: DictObject, site: Any) -> DictObject:
+    """A shallow copy, made at a site."""
+    found = DictObject(dict(source.entries), source.rest, site)
+    carry(source.entries, found.entries)
+    return found
