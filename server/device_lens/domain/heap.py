@@ -34,8 +34,9 @@ class Dated(dict[Any, Any]):
 
 
 class Entries(Dated):
-    """What a dict has under constant keys. `presence` has a record of each key that is there or
-    not as a condition decides (`domain/presence.py`); None where there was never one."""
+    """What a dict has under constant keys, or an object as attributes. `presence` has a record of
+    each that is there or not as a condition decides (`domain/presence.py`); None where there was
+    never one."""
 
     __slots__ = ("presence",)
 
@@ -191,7 +192,8 @@ class Instance(HeapObject):
     __slots__ = ("cls",)
 
     def __init__(self, cls: Any, site: Any = None) -> None:
-        super().__init__(site)
+        self.site = site
+        self.fields = Entries()
         self.cls = cls
 
 

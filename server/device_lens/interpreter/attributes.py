@@ -16,6 +16,8 @@ from device_lens.domain.heap import (
     ModuleObject,
     Parameter,
 )
+from device_lens.domain.join import join
+from device_lens.domain.presence import presence
 from device_lens.domain.values import (
     NONE,
     BoundExternal,
@@ -148,6 +150,9 @@ def _of_module_object(
             if registered is None:
                 return class_attributes.through_instance(machine, receiver, found, node, frame)
             return registered
+        if found is not None:
+            value = receiver.fields[name]
+            return _or_of_class(machine, receiver, name, value, found, node, frame)
     registered = torch_module.get_attribute(machine, receiver, name)
     if registered is not None:
         return registered
@@ -211,7 +216,7 @@ def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, fra
         found = cls.lookup(name)
         is_property = type(found) is Function and found.kind == "property"
         if value is not MISSING and not is_property:
-            return value
+            return _or_of_class(machine, receiver, name, value, found, node, frame)
         if found is not None:
             return class_attributes.through_instance(machine, receiver, found, node, frame)
         names: tuple[str, ...] = cls.foreign
@@ -232,6 +237,18 @@ def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, fra
         if described is not None:
             return described
     return _missing_attribute(machine, receiver, name, node, frame)
+
+
+def _or_of_class(
+    machine: Machine, receiver: Instance, name: str, value: Any, found: Any, node: Any, frame: Frame
+) -> Any:
+    """What an object has as an attribute: where it may lack it, the class's value else, which
+    `found` is."""
+    present = presence(receiver.fields, name)
+    if present is True or found is None:
+        return value
+    other = class_attributes.through_instance(machine, receiver, found, node, frame)
+    return join(present, value, other)
 
 
 def _of_super(machine: Machine, receiver: Super, name: str, node: Any, frame: Frame) -> Any:

@@ -10,6 +10,7 @@ from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join
+from device_lens.domain.presence import presence
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -230,9 +231,20 @@ def _getattr(
     if len(args) >= 2 and type(args[1]) is Const and isinstance(args[1].value, str):
         if len(args) == 3 and _surely_lacks(args[0], args[1].value):
             return args[2]
-        return attributes.read(machine, args[0], args[1].value, node, frame)
+        found = attributes.read(machine, args[0], args[1].value, node, frame)
+        present = _presence(args[0], args[1].value) if len(args) == 3 else True
+        return found if present is True else join(present, found, args[2])
     machine.skip_at(node, frame, "the attribute's name is not known")
     return Unknown("getattr(…)")
+
+
+def _presence(value: Any, name: str) -> Any:
+    """The condition under which an object has an attribute that it has on some path."""
+    if not isinstance(value, Instance) or name not in value.fields:
+        return True
+    if type(value.cls) is ClassValue and value.cls.lookup(name) is not None:
+        return True
+    return presence(value.fields, name)
 
 
 def _surely_lacks(value: Any, name: str) -> bool:
@@ -310,7 +322,10 @@ def _has(value: Any, name: str) -> Any:
     if _surely_lacks(value, name):
         return Const(False)
     if type(value) is ModuleObject and _has_registered(value, name):
-        return Const(True)
+        return combine(Const, _presence(value, name))
+    present = _presence(value, name)
+    if present is not True:
+        return combine(Const, present)
     if isinstance(value, Instance) and type(value.cls) is ClassValue:
         return Const(True) if not value.cls.foreign or name in value.fields else Unknown()
     if type(value) is TupleValue and value.names:
