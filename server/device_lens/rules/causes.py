@@ -10,6 +10,7 @@ with one cause make one finding, the others are its related places.
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +28,7 @@ from device_lens.rules.factory_scope import (
 )
 from device_lens.rules.meant_to_raise import is_meant_to_raise
 from device_lens.rules.plain_containers import container_of, makes_part
+from device_lens.rules.wording import telling_step
 
 CREATED = "created-on-default-device"
 UNREGISTERED = "unregistered-tensor"
@@ -48,6 +50,7 @@ _BY_ORIGIN = {
 }
 _OWN_FACT = (LATE, DISCARDED, LOOP_VARIABLE, CUDA_BLOCK)
 """Rules that speak of a fact of their own, to which the conflicts are related."""
+_NAME = re.compile(r"\w*")
 
 
 @dataclass(slots=True)
@@ -85,9 +88,28 @@ def causes_of(all_facts: Mapping[str, FileFacts]) -> list[Cause]:
         rule, site, origin = _made_for_module(conflict, all_facts, late) or _cause(
             conflict, all_facts, spoken_for
         )
-        cause = causes.setdefault((rule, site.node), Cause(rule, site, origin))
+        key = _alike(conflict, rule, site, all_facts) or site.node
+        cause = causes.setdefault((rule, key), Cause(rule, site, origin))
         cause.conflicts.append(conflict)
     return list(causes.values())
+
+
+def _alike(conflict: Conflict, rule: str, site: Site, all_facts: Mapping[str, FileFacts]) -> Any:
+    """What the conflicts of one function have in common that one stray tensor makes, or one tensor
+    and the modules of one object; None where the conflict stands alone."""
+    if rule not in (MISMATCH, MODULE_INPUT) or site.path not in all_facts:
+        return None
+    stray = conflict.stray
+    if stray.is_parameter:
+        stray = conflict.other
+    step = telling_step(stray.trail)
+    if step is None or stray.is_parameter:
+        return None
+    moved_by_call = step.kind == "moved" and step.site == conflict.module_call
+    named = stray.text if rule == MISMATCH else conflict.module_text or ""
+    function = _place(site, all_facts).function
+    whole = _NAME.match(named)
+    return function, whole and whole[0], None if moved_by_call else step, conflict.wants_cpu
 
 
 def _paths(conflict: Conflict) -> Iterator[str]:

@@ -126,9 +126,18 @@ def convert(call: Call, receiver: Value, wish: Conversion) -> Value:
     same_dtype = not wish.converts or (wish.dtype is not None and wish.dtype == tensor.dtype)
     if stays and same_dtype and not wish.copies:
         if not wish.relays:
-            return receiver
+            return receiver if wish.device is None else _placed(call, receiver, tensor)
         return tensor.with_(leaf=tensor.leaf if tensor.requires_grad is False else None)
     return _converted(call, tensor, wish, stays)
+
+
+def _placed(call: Call, receiver: Value, tensor: Tensor) -> Value:
+    """What a factory made and the program puts where it is: from then on it is there because the
+    program says so."""
+    trail = tensor.trail
+    if type(receiver) is not Tensor or trail is None or trail.kind != "created":
+        return receiver
+    return tensor.with_(trail=call.trail("moved", moved(tensor.device), trail))
 
 
 def _converted(call: Call, tensor: Tensor, wish: Conversion, stays: bool) -> Tensor:
