@@ -74,7 +74,7 @@ def join(condition: Any, left: Any, right: Any) -> Any:
         if kind is tuple and len(left) == len(right):
             return tuple(join(condition, a, b) for a, b in zip(left, right, strict=True))
         if kind is HostArray:
-            return left if left.shape == right.shape else HostArray(trail=left.trail)
+            return _join_arrays(left, right)
         if kind is Trail:
             return _told(condition, left, right)
         if kind is Unknown:
@@ -84,6 +84,15 @@ def join(condition: Any, left: Any, right: Any) -> Any:
     if left is None or right is None:
         return right if left is None else left
     return _usual(choose(condition, left, right), 0)
+
+
+def _join_arrays(left: HostArray, right: HostArray) -> HostArray:
+    """What two arrays have in common."""
+    dtype = left.dtype if left.dtype == right.dtype else None
+    zero_dim = left.zero_dim if left.zero_dim == right.zero_dim else None
+    shape = join_shapes(left.shape, right.shape)
+    same = (shape, dtype, zero_dim) == (left.shape, left.dtype, left.zero_dim)
+    return left if same else HostArray(dtype, shape, left.trail, zero_dim)
 
 
 def _join_unknowns(left: Unknown, right: Unknown, device: DeviceTree) -> Unknown:

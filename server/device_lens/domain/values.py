@@ -216,16 +216,25 @@ class Partial:
 
 
 class HostArray:
-    """A numpy array, or anything else that lives in host memory and carries numbers."""
+    """A numpy array, or anything else that lives in host memory and carries numbers.
 
-    __slots__ = ("dtype", "shape", "trail")
+    `zero_dim` tells whether it has no dimensions: a number, or an array of one. It is known
+    wherever the shape is, and None where it is not known.
+    """
+
+    __slots__ = ("dtype", "shape", "trail", "zero_dim")
 
     def __init__(
-        self, dtype: str | None = None, shape: Shape = None, trail: Trail | None = None
+        self,
+        dtype: str | None = None,
+        shape: Shape = None,
+        trail: Trail | None = None,
+        zero_dim: bool | None = None,
     ) -> None:
         self.dtype = dtype
         self.shape = shape
         self.trail = trail
+        self.zero_dim = zero_dim if shape is None else not shape
 
 
 class Unknown:

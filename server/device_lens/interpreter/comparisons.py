@@ -30,6 +30,7 @@ from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.interpreter.operators import is_tensor, parts
 from device_lens.models import registry
 from device_lens.models.call import device_of
+from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
 from device_lens.models.python import dict_classes
 
@@ -76,7 +77,7 @@ def compare(machine: Machine, node: Any, op: ast.cmpop, left: Any, right: Any, f
             return Const(kind is ast.NotEq)
         return calls.call_operator(machine, node, f"__{name}__", left, right, frame)
     if HostArray in (type(left), type(right)):
-        return HostArray("bool")
+        return numpy_shapes.array(numpy_shapes.together(left, right), "bool")
     condition = combine(lambda a, b: _compare_leaves(kind, fold, a, b), left, right)
     return combine(Const, condition)
 

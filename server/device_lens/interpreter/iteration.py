@@ -54,7 +54,7 @@ def iterate(machine: Machine, value: Any) -> Items:
     if kind in (Tensor, Parameter):
         return (), _row(machine, value)
     if kind is HostArray:
-        return (), HostArray(value.dtype)
+        return (), HostArray(value.dtype, value.shape[1:] if value.shape else None)
     if kind is Const:
         return _of_constant(value.value)
     if kind is Guarded:

@@ -35,6 +35,7 @@ from device_lens.interpreter.expressions import merge_mapping, text_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.models.call import constant, tensor_of, treated_as_tensor
+from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, is_text, number, text_begun
 from device_lens.models.python.text_cases import by_cases
@@ -115,7 +116,9 @@ def operate(
     if op is ast.BitOr and (classes := _union(left, right)):
         return TupleValue(classes)
     if HostArray in kinds:
-        return HostArray() if Unknown not in kinds or _is_number(left, right) else Unknown()
+        if Unknown in kinds and not _is_number(left, right):
+            return Unknown()
+        return numpy_shapes.operated(name, left, right, in_place)
     if is_number(left) and is_number(right):
         return number()
     return _unknown_operand(left, right)
@@ -322,7 +325,9 @@ def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Any:
         return number()
     if type(value) is Unknown:
         return Unknown("", value.device)
-    return HostArray() if type(value) is HostArray else Unknown()
+    if type(value) is HostArray:
+        return HostArray(None, value.shape, None, value.zero_dim)
+    return Unknown()
 
 
 EVALUATORS.update(

@@ -20,7 +20,9 @@ from device_lens.domain.values import (
 )
 from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.dtypes import named
+from device_lens.models.libraries import numpy_shapes
 from device_lens.models.libraries.host import host_function, read_arguments
+from device_lens.models.libraries.numpy_shapes import ARRAY, array, extent_of, together
 from device_lens.models.numbers import (
     dimension,
     is_number,
@@ -31,10 +33,10 @@ from device_lens.models.numbers import (
     sequence,
 )
 from device_lens.models.registry import ATTRIBUTES, FUNCTIONS, PACKAGES
+from device_lens.models.shapes.extent import ANY
 from device_lens.models.torch.objects import unknown
 from device_lens.models.words import words
 
-ARRAY = "numpy.ndarray"
 _FILLED = words("zeros ones empty full random.random random.random_sample random.standard_normal")
 _DRAWN = words("random.rand random.randn")
 _SIZED = words("random.uniform random.normal random.randint random.choice random.beta")
@@ -46,6 +48,7 @@ _ITEMS = words("ndarray.tolist ndarray.tobytes ndarray.dump ndarray.nonzero")
 _KEEPING = words("ndarray.copy ndarray.clip ndarray.round ndarray.__neg__ ndarray.__abs__")
 _OWN_METHODS = words("squeeze swapaxes nonzero real")
 """Functions that call the method of that name, which a tensor has too."""
+_RESHAPING = words("squeeze swapaxes")
 _ELEMENTWISE = words("triu tril nan_to_num copy zeros_like ones_like empty_like full_like")
 """Functions whose result has the shape of their first argument."""
 _UNIVERSAL = words(
@@ -95,13 +98,20 @@ def _sizes(value: Value) -> Shape:
     items = sequence(value)
     if items is not None:
         return tuple(dimension(item) for item in items)
-    return (dimension(value),) if type(value) is Const else None
+    return (dimension(value),) if is_number(value) else None
+
+
+def _holds_objects(dtype: Value) -> bool:
+    """Whether what an array's items are says nothing of its dimensions."""
+    if type(dtype) is External:
+        return dtype.name.rpartition(".")[2] in ("object", "object_")
+    return type(dtype) is Const and dtype.value in ("object", "O")
 
 
 def _filled(call: Call) -> Value:
     """`np.zeros(shape)`."""
-    dtype = call.kwargs.get("dtype")
-    shape = _sizes(call.get(0, "shape"))
+    dtype = call.kwargs.get("dtype", call.args[1] if len(call.args) > 1 else None)
+    shape = None if _holds_objects(dtype) else _sizes(call.get(0, "shape"))
     return HostArray("float64" if dtype is None else dtype_name(dtype), shape)
 
 
@@ -113,7 +123,8 @@ def _drawn(call: Call) -> Value:
 def _sized(call: Call) -> Value:
     """`np.random.normal(…, size=shape)`."""
     read_arguments(call, call.name)
-    size = call.kwargs.get("size", call.args[2] if len(call.args) > 2 else None)
+    at = 1 if call.name.endswith("choice") else 2
+    size = call.kwargs.get("size", call.args[at] if len(call.args) > at else None)
     return HostArray(shape=None if size is None else _sizes(size))
 
 
@@ -121,43 +132,50 @@ def _array(call: Call) -> Value:
     """`np.asarray(x)`: reads a tensor where it is."""
     read_arguments(call, call.name)
     value = call.args[0] if call.args else None
-    dtype = dtype_name(call.kwargs.get("dtype", call.args[1] if len(call.args) > 1 else None))
+    asked = call.kwargs.get("dtype", call.args[1] if len(call.args) > 1 else None)
+    dtype = dtype_name(asked)
+    if _holds_objects(asked):
+        return HostArray()
     if type(value) is HostArray:
-        return HostArray(dtype or value.dtype, value.shape, value.trail)
+        return HostArray(dtype or value.dtype, value.shape, value.trail, value.zero_dim)
     tensor = tensor_of(value)
     if tensor is not None:
-        return HostArray(dtype or tensor.dtype, tensor.shape)
-    return HostArray(dtype)
+        return HostArray(dtype or tensor.dtype, tensor.shape, None, tensor.zero_dim)
+    return array(extent_of(value), dtype)
 
 
 def _elementwise(call: Call) -> Value:
     """An array of its argument's shape."""
     read_arguments(call, "np." + call.name.removeprefix("numpy."))
     value = call.args[0] if call.args else None
-    return HostArray(shape=value.shape if type(value) is HostArray else None)
+    return array(extent_of(value))
 
 
 def _universal(call: Call) -> Value:
     """`np.sqrt(t)` reads a tensor in host memory, and its result is a tensor there."""
-    made = _elementwise(call)
+    read_arguments(call, "np." + call.name.removeprefix("numpy."))
     count = 2 if call.name.rpartition(".")[2] in _UNIVERSAL_PAIRS else 1
     for value in call.args[:count]:
         tensor = tensor_of(value)
         if tensor is not None and treated_as_tensor(value):
             trail = call.trail("created", "is computed on the CPU by numpy")
             return Tensor(CPU, None, None if count == 2 else tensor.shape, trail)
-    return made
+    return array(together(*call.args[:count]))
 
 
 def _own_method(call: Call) -> Value:
     """`np.squeeze(t)` is `t.squeeze()`: a tensor stays one, wherever it is."""
     tensor = tensor_of(call.args[0]) if call.args else None
-    return HostArray() if tensor is None else tensor.with_(shape=None, zero_dim=None)
+    if tensor is None:
+        name = call.name.rpartition(".")[2]
+        return FUNCTIONS[f"{ARRAY}.{name}"](call) if name in _RESHAPING else HostArray()
+    return tensor.with_(shape=None, zero_dim=None)
 
 
 def _astype(call: Call) -> Value:
-    shape = call.receiver.shape if type(call.receiver) is HostArray else None
-    return HostArray(dtype_name(call.get(0, "dtype")), shape)
+    dtype = call.get(0, "dtype")
+    extent = ANY if _holds_objects(dtype) else extent_of(call.receiver)
+    return array(extent, dtype_name(dtype))
 
 
 def _kept(call: Call) -> Value:
@@ -239,6 +257,7 @@ def _set_item(call: Call) -> Value:
 def register_all() -> None:
     FUNCTIONS["numpy.ndarray.__setitem__"] = _set_item
     PACKAGES["numpy"] = _model
+    numpy_shapes.register_all()
     groups: tuple[tuple[list[str], Model], ...] = (
         (_FILLED, _filled),
         (_DRAWN, _drawn),

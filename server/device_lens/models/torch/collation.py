@@ -72,13 +72,13 @@ def _batched(call: Call, item: Value, size: int | None) -> Value:
 
 def _converted(call: Call, item: Value) -> Value:
     if type(item) is HostArray:
-        return _made(call, item.dtype, item.shape)
+        return _made(call, item.dtype, item.shape, item.zero_dim)
     return item if type(item) in (Tensor, Parameter, Const) else _presumed(item)
 
 
-def _made(call: Call, dtype: str | None, shape: Any) -> Tensor:
+def _made(call: Call, dtype: str | None, shape: Any, zero_dim: bool | None = False) -> Tensor:
     trail = call.trail("created", "is collated by the data loader")
-    return Tensor(call.services.default_device(), dtype, shape, trail, zero_dim=False)
+    return Tensor(call.services.default_device(), dtype, shape, trail, zero_dim=zero_dim)
 
 
 def _presumed(item: Value) -> Value:

@@ -86,7 +86,7 @@ def described(data: Value) -> tuple[Extent, str | None]:
     if found is not None and not isinstance(data, Unknown):
         return (found.shape, found.zero_dim), found.dtype
     if isinstance(data, HostArray):
-        return (data.shape, None if data.shape is None else not data.shape), data.dtype
+        return (data.shape, data.zero_dim), data.dtype
     if isinstance(data, Const):
         return exactly(()), dtypes.of_constant(data.value)
     if is_number(data):
@@ -112,7 +112,7 @@ def from_host(call: Call) -> Value:
     """`from_numpy`, `frombuffer`, `from_file`: a view of host memory, whatever the default is."""
     bound = _bound(call, "data, *, dtype, count, offset, requires_grad, pin_memory, device")
     extent, dtype = described(bound.get("data"))
-    return make(bound, extent if extent[0] is not None else ANY, dtype, CPU, False)
+    return make(bound, extent, dtype, CPU, False)
 
 
 def from_dlpack(call: Call) -> Value:

@@ -17,6 +17,7 @@ from device_lens.domain.values import (
     Const,
     Dim,
     HostArray,
+    Shape,
     SliceValue,
     Tensor,
     TupleValue,
@@ -52,7 +53,10 @@ def take_apart(value: Value, place: Place) -> Index:
             found.tensors.append((tensor, part, place))
             found.clear = found.clear and tensor.zero_dim is not None
             found.advanced = found.advanced or tensor.zero_dim is False
-        elif type(part) in (ListObject, HostArray, TupleValue):
+        elif type(part) is HostArray:
+            found.advanced = found.advanced or part.zero_dim is False
+            found.clear = found.clear and part.zero_dim is not None
+        elif type(part) in (ListObject, TupleValue):
             found.advanced = True
             found.tensors.extend(_inside(part, place))
         elif not _basic(part):
@@ -154,6 +158,14 @@ def extent(tensor: Tensor, index: Index) -> Extent:
     return ANY if shape is None else _walk(shape, list(tensor.shape))
 
 
+def basic(shape: Shape, parts: tuple[Value, ...]) -> Extent:
+    """What numbers, slices, `None` and `...` leave of a shape."""
+    if shape is None:
+        return _kept(Index(parts, [], False, True))
+    expanded = _expand(list(parts), len(shape))
+    return ANY if expanded is None else _walk(expanded, list(shape))
+
+
 def _kept(index: Index) -> Extent:
     """What is known where the tensor's shape is not: a slice or an index tensor leaves at least
     one dimension."""
@@ -166,7 +178,9 @@ def _is_mask(part: Value) -> bool:
     if type(part) is Const:
         return isinstance(part.value, bool)
     tensor = tensor_of(part)
-    return type(part) is HostArray or (tensor is not None and tensor.dtype in (None, "bool"))
+    if type(part) is HostArray:
+        return not part.zero_dim or part.dtype == "bool"
+    return tensor is not None and tensor.dtype in (None, "bool")
 
 
 def _expand(parts: list[Value], count: int) -> list[Value] | None:

@@ -78,7 +78,7 @@ def _array(call: Call, tensor: Tensor) -> Value:
     receiver, args = receiver_of(call)
     if constant(call.kwargs.get("force", args[0] if args else None)) is not True:
         call.services.host_read(worded(call.name), receiver, -1)
-    return HostArray(tensor.dtype, tensor.shape, tensor.trail)
+    return HostArray(tensor.dtype, tensor.shape, tensor.trail, tensor.zero_dim)
 
 
 def _kind(call: Call, tensor: Tensor) -> Value:
