@@ -1,8 +1,8 @@
 """Path conditions: what is known to hold where a statement runs.
 
 A path keeps the atoms that a reader knows (accelerators, flags, the environment) exactly, as a
-condition over them, and of the others only which are known to be true or false: a path is weaker
-than what holds on it, never stronger.
+condition over them, and of the others which are known to be true or false, with the conditions
+that tie them to the former: a path is weaker than what holds on it, never stronger.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from device_lens.domain.guard import (
     Guarded,
     Literals,
     assume_all,
+    atoms,
     choose,
     conjunction,
     depth,
@@ -23,21 +24,28 @@ from device_lens.domain.guard import (
     exclude,
     forced,
     implies,
+    settled,
 )
 
 MAX_NAMED_DEPTH = 6
 """Named atoms on one way through a path's condition; beyond that it is not refined further."""
 
 
+MOST_MIXED = 24
+"""Conditions over atoms of both kinds that a path keeps: one for each `elif` that asks what a flag
+is, where it may have been given anything."""
+
+
 class Path:
     """`named` is a condition over named atoms; `literals` are the atoms of any kind that are
-    decided."""
+    decided; `mixed` are conditions over named and other atoms of which the two do not tell all."""
 
-    __slots__ = ("literals", "named")
+    __slots__ = ("literals", "mixed", "named")
 
-    def __init__(self, named: Any, literals: Literals) -> None:
+    def __init__(self, named: Any, literals: Literals, mixed: tuple[Any, ...] = ()) -> None:
         self.named = named
         self.literals = literals
+        self.mixed = mixed
 
     def assume(self, condition: Any) -> Path:
         """This path where `condition` holds too."""
@@ -52,7 +60,10 @@ class Path:
         known.update(forced(condition))
         if type(named) is Guarded:
             known.update(forced(named))
-        return Path(named, tuple(known.items()))
+        mixed = self.mixed
+        if len(mixed) < MOST_MIXED and _is_mixed(condition):
+            mixed = (*mixed, condition)
+        return Path(named, tuple(known.items()), mixed)
 
     def _assume_unnamed(self, atom: Atom, value: bool) -> Path:
         """This path where one atom without words has a value."""
@@ -60,10 +71,10 @@ class Path:
         for index, (known, before) in enumerate(literals):
             if known is atom:
                 if before is value:
-                    return Path(self.named, literals)
-                after = literals[index + 1 :]
-                return Path(self.named, (*literals[:index], (atom, value), *after))
-        return Path(self.named, (*literals, (atom, value)))
+                    return self
+                before_it, after = literals[:index], literals[index + 1 :]
+                return Path(self.named, (*before_it, (atom, value), *after), self.mixed)
+        return Path(self.named, (*literals, (atom, value)), self.mixed)
 
     def decide(self, condition: Any) -> Any:
         """`condition` as far as this path does not settle it."""
@@ -75,24 +86,41 @@ class Path:
                 return False
             if implies(self.named, condition):
                 return True
+        for known in self.mixed if type(condition) is Guarded else ():
+            if exclude(known, condition):
+                return False
+            if implies(known, condition):
+                return True
         return condition
 
     def meet(self, other: Path) -> Path:
         """What holds on both paths, where they come together."""
         if other is self:
             return self
+        mixed = self.mixed and tuple(each for each in self.mixed if each in other.mixed)
         if not self.literals or not other.literals:
-            return Path(disjunction(self.named, other.named), ())
+            return Path(disjunction(self.named, other.named), (), mixed)
         common = set(self.literals) & set(other.literals)
         kept = tuple(literal for literal in self.literals if literal in common)
-        return Path(disjunction(self.named, other.named), kept)
+        return Path(disjunction(self.named, other.named), kept, mixed)
 
     def excludes(self, other: Path) -> bool:
         """Whether the two cannot be the same run."""
         known = dict(other.literals)
         if any(known.get(atom, value) != value for atom, value in self.literals):
             return True
-        return exclude(self.named, other.named)
+        if exclude(self.named, other.named):
+            return True
+        return bool(self.mixed or other.mixed) and self._excludes_mixed(other)
+
+    def _excludes_mixed(self, other: Path) -> bool:
+        """Whether a condition of one path is false wherever one of the other holds."""
+        if any(exclude(mine, theirs) for mine in self.mixed for theirs in other.mixed):
+            return True
+        sides = ((self, other), (other, self))
+        return any(
+            assume_all(each, path.literals) is False for path, kin in sides for each in kin.mixed
+        )
 
     def condition(self, base: Path) -> Any:
         """What sets this path apart from others that start at `base`, as a condition."""
@@ -102,10 +130,20 @@ class Path:
             if atom not in before and not atom.named:
                 literal = Guarded(atom, True, False) if value else Guarded(atom, False, True)
                 found = conjunction(found, literal)
-        return found
+        for mixed in self.mixed:
+            if mixed not in base.mixed:
+                found = conjunction(found, mixed)
+        return settled(found)
 
 
 ALWAYS = Path(True, ())
+
+
+@lru_cache(MOST_REMEMBERED)
+def _is_mixed(condition: Guarded) -> bool:
+    """Whether atoms of both kinds are open in a condition where all that it forces holds."""
+    found = atoms(assume_all(condition, forced(condition)))
+    return any(atom.named for atom in found) and not all(atom.named for atom in found)
 
 
 def without_unnamed(condition: Any) -> Any:

@@ -41,6 +41,7 @@ class _Collected:
 def _collect(machine: Machine, node: Any, frame: Frame, kind: str) -> ListObject:
     inner = _inner_frame(frame)
     found = _Collected()
+    mark = machine.journal.mark()
     _run(
         machine,
         node.generators,
@@ -49,6 +50,7 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str) -> ListObject
         (node.elt,),
         lambda repeated: found.add(machine.evaluate(node.elt, inner), repeated),
     )
+    machine.journal.settle(mark, inner.scope.born)  # its names say nothing of the loop around it
     made = ListObject(tuple(found.items), found.rest, kind, node)
     if isinstance(node, ast.ListComp) and found.rest is not None:
         reports.comprehended(machine, node, made, frame)
@@ -152,12 +154,14 @@ def _generator(machine: Machine, node: ast.GeneratorExp, frame: Frame) -> Any:
 def _dict(machine: Machine, node: ast.DictComp, frame: Frame) -> Any:
     inner = _inner_frame(frame)
     found = DictObject(site=node)
+    mark = machine.journal.mark()
 
     def emit(repeated: bool) -> None:
         key = machine.evaluate(node.key, inner)
         put(machine, found, key, machine.evaluate(node.value, inner))
 
     _run(machine, node.generators, inner, False, (node.key, node.value), emit)
+    machine.journal.settle(mark, inner.scope.born)
     return found
 
 

@@ -48,6 +48,9 @@ DEAD = 1
 _NOT_SHOWN = frozenset({Const, External, BoundExternal, SliceValue, HostArray})
 """Values that are on no device."""
 
+MOST_WAYS = 24
+"""Paths that are told apart where they meet: every two of them are compared."""
+
 Evaluator = Callable[["Machine", Any, Frame], Any]
 Executor = Callable[["Machine", Any, Frame], int]
 EVALUATORS: dict[type, Evaluator] = {}
@@ -372,7 +375,7 @@ def fold_presences(found: list[Any], paths: list[Path], base: Path | None) -> An
 
 def exclusive(paths: list[Path]) -> bool:
     """Whether no two of the paths can be the same run."""
-    if len(paths) > 6:
+    if len(paths) > MOST_WAYS:
         return False
     return all(
         path.excludes(other) for index, path in enumerate(paths) for other in paths[index + 1 :]

@@ -72,6 +72,7 @@ class Memory:
         if not machine.standalone:
             marks.append(machine.journal.outside)
             marks.append(machine.path.named)
+            marks.append(machine.path.mixed)
         closed = closed_over(function)
         if closed is None:
             return None

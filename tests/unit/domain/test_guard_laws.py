@@ -162,7 +162,8 @@ def test_dropping_unnamed_atoms_only_weakens(condition: Any) -> None:
 
 def holds(path: Path, world: dict[Atom, bool]) -> bool:
     literals = all(world[atom] == value for atom, value in path.literals)
-    return literals and bool(value_in(path.named, world))
+    mixed = all(value_in(each, world) for each in path.mixed)
+    return literals and mixed and bool(value_in(path.named, world))
 
 
 @given(CONDITIONS, CONDITIONS)
@@ -196,6 +197,31 @@ def test_paths_that_exclude_each_other_share_no_world(first: Any, second: Any) -
     left, right = ALWAYS.assume(first), ALWAYS.assume(second)
     if left.excludes(right):
         assert not any(holds(left, world) and holds(right, world) for world in WORLDS)
+
+
+@given(CONDITIONS, CONDITIONS)
+def test_what_sets_a_path_apart_is_what_holds_on_it(first: Any, second: Any) -> None:
+    if exclude(first, second):
+        return
+    base = ALWAYS.assume(first)
+    path = base.assume(second)
+    for world in WORLDS:
+        if holds(base, world):
+            assert bool(value_in(path.condition(base), world)) is holds(path, world)
+
+
+def test_what_is_left_of_a_flag_excludes_what_it_was_asked_for() -> None:
+    flag = Atom("--model is left at its default", "flag", True)
+    first, second = Atom(""), Atom("")
+    asked = [
+        choose(Guarded(flag, True, False), False, Guarded(a, True, False)) for a in (first, second)
+    ]
+    one = ALWAYS.assume(asked[0])
+    rest = ALWAYS.assume(negation(asked[0]))
+    other, last = rest.assume(asked[1]), rest.assume(negation(asked[1]))
+    for left, right in ((one, other), (one, last), (other, last)):
+        assert left.excludes(right)
+    assert rest.decide(asked[0]) is False
 
 
 def test_atoms_that_programs_share_have_one_order_and_come_first() -> None:
