@@ -67,38 +67,13 @@ def read(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) ->
     if type(receiver) is Guarded:
         return _of_tree(machine, receiver, name, node, frame)
     if name == "__class__" and not isinstance(receiver, Instance):
-        found = class_of(receiver)
+        found = class_attributes.class_of(receiver)
         if found is not None:
             return found
     reader = _READERS.get(type(receiver))
     if reader is None:
         return Unknown(name)
     return reader(machine, receiver, name, node, frame)
-
-
-_OF_KNOWN_CLASS: dict[type, str] = {
-    TupleValue: "builtins.tuple",
-    DictObject: "builtins.dict",
-    Tensor: "torch.Tensor",
-    HostArray: "numpy.ndarray",
-}
-
-
-def class_of(value: Any) -> Any:
-    """`type(value)`; None where that is not known."""
-    if isinstance(value, Instance):
-        return value.cls
-    if type(value) is ListObject and value.kind in ("list", "tuple", "set"):
-        return External("builtins." + value.kind)
-    if type(value) is Const:
-        return External(f"builtins.{type(value.value).__name__}")
-    if type(value) is TupleValue and value.names:
-        owner = getattr(value.names, "owner", None)
-        return records.maker(value.names) if owner is None else owner
-    if type(value) is DictObject and value.kind != "dict":
-        return None
-    name = _OF_KNOWN_CLASS.get(type(value))
-    return External(name) if name else None
 
 
 def _of_tree(machine: Machine, tree: Guarded, name: str, node: Any, frame: Frame) -> Any:

@@ -5,8 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
-from device_lens.domain.heap import MISSING, DictObject, Instance
-from device_lens.domain.values import BoundExternal, Const, External, TupleValue, Unknown
+from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
+from device_lens.domain.values import (
+    BoundExternal,
+    Const,
+    External,
+    HostArray,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
 from device_lens.interpreter import calls, enumerations
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
@@ -75,3 +83,28 @@ def of_class(machine: Machine, receiver: ClassValue, name: str, node: Any, frame
     unknown = Unknown(name)
     machine.journal.write(receiver.fields, name, unknown)
     return unknown
+
+
+_OF_KNOWN_CLASS: dict[type, str] = {
+    TupleValue: "builtins.tuple",
+    DictObject: "builtins.dict",
+    Tensor: "torch.Tensor",
+    HostArray: "numpy.ndarray",
+}
+
+
+def class_of(value: Any) -> Any:
+    """`type(value)`; None where that is not known."""
+    if isinstance(value, Instance):
+        return value.cls
+    if type(value) is ListObject and value.kind in ("list", "tuple", "set"):
+        return External("builtins." + value.kind)
+    if type(value) is Const:
+        return External(f"builtins.{type(value.value).__name__}")
+    if type(value) is TupleValue and value.names:
+        owner = getattr(value.names, "owner", None)
+        return records.maker(value.names) if owner is None else owner
+    if type(value) is DictObject and value.kind != "dict":
+        return None
+    name = _OF_KNOWN_CLASS.get(type(value))
+    return External(name) if name else None

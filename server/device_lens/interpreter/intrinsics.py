@@ -23,7 +23,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import attributes, scope_tables
+from device_lens.interpreter import attributes, class_attributes, scope_tables
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
@@ -346,7 +346,7 @@ def _type(
 ) -> Any:
     if len(args) != 1:
         return Unknown()
-    found = attributes.class_of(args[0])
+    found = class_attributes.class_of(args[0])
     return Unknown("type(…)") if found is None else found
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, same_everywhere
-from device_lens.domain.guard import combine, leaves
+from device_lens.domain.guard import leaves
 from device_lens.domain.heap import MISSING, Instance, ModuleObject, Parameter, Table
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import (
@@ -22,8 +20,8 @@ from device_lens.domain.values import (
 )
 from device_lens.models.call import Services, Value
 from device_lens.models.torch.collation import map_tensors
+from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
-    OpaqueFields,
     all_parts,
     devices_of,
     is_opaque,
@@ -33,7 +31,6 @@ from device_lens.models.torch.parts import (
 )
 from device_lens.models.words import words
 
-FLOATING = frozenset(words("float16 bfloat16 float32 float64 complex64 complex128"))
 OPAQUE_CHILDREN = frozenset(
     words(
         """features classifier avgpool fc head heads backbone rpn roi_heads conv1 bn1 layer1 layer2
@@ -287,72 +284,6 @@ def _run_own_apply(
 def _own_apply(module: ModuleObject) -> Function | None:
     own = module.cls.lookup("_apply") if type(module.cls) is ClassValue else None
     return own if type(own) is Function else None
-
-
-class Mover:
-    """One move of a module."""
-
-    def __init__(
-        self,
-        services: Services,
-        device: DeviceTree | None,
-        dtype: str | None,
-        trail: Trail | None,
-    ) -> None:
-        self.services = services
-        self.device = device
-        self.dtype = dtype
-        self.trail = trail
-        self.done: set[int] = set()
-
-    def move_parts(self, module: ModuleObject) -> None:
-        write = self.services.journal.write
-        for value in list(module.parameters.values()):
-            for leaf in leaves(value):
-                if type(leaf) is Parameter:
-                    self._move_parameter(leaf)
-        for name, value in list(module.buffers.items()):
-            write(module.buffers, name, combine(self.moved, value))
-        representative = module.own.get("representative")
-        if type(representative) is Parameter and "tensor" in representative.fields:
-            self._move_parameter(representative)
-        if self.device is not None:
-            write(module.own, "device", self.device)
-            if self.trail is not None:
-                write(module.own, "moved", self.trail)
-        if self.dtype is not None:
-            write(module.own, "dtype", self.dtype)
-
-    def _move_parameter(self, parameter: Parameter) -> None:
-        if id(parameter) in self.done:
-            return
-        self.done.add(id(parameter))
-        moved = self.moved(parameter.tensor)
-        if isinstance(parameter.fields, OpaqueFields) and "tensor" not in parameter.fields:
-            return
-        self.services.journal.write(parameter.fields, "tensor", moved)
-
-    def moved(self, value: Value) -> Value:
-        """A tensor, parameter or unknown as it is after the move."""
-        if type(value) is Parameter:
-            value = value.tensor
-        if type(value) is Unknown and self.device is not None:
-            return Unknown(value.label, self.device)
-        if type(value) is not Tensor:
-            return value
-        changes: dict[str, Any] = {}
-        if self.device is not None:
-            changes["device"] = self.device
-            changes["pinned"] = False
-            if self.trail is not None:
-                changes["trail"] = _after(self.trail, value.trail)
-        if self.dtype is not None and (value.dtype is None or value.dtype in FLOATING):
-            changes["dtype"] = self.dtype if value.dtype else None
-        return value.with_(**changes) if changes else value
-
-
-def _after(step: Trail, previous: Trail | None) -> Trail:
-    return Trail(step.kind, step.text, step.site, previous)
 
 
 def carried(module: ModuleObject, value: Value) -> Value:

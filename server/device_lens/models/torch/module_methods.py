@@ -26,12 +26,12 @@ from device_lens.models.torch.conversions import Target, device_argument, to_tar
 from device_lens.models.torch.handles import handle
 from device_lens.models.torch.module import (
     CONVERT,
-    Mover,
     get_attribute,
     move,
     opaque_part,
     set_attribute,
 )
+from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
     REST,
     Part,

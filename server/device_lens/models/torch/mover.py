@@ -1,0 +1,89 @@
+"""What a move does to the parameters and buffers of one `nn.Module`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.device import DeviceTree
+from device_lens.domain.guard import combine
+from device_lens.domain.heap import ModuleObject, Parameter
+from device_lens.domain.trail import Trail
+from device_lens.domain.values import Tensor, Unknown
+from device_lens.models.call import Services, Value
+from device_lens.models.torch.parts import OpaqueFields
+from device_lens.models.words import words
+
+_FLOATING = frozenset(words("float16 bfloat16 float32 float64 complex64 complex128"))
+
+
+class Mover:
+    """One move of a module."""
+
+    def __init__(
+        self,
+        services: Services,
+        device: DeviceTree | None,
+        dtype: str | None,
+        trail: Trail | None,
+    ) -> None:
+        self.services = services
+        self.device = device
+        self.dtype = dtype
+        self.trail = trail
+        self.done: set[int] = set()
+
+    def move_parts(self, module: ModuleObject) -> None:
+        write = self.services.journal.write
+        for name, value in list(module.parameters.items()):
+            found = combine(self._moved_part, value)
+            if found is not value:
+                write(module.parameters, name, found)
+        for name, value in list(module.buffers.items()):
+            write(module.buffers, name, combine(self.moved, value))
+        representative = module.own.get("representative")
+        if type(representative) is Parameter and "tensor" in representative.fields:
+            self._move_parameter(representative)
+        if self.device is not None:
+            write(module.own, "device", self.device)
+            if self.trail is not None:
+                write(module.own, "moved", self.trail)
+        if self.dtype is not None:
+            write(module.own, "dtype", self.dtype)
+
+    def _moved_part(self, value: Value) -> Value:
+        """A parameter, moved in place; another where it is one of several is a mere tensor."""
+        if type(value) is not Parameter:
+            return self.moved(value)
+        self._move_parameter(value)
+        return value
+
+    def _move_parameter(self, parameter: Parameter) -> None:
+        if id(parameter) in self.done:
+            return
+        self.done.add(id(parameter))
+        moved = self.moved(parameter.tensor)
+        if isinstance(parameter.fields, OpaqueFields) and "tensor" not in parameter.fields:
+            return
+        self.services.journal.write(parameter.fields, "tensor", moved)
+
+    def moved(self, value: Value) -> Value:
+        """A tensor, parameter or unknown as it is after the move."""
+        if type(value) is Parameter:
+            value = value.tensor
+        if type(value) is Unknown and self.device is not None:
+            return Unknown(value.label, self.device)
+        if type(value) is not Tensor:
+            return value
+        changes: dict[str, Any] = {}
+        if self.device is not None:
+            changes["device"] = self.device
+            changes["pinned"] = False
+            if self.trail is not None:
+                changes["trail"] = _after(self.trail, value.trail)
+        if self.dtype is not None and (value.dtype is None or value.dtype in _FLOATING):
+            changes["dtype"] = self.dtype if value.dtype else None
+        return value.with_(**changes) if changes else value
+
+
+def _after(step: Trail, previous: Trail | None) -> Trail:
+    return Trail(step.kind, step.text, step.site, previous)
