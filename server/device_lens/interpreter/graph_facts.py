@@ -245,8 +245,10 @@ def conclude(machine: Machine) -> None:
 
 
 def _is_spent(run: Any, names: set[str]) -> bool:
-    """Whether a loop or function runs the backward pass of what these names hold."""
-    for node in ast.walk(run):
+    """Whether a loop or function runs the backward pass of what these names hold, which gives
+    nothing that could be used."""
+    for statement in ast.walk(run):
+        node = statement.value if isinstance(statement, ast.Expr) else None
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
         if node.func.attr != "backward" or any(k.arg == "retain_graph" for k in node.keywords):

@@ -22,6 +22,7 @@ from device_lens.models.call import Services, Value
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
+    WITH_WHOLE,
     all_parts,
     devices_of,
     is_opaque,
@@ -141,7 +142,7 @@ def opaque_part(module: ModuleObject, name: str) -> ModuleObject:
     child = module.modules.get(name)
     if not isinstance(child, ModuleObject):
         child = ModuleObject(External(PART), module.site)
-        child.own.update(opaque=True, parent=module)
+        child.own.update(opaque=True, parent=module, device=WITH_WHOLE)
         module.modules[name], child.standing.attached = child, True
     return child
 

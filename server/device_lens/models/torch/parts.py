@@ -15,13 +15,16 @@ from device_lens.domain.device import (
     SymbolicDevice,
     same_everywhere,
 )
-from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import MISSING, ModuleObject, Parameter, Table
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import Tensor, Unknown
 
 REST = "*"
 """The name of a container's member that stands for any number of further ones."""
+
+WITH_WHOLE = SymbolicDevice("the module that it is a part of")
+"""Where a part of an opaque module is for as long as it does not move by itself."""
 
 ITEM_BYTES = {
     "bool": 1,
@@ -67,9 +70,12 @@ class OpaqueFields(dict[Any, Any]):
 def own_device(module: ModuleObject) -> DeviceTree:
     """Where the parts of an opaque module are that are not listed one by one."""
     found = module.own.get("device", MISSING)
-    if found is MISSING:
+    if found is MISSING or WITH_WHOLE in leaves(found):
         parent = module.own.get("parent")
-        return own_device(parent) if type(parent) is ModuleObject else CPU
+        whole = own_device(parent) if type(parent) is ModuleObject else CPU
+        if found is MISSING:
+            return whole
+        found = combine(lambda leaf: whole if leaf is WITH_WHOLE else leaf, found)
     if type(found) in (Device, SymbolicDevice, Guarded):
         return found  # type: ignore[no-any-return]
     return UNKNOWN_DEVICE
