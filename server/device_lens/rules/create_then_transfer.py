@@ -33,7 +33,7 @@ from __future__ import annotations
 
 import ast
 
-from device_lens.domain.device import UNKNOWN_DEVICE, Device, is_accelerator
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device
 from device_lens.domain.guard import leaves
 from device_lens.fixes.create_on_device import create_on_device
 from device_lens.fixes.earlier_creation import create_at_once, is_made_for
@@ -91,7 +91,7 @@ def _is_wasteful(fact: Transfer) -> bool:
         and fact.kind is Kind.TENSOR
         and not (fact.redundant or fact.discarded or fact.requires_grad or fact.pinned)
         and not (fact.non_blocking and fact.pinned)
-        and any(not is_accelerator(leaf) for leaf in leaves(fact.source))
+        and any(leaf is CPU for leaf in leaves(fact.source))
     )
 
 
