@@ -64,10 +64,11 @@ def of_shape(shape: Shape) -> TupleValue | None:
     return None if shape is None else TupleValue(tuple(of_dimension(dim) for dim in shape))
 
 
-def size_of(shape: Shape, site: Any) -> TupleValue | ListObject:
+def size_of(shape: Shape, zero_dim: bool | None, site: Any) -> TupleValue | ListObject:
     """A `torch.Size`: where the number of dimensions is not known, they are numbers all the
-    same."""
-    return of_shape(shape) or ListObject((), number("size"), "tuple", site)
+    same, and one at least where there surely are some."""
+    first = (number("size"),) if zero_dim is False else ()
+    return of_shape(shape) or ListObject(first, number("size"), "tuple", site)
 
 
 def sequence(value: Value) -> tuple[Value, ...] | None:

@@ -26,12 +26,13 @@ Silent where the program is known never to move the module, where a method of th
 attribute itself, for a cache that is written outside `__init__`, and for a list or dict of one
 given module, which is how programs hide it on purpose. A tensor is flagged where the module moves,
 for information only where it is not seen to meet one on another device (an index may be on the
-host).
+host, and a copy that each call makes costs time, no more).
 
 ## Fix safety
 Safe where the attribute is set once, after `super().__init__()`: the buffer stays out of the state
 dict, as the plain attribute did. Unsafe where nothing is seen to fail, since `.half()` converts
-buffers too. A buffer that is saved is offered as an unsafe fix.
+buffers too. A buffer that is saved is offered as an unsafe fix. An attribute that no buffer can
+hold, a number for some callers, is moved where it is used instead, which is unsafe.
 """
 
 from __future__ import annotations
@@ -72,6 +73,9 @@ def check(fact: PlainAttribute, context: Context) -> Finding | None:
     if _moves_itself(fact, conflicts):
         return None
     symbol = f"self.{fact.attribute}"
+    fixes = list(_fixes(fact, conflicts, context))
+    if fact.copied_at is not None and not conflicts and not fixes:
+        return None  # a copy is all that helps
     return context.finding(
         RULE,
         fact.site,
@@ -80,7 +84,7 @@ def check(fact: PlainAttribute, context: Context) -> Finding | None:
         symbol,
         severity=Severity.INFORMATION if _seems_harmless(fact, conflicts) else None,
         related=places(conflicts, context),
-        fixes=_fixes(fact, conflicts, context),
+        fixes=fixes,
     )
 
 
@@ -139,8 +143,8 @@ def _moves_itself(fact: PlainAttribute, conflicts: list[Conflict]) -> bool:
 
 def _seems_harmless(fact: PlainAttribute, conflicts: list[Conflict]) -> bool:
     """A tensor that is seen to meet nothing on another device: an index perhaps, which may be on
-    the host."""
-    return fact.holds == "tensor" and not conflicts and fact.copied_at is None
+    the host, or one that each call copies."""
+    return fact.holds == "tensor" and not conflicts
 
 
 def _consequence(fact: PlainAttribute, conflicts: list[Conflict], context: Context) -> str:
@@ -180,4 +184,5 @@ def _fixes(
         return [made] if made is not None else []
     works_now = not conflicts
     safety = Safety.UNSAFE if fact.requires_grad or works_now else Safety.SAFE
-    return register_buffer(place, fact.attribute, safety, lambda node: _fits(node, context))
+    found = register_buffer(place, fact.attribute, safety, lambda node: _fits(node, context))
+    return found if found or not conflicts else (move_fix(conflicts, context),)

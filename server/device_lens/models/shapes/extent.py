@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from device_lens.domain.heap import ListObject
 from device_lens.domain.values import Dim, Shape, Tensor
 from device_lens.models.call import Value
 from device_lens.models.numbers import dimension, is_number, sequence
@@ -42,7 +43,7 @@ def sizes(values: tuple[Value, ...]) -> Extent:
         if items is not None:
             return exactly(dimension(item) for item in items)
         if not is_number(values[0]):
-            return ANY
+            return SOME if type(values[0]) is ListObject and values[0].items else ANY
     return exactly(dimension(value) for value in values)
 
 

@@ -55,7 +55,7 @@ def _is_on(kind: str) -> _Reader:
 
 
 def _shape(call: Call, tensor: Tensor) -> Value:
-    return size_of(tensor.shape, call.site.node)
+    return size_of(tensor.shape, tensor.zero_dim, call.site.node)
 
 
 def _dtype(call: Call, tensor: Tensor) -> Value:

@@ -5,8 +5,12 @@ from __future__ import annotations
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.heap import Instance, ListObject, Parameter
 from device_lens.domain.values import FALSE, NONE, TRUE, Const, Partial, Tensor, TupleValue, Unknown
+from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import Call, Model, Value, constant, tensor_of
+from device_lens.models.numbers import sequence
+from device_lens.models.operands import item_of
 from device_lens.models.registry import ALIASES, CLASS_METHODS, FUNCTIONS
+from device_lens.models.signature import Place
 from device_lens.models.torch.objects import class_model, first, instance, nothing, register_names
 from device_lens.models.words import words
 
@@ -65,6 +69,7 @@ def _gradient_of(value: Value) -> Tensor:
 
 def _grad(call: Call) -> Value:
     """`torch.autograd.grad(outputs, inputs)`: one gradient beside each input."""
+    _check_given(call, "outputs", 2, "grad_outputs")
     inputs = call.get(1, "inputs")
     if tensor_of(inputs) is not None:
         return TupleValue((_gradient_of(inputs),))
@@ -74,6 +79,34 @@ def _grad(call: Call) -> Value:
     if rest is not None:
         return ListObject((), _gradient_of(items[0] if items else rest), "tuple", call.site.node)
     return TupleValue(tuple(_gradient_of(item) for item in items))
+
+
+def _backward(call: Call) -> Value:
+    """`torch.autograd.backward(tensors, grad_tensors)`."""
+    _check_given(call, "tensors", 1, "grad_tensors")
+    return NONE
+
+
+def _check_given(call: Call, outputs: str, position: int, gradients: str) -> None:
+    """The gradient that is given for an output has to be where that is, unless it has no
+    dimensions."""
+    operation = call.name
+    left = _one_by_one(call, 0, outputs)
+    right = _one_by_one(call, position, gradients)
+    for (output, its), (gradient, other) in zip(left, right, strict=False):
+        tensor, given = tensor_of(output), tensor_of(gradient)
+        if tensor is not None and given is not None and given.zero_dim is False:
+            pair: list[Placed] = [(tensor, output, its), (given, gradient, other)]
+            common_device(call.services, operation, pair, True)
+
+
+def _one_by_one(call: Call, position: int, name: str) -> list[tuple[Value, Place]]:
+    """A tensor, or those of a list of known length, with their places."""
+    value, place = call.get(position, name), call.place(position, name)
+    items = sequence(value)
+    if items is None:
+        return [(value, place)]
+    return [(item, item_of(place, number)) for number, item in enumerate(items)]
 
 
 def _variable(call: Call) -> Value:
@@ -142,7 +175,7 @@ def register_all() -> None:
     FUNCTIONS["torch.is_grad_enabled"] = _is_grad_enabled
     FUNCTIONS["torch.is_inference_mode_enabled"] = lambda call: FALSE
     FUNCTIONS["torch.autograd.grad"] = _grad
-    FUNCTIONS["torch.autograd.backward"] = nothing
+    FUNCTIONS["torch.autograd.backward"] = _backward
     FUNCTIONS["torch.autograd.Variable"] = _variable
     ALIASES["torch.autograd.variable.Variable"] = "torch.autograd.Variable"
     register_names("torch.autograd.functional", "jacobian hessian", _functional)

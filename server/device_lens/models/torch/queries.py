@@ -32,7 +32,7 @@ def _size(call: Call, tensor: Tensor) -> Value:
     args = receiver_of(call)[1]
     which = args[0] if args else call.kwargs.get("dim")
     if which is None:
-        return size_of(tensor.shape, call.site.node)
+        return size_of(tensor.shape, tensor.zero_dim, call.site.node)
     position = constant(which)
     if tensor.shape is None or not isinstance(position, int):
         return number("size")

@@ -126,7 +126,7 @@ TABLE = """
     register_hook register_post_accumulate_grad_hook
 (@input) -> none
     retain_grad
-(@input, gradient, retain_graph, create_graph, inputs) -> none
+(@input, %gradient, retain_graph, create_graph, inputs) -> none
     backward
 (@input, cls) -> same.keep view
     as_subclass
