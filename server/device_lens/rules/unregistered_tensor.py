@@ -26,7 +26,7 @@ Silent where the program is known never to move the module, where a method of th
 attribute itself, for a cache that is written outside `__init__`, and for a list or dict of one
 given module, which is how programs hide it on purpose. A tensor is flagged where the module moves,
 for information only where it is not seen to meet one on another device (an index may be on the
-host, and a copy that each call makes costs time, no more).
+host).
 
 ## Fix safety
 Safe where the attribute is set once, after `super().__init__()`: the buffer stays out of the state
@@ -143,8 +143,8 @@ def _moves_itself(fact: PlainAttribute, conflicts: list[Conflict]) -> bool:
 
 def _seems_harmless(fact: PlainAttribute, conflicts: list[Conflict]) -> bool:
     """A tensor that is seen to meet nothing on another device: an index perhaps, which may be on
-    the host, or one that each call copies."""
-    return fact.holds == "tensor" and not conflicts
+    the host."""
+    return fact.holds == "tensor" and not conflicts and fact.copied_at is None
 
 
 def _consequence(fact: PlainAttribute, conflicts: list[Conflict], context: Context) -> str:
