@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING
 from device_lens.domain.trail import Site, Trail
 from device_lens.fixes.edit import Edit, Fix
 from device_lens.fixes.place import Place
-from device_lens.interpreter.facts import Conflict, Expression, FileFacts
+from device_lens.interpreter.facts import Conflict, Expression, FileFacts, Kind
 from device_lens.rules.at_hand import AtHand
 from device_lens.rules.causes import Cause, causes_of
 from device_lens.rules.finding import Finding, Related, Severity
@@ -18,6 +20,8 @@ from device_lens.rules.wording import participle, telling_step, telling_steps
 
 if TYPE_CHECKING:
     from device_lens.syntax.position import Range
+
+_DEVICE_WORDS = re.compile(r"dev|gpu|cpu|cuda|rank|accelerator", re.IGNORECASE)
 
 
 class Context:
@@ -39,6 +43,16 @@ class Context:
     def expression(self, site: Site) -> Expression | None:
         """What is known of an expression of this file."""
         return self.facts.expression_at(site.node)
+
+    def is_device(self, argument: Site) -> bool:
+        """Whether what a transfer is given is a device. Of what is not known the name tells:
+        `x.to(y)` takes a tensor as well, which `device=` does not."""
+        known = self.expression(argument)
+        if known is not None:
+            return known.kind is Kind.DEVICE
+        if not isinstance(argument.node, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
+            return True
+        return _DEVICE_WORDS.search(self.text(argument)) is not None
 
     def consequences(self, site: Site) -> list[Conflict]:
         """The conflicts that something at this place explains."""

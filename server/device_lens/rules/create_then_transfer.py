@@ -115,8 +115,7 @@ def _is_made_for_it(fact: Transfer, factory: str, context: Context) -> bool:
 
 
 def _fix(fact: Transfer, factory: str, context: Context) -> Fix | None:
-    target = context.expression(fact.device_argument) if fact.device_argument else None
-    if target is not None and target.kind is not Kind.DEVICE:
+    if fact.device_argument is not None and not context.is_device(fact.device_argument):
         return None
     if fact.made_before is not None:
         return create_at_once(context.place(fact.site), context.place(fact.made_before), factory)

@@ -71,6 +71,8 @@ def _fix(fact: NonLeafTransfer, context: Context) -> Fix | None:
     if fact.form == "parameter":
         return move_inside(call)
     if fact.form == "factory":
+        if fact.device_argument is not None and not context.is_device(fact.device_argument):
+            return None
         return leaf_on_device(call, _factory(fact, context))
     return move_detached(call)
 
