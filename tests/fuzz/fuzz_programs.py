@@ -10,13 +10,17 @@ from collections.abc import Sequence
 from random import Random
 
 from fuzz_definitions import Definitions
+from fuzz_idioms import IDIOMS
 
 HEAD = """\
+import collections
 import contextlib
 import copy
 import dataclasses
 import functools
+import itertools
 import random
+import types
 
 import torch
 from torch import nn
@@ -73,7 +77,7 @@ GIVEN = ("torch.ones(2)", 'torch.ones(2, device="cuda")', "torch.ones(2).cuda(1)
 
 def program(random: Random, corpus: Sequence[str] = ()) -> str:
     """Some definitions, and a function with its call or a script, which use them."""
-    return HEAD + Writer(random).whole()
+    return HEAD + IDIOMS + Writer(random).whole()
 
 
 class Writer(Definitions):

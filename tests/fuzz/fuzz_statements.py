@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fuzz_expressions import DEEPEST, PLACES, Expressions, Function
+from fuzz_expressions import DEEPEST, PLACES, Function
+from fuzz_idioms import Idioms
+
+ONE = Function("one")
 
 
-class Statements(Expressions):
+class Statements(Idioms):
     """Writes statements, one line after the other."""
 
     lines: list[str]
@@ -71,7 +74,7 @@ class Statements(Expressions):
             self.write(f"{self.own('t')} = {self.tensor()}")
 
     def _bind(self, depth: int) -> None:
-        kind = self.pick("l", "d", "o", "o", "s", "v", "m")
+        kind = self.pick("l", "d", "o", "o", "s", "v", "m", "f")
         if kind == "l":
             self.bind("l", self.list())
         elif kind == "d":
@@ -82,6 +85,8 @@ class Statements(Expressions):
             self.bind("v", self.device())
         elif kind == "o":
             self.bind_object()
+        elif kind == "f":
+            self.functions[self.bind("f", self.random.choice(self.late_bindings()))] = ONE
         else:
             name = self.bind("t", f"maybe({self.tensor(1)}, {self.device()})")
             self.write(
@@ -132,6 +137,7 @@ class Statements(Expressions):
             ]
         for each in self.names["o"][-3:]:
             options += self._changes_of(each)
+        options += self.late_changes()
         options = options or [f"{self.known('t')}.copy_({one})"]
         self.write(self.random.choice(options))
 

@@ -16,8 +16,6 @@ from device_lens.domain.heap import (
     ModuleObject,
     Parameter,
 )
-from device_lens.domain.join import join
-from device_lens.domain.presence import presence
 from device_lens.domain.values import (
     NONE,
     BoundExternal,
@@ -37,6 +35,7 @@ from device_lens.interpreter.conditions import symbol_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
+from device_lens.models.numbers import is_text
 from device_lens.models.python import dict_classes, records
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.evidence import PLAIN
@@ -127,7 +126,7 @@ def _of_module_object(
             return registered
         if found is not None:
             value = receiver.fields[name]
-            return _or_of_class(machine, receiver, name, value, found, node, frame)
+            return class_attributes.or_of_class(machine, receiver, name, value, found, node, frame)
     registered = torch_module.get_attribute(machine, receiver, name)
     if registered is not None:
         return registered
@@ -191,7 +190,7 @@ def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, fra
         found = cls.lookup(name)
         is_property = type(found) is Function and found.kind == "property"
         if value is not MISSING and not is_property:
-            return _or_of_class(machine, receiver, name, value, found, node, frame)
+            return class_attributes.or_of_class(machine, receiver, name, value, found, node, frame)
         if found is not None:
             return class_attributes.through_instance(machine, receiver, found, node, frame)
         names: tuple[str, ...] = cls.foreign
@@ -212,18 +211,6 @@ def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, fra
         if described is not None:
             return described
     return _missing_attribute(machine, receiver, name, node, frame)
-
-
-def _or_of_class(
-    machine: Machine, receiver: Instance, name: str, value: Any, found: Any, node: Any, frame: Frame
-) -> Any:
-    """What an object has as an attribute: where it may lack it, the class's value else, which
-    `found` is."""
-    present = presence(receiver.fields, name)
-    if present is True or found is None:
-        return value
-    other = class_attributes.through_instance(machine, receiver, found, node, frame)
-    return join(present, value, other)
 
 
 def _of_super(machine: Machine, receiver: Super, name: str, node: Any, frame: Frame) -> Any:
@@ -275,6 +262,8 @@ def _of_external(machine: Machine, receiver: External, name: str, node: Any, fra
 def _of_unknown(machine: Machine, receiver: Unknown, name: str, node: Any, frame: Frame) -> Any:
     if name == "device":
         return DeviceValue(symbol_of(receiver))
+    if is_text(receiver) and registry.function("str." + name) is not None:
+        return BoundExternal(receiver, "str." + name)
     if receiver.tensor_evidence:
         found = _of_library(machine, receiver, "torch.Tensor", name, node, frame)
         if found is not None:

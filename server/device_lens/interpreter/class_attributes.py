@@ -15,6 +15,11 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
+=======
+from device_lens.domain.heap import MISSING, DictObject, Instance
+from device_lens.domain.join import join
+from device_lens.domain.presence import presence
+from device_lens.domain.values import BoundExternal, Const, External, TupleValue, Unknown
 from device_lens.interpreter import calls, enumerations
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
@@ -108,3 +113,15 @@ def class_of(value: Any) -> Any:
         return None
     name = _OF_KNOWN_CLASS.get(type(value))
     return External(name) if name else None
+
+
+def or_of_class(
+    machine: Machine, receiver: Instance, name: str, value: Any, found: Any, node: Any, frame: Frame
+) -> Any:
+    """What an object has as an attribute: where it may lack it, the class's value else, which
+    `found` is."""
+    present = presence(receiver.fields, name)
+    if present is True or found is None:
+        return value
+    other = through_instance(machine, receiver, found, node, frame)
+    return join(present, value, other)

@@ -32,6 +32,7 @@ from device_lens.models import registry
 from device_lens.models.call import device_of
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
+from device_lens.models.numbers import beginning
 from device_lens.models.python import dict_classes
 
 _COMPARE: dict[type, tuple[str, Any]] = {
@@ -115,12 +116,21 @@ def _equal(left: Any, right: Any) -> Any:
         return None if None in (left.name, right.name) else left.name == right.name
     for value, other in ((left, right), (right, left)):
         if type(value) is Unknown and type(other) is Const:
+            begun = beginning(value)
+            if begun is not None and not _is_begun(other.value, begun):
+                return False
             return opaque(value, ("==", other.value if key_of(other) is not None else None))
     if type(left) is External and type(right) is External:
         return _same_name(left, right)
     if is_member(left) and is_member(right):
         return left is right
     return None
+
+
+def _is_begun(value: Any, begun: str) -> bool:
+    """Whether a value is a string that begins so, with digits behind."""
+    known = isinstance(value, str) and value.startswith(begun)
+    return known and value[len(begun) :].isdigit()
 
 
 def _same_name(left: External, right: External) -> bool | None:
@@ -198,6 +208,10 @@ def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
         right = dict_classes.mapping(right)
     if type(right) is Const and isinstance(right.value, str) and type(left) is Const:
         return str(left.value) in right.value
+    begun = beginning(right)
+    sought = left.value if begun is not None and type(left) is Const else None
+    if isinstance(sought, str) and (sought in str(begun) or sought.isalpha()):
+        return sought in str(begun)
     if key is not MISSING:
         if type(right) is DictObject:
             present = presence(right.entries, key)

@@ -15,6 +15,7 @@ from device_lens.domain.presence import put_all
 from device_lens.domain.values import (
     NONE,
     Const,
+    DeviceValue,
     External,
     SliceValue,
     TupleValue,
@@ -27,8 +28,9 @@ from device_lens.interpreter.enumerations import is_member
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.models import registry
-from device_lens.models.numbers import text_begun
+from device_lens.models.numbers import is_text, text_begun
 from device_lens.models.python import dict_classes
+from device_lens.models.python.builtins import string_of
 from device_lens.models.python.text_cases import by_cases
 
 BUILTIN_CONSTANTS = {"True": True, "False": False, "None": None, "__debug__": True}
@@ -262,6 +264,8 @@ def _joined_string(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Any:
             _describe(machine, found, value, frame)
             if value.format_spec is not None or value.conversion != -1:
                 found = Unknown()
+            elif type(found) is DeviceValue:
+                found = string_of(found)
         else:
             found = Unknown()
         parts.append(found)
@@ -272,7 +276,7 @@ def _joined_string(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Any:
     def joined(*parts: Any) -> Any:
         if all(type(part) is Const for part in parts):
             return Const("".join(str(part.value) for part in parts))
-        return unknown
+        return parts[0] if len(parts) == 1 and is_text(parts[0]) else unknown
 
     return by_cases(joined, parts, unknown)
 

@@ -41,6 +41,21 @@ def text_begun(start: str, label: str = "a string") -> Unknown:
     return text(label if some_device(start) is None else f"{start}?")
 
 
+def text_numbered(start: str) -> Unknown:
+    """A string that begins so, with digits behind."""
+    value = text_begun(start)
+    value.fields = {_TEXT: Const(start)}
+    return value
+
+
+def beginning(value: Value) -> str | None:
+    """What comes before the digits of a string that is otherwise known; None of any other."""
+    if type(value) is not Unknown or value.fields is None:
+        return None
+    begun = value.fields.get(_TEXT, TRUE)
+    return begun.value if type(begun) is Const and isinstance(begun.value, str) else None
+
+
 def is_text(value: Value) -> bool:
     if type(value) is Const:
         return isinstance(value.value, str)

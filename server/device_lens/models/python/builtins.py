@@ -21,7 +21,7 @@ from device_lens.domain.values import (
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.methods import find_method
-from device_lens.models.numbers import is_number, number, text, text_begun
+from device_lens.models.numbers import is_number, number, text, text_begun, text_numbered
 from device_lens.models.python import dict_classes
 from device_lens.models.python.text_cases import by_cases
 
@@ -155,11 +155,11 @@ def _str(call: Call) -> Value:
     value = first_argument(call)
     as_text(call, value, "__repr__" if call.name.endswith("repr") else "__str__")
     if type(value) is Guarded:
-        return by_cases(_text_of, (value,), text("a string"))
-    return _text_of(value)
+        return by_cases(string_of, (value,), text("a string"))
+    return string_of(value)
 
 
-def _text_of(value: Value) -> Value:
+def string_of(value: Value) -> Value:
     """`str(value)` where no condition tells it apart."""
     if type(value) is Const and not isinstance(value.value, bytes):
         return Const(str(value.value))
@@ -174,7 +174,8 @@ def _text_of(value: Value) -> Value:
             known = leaf.type == "cpu" or leaf.index not in (None, ANY_INDEX)
             if known or (leaf.index is None and value.placed is False):
                 return Const(str(leaf))
-            return text_begun(f"{leaf.type}:")
+            numbered = value.placed or leaf.index is not None
+            return (text_numbered if numbered else text_begun)(f"{leaf.type}:")
 
         return combine(name, value.device)
     if type(value) is External and value.name in _NAMED_ALIKE:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from device_lens.domain.heap import MISSING, ListObject
-from device_lens.domain.values import Const, TupleValue, Unknown
+from device_lens.domain.values import FALSE, TRUE, Const, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Value, constant
-from device_lens.models.numbers import text, text_begun
+from device_lens.models.numbers import beginning, text, text_begun
 from device_lens.models.python.text_cases import by_cases
 from device_lens.models.words import words
 
@@ -54,11 +54,30 @@ def _run(call: Call, method: str, args: Sequence[Value]) -> Value:
             return _lifted(getattr(subject, method)(*arguments), call)
         except (TypeError, ValueError, IndexError, KeyError):
             return Unknown("a string")
+    begun = beginning(call.receiver)
+    if begun is not None and len(arguments) == 1 and isinstance(arguments[0], str):
+        found = _of_begun(begun, method, arguments[0], call)
+        if found is not None:
+            return found
     if method in _LISTS:
         return ListObject((), text("a string"), "list", call.site.node)
     if method == "format":
         return _begun(call)
     return text("a string") if method in _TEXTS else Unknown("a string")
+
+
+def _of_begun(begun: str, method: str, argument: str, call: Call) -> Value | None:
+    """What a method says of a string of which the beginning is known, and that digits follow."""
+    if method == "startswith":
+        if begun.startswith(argument):
+            return TRUE
+        return None if argument.startswith(begun) else FALSE
+    if method == "endswith" and not argument[-1:].isdigit():
+        return Const(not argument)
+    if method == "split" and argument == ":":
+        items = (Const(begun[:-1]), text("a number"))
+        return ListObject(items, None, "list", call.site.node)
+    return None
 
 
 def _begun(call: Call) -> Value:
