@@ -6,6 +6,8 @@ from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
+from device_lens.domain.join import join
+from device_lens.domain.presence import presence
 from device_lens.domain.values import (
     BoundExternal,
     Const,
@@ -15,11 +17,6 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-=======
-from device_lens.domain.heap import MISSING, DictObject, Instance
-from device_lens.domain.join import join
-from device_lens.domain.presence import presence
-from device_lens.domain.values import BoundExternal, Const, External, TupleValue, Unknown
 from device_lens.interpreter import calls, enumerations
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
