@@ -326,7 +326,7 @@ def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Any:
     if type(value) is Unknown:
         return Unknown("", value.device)
     if type(value) is HostArray:
-        return HostArray(None, value.shape, None, value.zero_dim)
+        return HostArray(value.dtype, value.shape, None, value.zero_dim)
     return Unknown()
 
 

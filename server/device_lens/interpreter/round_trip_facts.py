@@ -29,6 +29,7 @@ _COUNTERPARTS = frozenset(
     "sin cos nonzero flip roll tile repeat matmul dot add subtract multiply divide".split()
 )
 """NumPy functions that PyTorch has too, by whatever name."""
+_FUNCTIONS = ("torch", "torch.nn.functional")
 _DEPTH = 2
 
 
@@ -89,9 +90,18 @@ def _source(machine: Machine, seen: LibraryCall) -> HostCopy | None:
             return None
         found: HostCopy | None = copies.get(seen.receiver)
         return found if not any(tensor_of(value) for value in seen.args) else None
-    if seen.name not in _MADE | _LEGACY and not _is_counterpart(seen.name):
+    made = seen.name in _MADE | _LEGACY or _is_counterpart(seen.name)
+    if not made and not _is_of_one(seen):
         return None
     return _inside(machine, seen.args[0], _DEPTH) if seen.args else None
+
+
+def _is_of_one(seen: LibraryCall) -> bool:
+    """Whether a function of PyTorch computes something of its first argument alone."""
+    package, _, _ = seen.name.rpartition(".")
+    if package not in _FUNCTIONS or not seen.args or tensor_of(seen.args[0]) is None:
+        return False
+    return not any(tensor_of(value) for value in (*seen.args[1:], *seen.kwargs.values()))
 
 
 def _is_counterpart(name: str) -> bool:

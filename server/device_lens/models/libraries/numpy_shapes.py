@@ -27,6 +27,7 @@ from device_lens.models.torch.indexing import basic
 from device_lens.models.words import words
 
 ARRAY = "numpy.ndarray"
+FLOATING = ("float16", "float32", "float64")
 _BOTH: dict[str, tuple[str, Rule]] = {
     "sum prod": ("input, dim, dtype, out, keepdim, initial, where", rules.reduced),
     "mean": ("input, dim, dtype, out, keepdim, where", rules.reduced),
@@ -74,8 +75,17 @@ def operated(operator: str, left: Value, right: Value, in_place: bool) -> HostAr
     if operator == "matmul":
         return array(_product(extent_of(left), extent_of(right)))
     if in_place and type(left) is HostArray and left.zero_dim is False:
-        return HostArray(None, left.shape, None, left.zero_dim)
-    return array(together(left, right))
+        return HostArray(left.dtype, left.shape, None, left.zero_dim)
+    return array(together(left, right), _common_dtype(left, right))
+
+
+def _common_dtype(left: Value, right: Value) -> str | None:
+    """The floating dtype of what is computed of two arrays, or of one and a number."""
+    dtypes = [each.dtype for each in (left, right) if type(each) is HostArray]
+    others = [each for each in (left, right) if type(each) is not HostArray]
+    if not all(type(each) is Const and type(each.value) in (int, float) for each in others):
+        return None
+    return dtypes[0] if len(set(dtypes)) == 1 and dtypes[0] in FLOATING else None
 
 
 def _product(left: Extent, right: Extent) -> Extent:
@@ -133,7 +143,10 @@ def _by_rule(row: str, rule: Rule, name: str) -> Model:
 def _made(extent: Callable[[Call], Extent], name: str) -> Model:
     def model(call: Call) -> Value:
         read_arguments(call, "np." + name)
-        return array(extent(call)) if call.complete else HostArray()
+        if not call.complete:
+            return HostArray()
+        double = extent is _spaced and len(call.args) <= 3 and "dtype" not in call.kwargs
+        return array(extent(call), "float64" if double else None)
 
     return model
 
@@ -144,6 +157,7 @@ def _range(call: Call) -> Extent:
 
 
 def _spaced(call: Call) -> Extent:
+    """`np.linspace` and the like, of double precision unless another one is asked for."""
     ends = call.get(0, "start"), call.get(1, "stop")
     return exactly((None,)) if all(map(is_number, ends)) else SOME
 
