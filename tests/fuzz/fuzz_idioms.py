@@ -6,6 +6,10 @@ from __future__ import annotations
 from fuzz_expressions import DEEPEST, PLACES, Expressions
 
 IDIOMS = """\
+import collections
+import itertools
+import types
+
 Pair = collections.namedtuple("Pair", "a b")
 REGISTRY = {}
 
@@ -124,8 +128,10 @@ CACHE = Cache()
 class Idioms(Expressions):
     """Tensors as `Expressions` draws them, and by way of the definitions above."""
 
+    idiomatic: bool
+
     def tensor(self, depth: int = 0) -> str:
-        if depth < DEEPEST and self.chance(0.15):
+        if self.idiomatic and depth < DEEPEST and self.chance(0.15):
             return self._idiom(depth + 1)
         return super().tensor(depth)
 

@@ -21,7 +21,7 @@ from fuzz_edits import (
 from fuzz_guard import Hang, at_most
 from fuzz_mutations import mutated
 from fuzz_patterns import PATTERNS
-from fuzz_programs import program
+from fuzz_programs import SHARED_LINES, idiomatic_program, program
 from fuzz_traffic import converse
 from fuzz_truth import check_truth
 
@@ -61,6 +61,9 @@ KINDS: dict[str, Kind] = {
     "notebook": Kind(notebook_editing, _replay),
     "file": Kind(notebook_file, lambda made, random: look_at_notebook_file(str(made))),
     "truth": Kind(program, lambda made, random: check_truth(str(made), random)),
+    "idioms": Kind(
+        idiomatic_program, lambda made, random: check_truth(str(made), random, SHARED_LINES)
+    ),
     "traffic": Kind(lambda random, corpus: list(corpus), converse),
 }
 

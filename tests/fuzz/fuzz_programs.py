@@ -13,14 +13,11 @@ from fuzz_definitions import Definitions
 from fuzz_idioms import IDIOMS
 
 HEAD = """\
-import collections
 import contextlib
 import copy
 import dataclasses
 import functools
-import itertools
 import random
-import types
 
 import torch
 from torch import nn
@@ -77,12 +74,22 @@ GIVEN = ("torch.ones(2)", 'torch.ones(2, device="cuda")', "torch.ones(2).cuda(1)
 
 def program(random: Random, corpus: Sequence[str] = ()) -> str:
     """Some definitions, and a function with its call or a script, which use them."""
-    return HEAD + IDIOMS + Writer(random).whole()
+    return HEAD + Writer(random).whole()
+
+
+def idiomatic_program(random: Random, corpus: Sequence[str] = ()) -> str:
+    """The same with more of what the language offers around tensors."""
+    return HEAD + IDIOMS + Writer(random, idiomatic=True).whole()
+
+
+SHARED_LINES = (HEAD + IDIOMS).count("\n")
+"""The lines before what an idiomatic program draws: definitions that all of it shares."""
 
 
 class Writer(Definitions):
-    def __init__(self, random: Random) -> None:
+    def __init__(self, random: Random, idiomatic: bool = False) -> None:
         self.random = random
+        self.idiomatic = idiomatic
         self.names = {kind: [] for kind in "tsldofvng"}
         self.fixed = set()
         self.classes = {}

@@ -74,7 +74,7 @@ class Statements(Idioms):
             self.write(f"{self.own('t')} = {self.tensor()}")
 
     def _bind(self, depth: int) -> None:
-        kind = self.pick("l", "d", "o", "o", "s", "v", "m", "f")
+        kind = self.pick("l", "d", "o", "o", "s", "v", "m", *("f" * self.idiomatic))
         if kind == "l":
             self.bind("l", self.list())
         elif kind == "d":
@@ -137,7 +137,8 @@ class Statements(Idioms):
             ]
         for each in self.names["o"][-3:]:
             options += self._changes_of(each)
-        options += self.late_changes()
+        if self.idiomatic:
+            options += self.late_changes()
         options = options or [f"{self.known('t')}.copy_({one})"]
         self.write(self.random.choice(options))
 

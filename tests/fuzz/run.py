@@ -23,7 +23,16 @@ from fuzz_kinds import KINDS, Failure, attempt  # noqa: E402
 from fuzz_patterns import PATTERNS  # noqa: E402
 from fuzz_shrink import shrunk  # noqa: E402
 
-SHARES = {"text": 10, "edits": 3, "typing": 2, "notebook": 3, "file": 3, "truth": 3, "traffic": 1}
+SHARES = {
+    "text": 10,
+    "edits": 3,
+    "typing": 2,
+    "notebook": 3,
+    "file": 3,
+    "truth": 2,
+    "idioms": 1,
+    "traffic": 1,
+}
 """How inputs are shared out among the kinds: those of a kind with more cost are fewer."""
 
 

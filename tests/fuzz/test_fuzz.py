@@ -50,7 +50,7 @@ def test_expensive_programs_end(name: str) -> None:
 
 
 def test_the_same_seed_makes_the_same_inputs() -> None:
-    for kind in ("text", "edits", "typing", "notebook", "file", "truth"):
+    for kind in ("text", "edits", "typing", "notebook", "file", "truth", "idioms"):
         one, other = (KINDS[kind].make(Random(f"{kind}:1:2"), CORPUS) for _ in range(2))
         assert one == other
 
