@@ -11,7 +11,7 @@ from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import HeapObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.values import NONE, Const, Tensor, Unknown
-from device_lens.interpreter import reports
+from device_lens.interpreter import descriptors, reports
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import NEXT, Machine
 from device_lens.models.call import tensor_of
@@ -51,7 +51,9 @@ def _transforms(receiver: Any, name: str) -> bool:
     if not isinstance(receiver, Instance) or type(receiver.cls) is not ClassValue:
         return False
     lookup = receiver.cls.lookup
-    return lookup("__setattr__") is not None or lookup(name + ".setter") is not None
+    if lookup("__setattr__") is not None or lookup(name + ".setter") is not None:
+        return True
+    return descriptors.setter(receiver, name) is not None
 
 
 def assign_name(machine: Machine, name: str, value: Any, frame: Frame) -> None:
@@ -142,17 +144,24 @@ def set_attribute(
 def _through_own_setter(
     machine: Machine, receiver: Any, name: str, value: Any, node: Any, frame: Frame
 ) -> bool:
-    """Runs the `__setattr__` of the program's own class, unless it is what runs."""
+    """Runs the `__setattr__` of the program's own class, unless it is what runs, or the `__set__`
+    of the descriptor that the class has by that name."""
     if not isinstance(receiver, Instance) or type(receiver.cls) is not ClassValue:
         return False
     from device_lens.interpreter import calls
 
     setter = receiver.cls.lookup("__setattr__")
-    if type(setter) is not Function:
+    if type(setter) is Function and not any(
+        f.function and f.function.node is setter.node for f in machine.stack
+    ):
+        calls.call(machine, BoundMethod(receiver, setter), (Const(name), value), {}, node, frame)
+        return True
+    if type(receiver) is ModuleObject and type(value) in (ModuleObject, Parameter):
         return False
-    if any(f.function and f.function.node is setter.node for f in machine.stack):
+    described = descriptors.setter(receiver, name)
+    if described is None:
         return False
-    calls.call(machine, BoundMethod(receiver, setter), (Const(name), value), {}, node, frame)
+    calls.call(machine, described, (receiver, value), {}, node, frame)
     return True
 
 

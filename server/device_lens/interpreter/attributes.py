@@ -30,7 +30,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import calls, class_attributes, imports, reports
+from device_lens.interpreter import calls, class_attributes, descriptors, imports, reports
 from device_lens.interpreter.conditions import symbol_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
@@ -117,7 +117,8 @@ def _of_module_object(
 ) -> Any:
     if type(receiver.cls) is ClassValue:
         found = receiver.cls.lookup(name)
-        if type(found) is Function and found.kind in ("property", "cached_property"):
+        runs = type(found) is Function and found.kind in ("property", "cached_property")
+        if runs or descriptors.comes_first(found):
             return class_attributes.through_instance(machine, receiver, found, node, frame)
         if found is not None and name not in receiver.fields:
             registered = torch_module.get_attribute(machine, receiver, name)
@@ -188,8 +189,7 @@ def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, fra
     cls = receiver.cls
     if type(cls) is ClassValue:
         found = cls.lookup(name)
-        is_property = type(found) is Function and found.kind == "property"
-        if value is not MISSING and not is_property:
+        if value is not MISSING and not descriptors.comes_first(found):
             return class_attributes.or_of_class(machine, receiver, name, value, found, node, frame)
         if found is not None:
             return class_attributes.through_instance(machine, receiver, found, node, frame)

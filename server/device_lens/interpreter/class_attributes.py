@@ -9,6 +9,7 @@ from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join
 from device_lens.domain.presence import presence
 from device_lens.domain.values import (
+    NONE,
     BoundExternal,
     Const,
     External,
@@ -17,7 +18,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import calls, enumerations
+from device_lens.interpreter import calls, descriptors, enumerations
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
@@ -28,7 +29,12 @@ METACLASS = "<metaclass>"
 
 
 def through_instance(machine: Machine, receiver: Any, found: Any, node: Any, frame: Frame) -> Any:
-    """A class attribute read through an instance: functions bind, properties run."""
+    """A class attribute read through an instance: functions bind, properties and descriptors
+    run."""
+    getter = descriptors.hook(found, "__get__")
+    if getter is not None:
+        owner = receiver.cls if isinstance(receiver, Instance) else Unknown("owner")
+        return calls.call(machine, getter, (receiver, owner), {}, node, frame)
     if type(found) is not Function:
         return found
     if found.kind == "static":
@@ -58,6 +64,9 @@ def of_class(machine: Machine, receiver: ClassValue, name: str, node: Any, frame
     found = receiver.lookup(name)
     if type(found) is Function and found.kind == "class":
         return BoundMethod(receiver, found)
+    getter = descriptors.hook(found, "__get__")
+    if getter is not None:
+        return calls.call(machine, getter, (NONE, receiver), {}, node, frame)
     if found is not None:
         return found
     if name == "__name__":

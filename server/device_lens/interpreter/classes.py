@@ -8,7 +8,7 @@ from typing import Any
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Scope
 from device_lens.domain.heap import MISSING, DictObject, Instance, ModuleObject
 from device_lens.domain.values import BoundExternal, Const, External, TupleValue, Unknown
-from device_lens.interpreter import calls, decorators, enumerations, standalone
+from device_lens.interpreter import calls, decorators, descriptors, enumerations, standalone
 from device_lens.interpreter.assignment import assign_name
 from device_lens.interpreter.class_attributes import METACLASS
 from device_lens.interpreter.frames import Frame
@@ -66,6 +66,7 @@ def define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> None:
         if keyword.arg == "metaclass":
             cls.fields[METACLASS] = machine.evaluate(keyword.value, frame)
     machine.classes[node] = cls
+    _name_descriptors(machine, cls, node, frame)
     _run_metaclass(machine, cls, node, frame)
     if enumerations.is_enumeration(cls):
         enumerations.make_members(machine, cls)
@@ -74,6 +75,14 @@ def define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> None:
     for decorator in reversed(node.decorator_list):
         value = decorators.apply_to_class(machine, decorator, value, node, frame)
     assign_name(machine, node.name, value, frame)
+
+
+def _name_descriptors(machine: Machine, cls: ClassValue, node: ast.ClassDef, frame: Frame) -> None:
+    """Tells the descriptors that the class holds the names by which it holds them."""
+    for name, held in tuple(cls.fields.items()):
+        naming = descriptors.hook(held, "__set_name__")
+        if naming is not None:
+            calls.call(machine, naming, (cls, Const(name)), {}, node, frame)
 
 
 def _run_metaclass(machine: Machine, cls: ClassValue, node: ast.ClassDef, frame: Frame) -> None:
@@ -156,6 +165,8 @@ def instantiate(
     """An instance, its `__init__` run."""
     if "typing.NamedTuple" in cls.foreign:
         return _named_tuple(cls, args, kwargs)
+    if "typing.TypedDict" in cls.foreign:
+        return calls.call(machine, _DICT, args, kwargs, node, frame, complete)
     if enumerations.is_enumeration(cls):
         return enumerations.member_of_value(cls, args[0]) if args else Unknown(cls.name)
     metaclass = cls.lookup(METACLASS)
@@ -198,6 +209,7 @@ def _made_often(machine: Machine, cls: ClassValue) -> bool:
     return machine.activations[creator.node, cls] >= machine.most_activations()
 
 
+_DICT = External("builtins.dict")
 _METACLASSES = frozenset({"builtins.type", "abc.ABCMeta", "enum.EnumMeta", "enum.EnumType"})
 
 

@@ -174,6 +174,23 @@ def _pairs(call: Call) -> Value:
     return listing(call, (), TupleValue(tuple(columns)), "iter")
 
 
+def _zip_longest(call: Call) -> Value:
+    """Where sources may end at different times, their items or what fills up for them."""
+    fill = call.kwargs.get("fillvalue", NONE)
+    if not call.complete:
+        return listing(call, (), Unknown())
+    columns = [call.services.iterate(source) for source in call.args]
+    if all(rest is None for _, rest in columns):
+        count = max((len(items) for items, _ in columns), default=0)
+        rows = tuple(
+            TupleValue(tuple(items[i] if i < len(items) else fill for items, _ in columns))
+            for i in range(count)
+        )
+        return listing(call, rows, None, "iter")
+    mixed = [join_all([*items, *([] if rest is None else [rest]), fill]) for items, rest in columns]
+    return listing(call, (), TupleValue(tuple(mixed)), "iter")
+
+
 def _default_dict(call: Call) -> Value:
     found = DictObject(site=call.site.node)
     if call.args and call.args[0] != NONE:
@@ -255,7 +272,7 @@ def register() -> None:
         "itertools.cycle": _same_elements,
         "itertools.repeat": _repeat,
         "itertools.product": _pairs,
-        "itertools.zip_longest": _pairs,
+        "itertools.zip_longest": _zip_longest,
         "collections.defaultdict": _default_dict,
         "collections.OrderedDict": _ordered_dict,
         "collections.deque": _deque,

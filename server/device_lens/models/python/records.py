@@ -45,6 +45,11 @@ def _typed_named_tuple(call: Call) -> Value:
     return maker(tuple(str(name) for name in names))
 
 
+def _typed_dict(call: Call) -> Value:
+    """`TypedDict("D", {"a": Tensor})`: what it makes is a plain dictionary."""
+    return External("builtins.dict")
+
+
 def _make_named(call: Call) -> Value:
     names = constant(call.args[0]) if call.args else ()
     values = call.args[1:]
@@ -189,6 +194,7 @@ def register() -> None:
     models: dict[str, Model] = {
         "collections.namedtuple": _named_tuple,
         "typing.NamedTuple": _typed_named_tuple,
+        "typing.TypedDict": _typed_dict,
         NAMED_TUPLE: _make_named,
         FROM_ITEMS: _from_items,
         "tuple._asdict": _as_mapping,
