@@ -10,6 +10,7 @@ from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import HeapObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.kinds import opened
 from device_lens.domain.values import NONE, Const, Tensor, Unknown
 from device_lens.interpreter import descriptors, reports
 from device_lens.interpreter.frames import Frame
@@ -23,6 +24,7 @@ from device_lens.models.torch.parts import all_parts
 def assign(machine: Machine, target: ast.expr, value: Any, frame: Frame, source: Any) -> None:
     """`target = value`; `source` is the expression that the value comes from (None: none)."""
     if isinstance(target, ast.Name):
+        value = opened(value)
         assign_name(machine, target.id, value, frame)
         machine.recorder.see(target, value, frame, machine.path.named)
     elif isinstance(target, ast.Attribute):

@@ -76,11 +76,11 @@ def read(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) ->
 
 
 def _of_tree(machine: Machine, tree: Guarded, name: str, node: Any, frame: Frame) -> Any:
-    """Of a tree, leaf by leaf. None has no attributes worth following, so that it is taken not to
-    be there: the line raises otherwise."""
-    if tree.yes == NONE:
+    """Of a tree, leaf by leaf. None has no attributes worth following, and a module of the program
+    may lack this one, so that it is taken not to be there: the line raises otherwise."""
+    if tree.yes == NONE or class_attributes.lacks(tree.yes, name):
         return read(machine, tree.no, name, node, frame)
-    if tree.no == NONE:
+    if tree.no == NONE or class_attributes.lacks(tree.no, name):
         return read(machine, tree.yes, name, node, frame)
     return machine.choose(
         Guarded(tree.atom, True, False),

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
-from device_lens.domain.guard import Guarded, combine
+from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join
 from device_lens.domain.presence import presence
@@ -229,6 +229,16 @@ def _getattr(
         )
         return join(Guarded(name.atom, True, False), yes, no)
     if len(args) >= 2 and type(args[1]) is Const and isinstance(args[1].value, str):
+        tree, lacks = args[0], class_attributes.lacks
+        if len(args) == 3 and any(lacks(leaf, args[1].value) for leaf in leaves(tree)):
+            if type(tree) is not Guarded:
+                return args[2]
+            return machine.choose(
+                Guarded(tree.atom, True, False),
+                frame,
+                lambda: _getattr(machine, (tree.yes, *args[1:]), kwargs, node, frame),
+                lambda: _getattr(machine, (tree.no, *args[1:]), kwargs, node, frame),
+            )
         if len(args) == 3 and _surely_lacks(args[0], args[1].value):
             return args[2]
         found = attributes.read(machine, args[0], args[1].value, node, frame)

@@ -10,6 +10,7 @@ from device_lens.domain.guard import Atom, Guarded
 from device_lens.domain.heap import MISSING, ListObject, Presences
 from device_lens.domain.join import flatten, join_all, join_blind, similar
 from device_lens.domain.journal import Delta
+from device_lens.domain.kinds import gathered, kinds
 from device_lens.domain.path import Path
 from device_lens.domain.presence import either, kept_in, presence, presence_in, settle, undecided
 from device_lens.domain.values import Const, TupleValue, Unknown
@@ -100,8 +101,9 @@ def _further(machine: Machine, node: Any, items: tuple[Any, ...], rest: Any) -> 
     if straight is None:
         inner = (each for statement in node.body for each in ast.walk(statement))
         straight = node.__dict__[_TO_ITS_END] = not any(isinstance(e, _WAYS_OUT) for e in inner)
-    kinds = kinds_of(machine, items) if straight and rest is None else None
-    return [any_of(items, rest)] if kinds is None else kinds
+    known = kinds(rest) if straight and type(rest) is Guarded else []
+    each = None if known is None or not straight else kinds_of(machine, (*items, *known))
+    return [any_of(items, rest)] if each is None else each
 
 
 _TO_ITS_END = "_runs_to_its_end"
@@ -325,7 +327,7 @@ def _let_grow(machine: Machine, mark: int) -> None:
             continue
         if len(new) > len(old):
             rest = table.get("rest")
-            joined = any_of(new[len(old) :], rest)
+            joined = gathered(new[len(old) :], rest)
             machine.journal.write(table, key, new[: len(old)])
             machine.journal.write(table, "rest", joined)
 

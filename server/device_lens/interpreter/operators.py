@@ -18,7 +18,7 @@ from device_lens.domain.heap import (
     ModuleObject,
     Parameter,
 )
-from device_lens.domain.join import join_blind
+from device_lens.domain.kinds import gather
 from device_lens.domain.presence import copied_dict
 from device_lens.domain.values import (
     NONE,
@@ -109,6 +109,8 @@ def operate(
         return _concatenate(machine, node, left, right, in_place)
     if op is ast.Mult and _is_sequence(left):
         return _repeat(machine, node, left, right)
+    if op is ast.Mult and _is_sequence(right) and is_number(left):
+        return _repeat(machine, node, right, left)
     if op is ast.BitOr and kinds == (DictObject, DictObject):
         merged = left if in_place else copied_dict(left, node)
         merge_mapping(machine, merged, right)
@@ -252,7 +254,7 @@ def _concatenate(machine: Machine, node: Any, left: Any, right: Any, in_place: b
         items, rest = items + more, more_rest
     else:
         for value in (*more, more_rest):
-            rest = rest if value is None else join_blind(rest, value)
+            rest = rest if value is None else gather(rest, value)
     if in_place and type(left) is ListObject:
         machine.journal.write(left.fields, "items", items)
         machine.journal.write(left.fields, "rest", rest)
@@ -269,7 +271,7 @@ def _repeat(machine: Machine, node: Any, left: Any, right: Any) -> Any:
             return TupleValue(items * times)
         return ListObject(items * times, None, "list", node)
     for value in items:
-        rest = value if rest is None else join_blind(rest, value)
+        rest = value if rest is None else gather(rest, value)
     return ListObject((), rest, "list", node)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.heap import MISSING, DictObject, ListObject
+from device_lens.domain.kinds import gathered, opened
 from device_lens.domain.values import Const, SliceValue, TupleValue, Unknown
-from device_lens.interpreter.iteration import any_of
 from device_lens.models.call import constant
 
 CONTAINERS = (DictObject, TupleValue, ListObject)
@@ -25,8 +25,8 @@ def of_sequence(items: tuple[Any, ...], rest: Any, index: Any, kind: str, node: 
         if position < 0 and rest is None and -position <= len(items):
             return items[position]
         if rest is not None and position >= 0:
-            return rest
-    found = any_of(items, rest)
+            return opened(rest)
+    found = opened(gathered(items, rest))
     return found if found is not None else Unknown()
 
 
@@ -54,8 +54,8 @@ def _part(items: tuple[Any, ...], rest: Any, bounds: list[Any]) -> tuple[tuple[A
             return items[start:], rest
         if stop >= 0:
             return items[start:stop], None
-        return items[start:stop], any_of(items[max(start, len(items) + stop) :], rest)
-    return (), any_of(items, rest)
+        return items[start:stop], gathered(items[max(start, len(items) + stop) :], rest)
+    return (), gathered(items, rest)
 
 
 def of_constant(value: Any, index: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from device_lens.domain.heap import DictObject, ListObject
-from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.join import join_all
+from device_lens.domain.kinds import gather, gathered
 from device_lens.domain.presence import copied_dict
 from device_lens.domain.values import NONE, Unknown
 from device_lens.models import registry
@@ -18,7 +19,7 @@ def _set(call: Call, target: ListObject, items: tuple[Value, ...], rest: Value) 
     if len(items) > MAX_ITEMS:
         extra = items[MAX_ITEMS:]
         items = items[:MAX_ITEMS]
-        rest = join_all([*extra, *([] if rest is None else [rest])])
+        rest = gathered(extra, rest)
     call.write(target.fields, "items", items)
     call.write(target.fields, "rest", rest)
 
@@ -33,7 +34,7 @@ def _append(call: Call) -> Value:
         return NONE
     value = call.args[0]
     if target.rest is not None:
-        _set(call, target, target.items, join_blind(target.rest, value))
+        _set(call, target, target.items, gather(target.rest, value))
     else:
         _set(call, target, (*target.items, value), None)
     _forget_first(call, target)
@@ -53,9 +54,9 @@ def _forget_first(call: Call, target: ListObject) -> None:
 
 def _mix(call: Call, target: ListObject) -> None:
     """Forgets which item stands where."""
-    found = [v for v in (*target.items, target.rest) if v is not None]
+    joined = gathered(target.items, target.rest)
     call.write(target.fields, "items", ())
-    call.write(target.fields, "rest", join_all(found) if found else None)
+    call.write(target.fields, "rest", joined)
 
 
 def _reorder(call: Call) -> Value:
@@ -96,7 +97,7 @@ def _extend(call: Call) -> Value:
         return NONE
     rest = target.rest
     for value in (*items, more):
-        rest = rest if value is None else join_blind(rest, value)
+        rest = rest if value is None else gather(rest, value)
     _set(call, target, target.items, rest)
     return NONE
 
@@ -111,7 +112,7 @@ def _insert(call: Call) -> Value:
         items.insert(position, value)
         _set(call, target, tuple(items), None)
     else:
-        joined = join_all([*target.items, value, *([] if target.rest is None else [target.rest])])
+        joined = gathered((*target.items, value), target.rest)
         _set(call, target, (), joined)
     return NONE
 

@@ -9,6 +9,7 @@ from device_lens.domain.guard import Atom, Guarded, combine, leaves
 from device_lens.domain.guard import choose as decide
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, Table
 from device_lens.domain.join import same_places
+from device_lens.domain.kinds import kinds, opened
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -135,8 +136,8 @@ class Sequence(Container):
 
     def _through(self, call: Call, rest: Value, value: Value) -> Value:
         """Through any number of members of one kind, which leave a tensor where it is."""
-        if isinstance(rest, ModuleObject):
-            value = call.services.invoke(rest, (value,), {})
+        if kinds(rest) is not None:
+            value = call.services.invoke(opened(rest), (value,), {})
         tensor = tensor_of(value)
         return value if tensor is None else tensor.with_(shape=None, dtype=None, zero_dim=None)
 
@@ -210,7 +211,7 @@ def _getitem(call: Call) -> Value:
     if isinstance(key, int) and not isinstance(key, bool) and (rest is None or key >= 0):
         if -len(members) <= key < len(members):
             return members[key]
-        return rest if rest is not None else call.unknown()
+        return opened(rest) if rest is not None else call.unknown()
     return choose(members if rest is None else [*members, rest])
 
 

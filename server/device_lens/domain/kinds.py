@@ -1,0 +1,64 @@
+"""One value for any item of a list that modules of several kinds were put into.
+
+It is a tree of one module for each kind, whose atoms say nothing: which kind an item is of is open
+anew for each item that is read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.guard import Atom, Guarded, atoms, leaves, renamed
+from device_lens.domain.heap import ModuleObject
+from device_lens.domain.join import join_blind, similar
+
+MAX_KINDS = 5
+"""Modules that are told apart; each is run on its own where an item is called."""
+_KIND = "of one kind"
+"""The text of the atoms between kinds."""
+
+
+def kinds(value: Any) -> list[Any] | None:
+    """The modules that an item may be; None where it may be anything else."""
+    if type(value) is ModuleObject:
+        return [value]
+    if type(value) is not Guarded:
+        return None
+    found = list(leaves(value))
+    return found if all(type(each) is ModuleObject for each in found) else None
+
+
+def gathered(items: tuple[Any, ...] | list[Any], rest: Any) -> Any:
+    """One value for any item; Python's None where there is none."""
+    result = rest
+    for item in items:
+        result = item if result is None else gather(result, item)
+    return result
+
+
+def gather(left: Any, right: Any) -> Any:
+    """Either of two items of a list, with no condition that decides."""
+    known, more = kinds(left), kinds(right)
+    if known is None or more is None:
+        return join_blind(left, right)
+    found: list[Any] = []
+    for module in (*known, *more):
+        if not any(similar(each, module) for each in found):
+            found.append(module)
+    if len(found) == len(known) and all(atom.text == _KIND for atom in atoms(left)):
+        return left
+    if len(found) > MAX_KINDS:
+        return join_blind(left, right)
+    tree = found[-1]
+    between = [Atom(_KIND) for _ in found[:-1]]
+    for atom, module in zip(reversed(between), reversed(found[:-1]), strict=True):
+        tree = Guarded(atom, module, tree)
+    return tree
+
+
+def opened(value: Any) -> Any:
+    """An item as it is read: its kind has nothing to do with that of any other."""
+    if type(value) is not Guarded:
+        return value
+    between = {atom: Atom("") for atom in atoms(value) if atom.text == _KIND}
+    return renamed(value, between) if between else value
