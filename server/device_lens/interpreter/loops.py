@@ -101,8 +101,8 @@ def _further(machine: Machine, node: Any, items: tuple[Any, ...], rest: Any) -> 
     if straight is None:
         inner = (each for statement in node.body for each in ast.walk(statement))
         straight = node.__dict__[_TO_ITS_END] = not any(isinstance(e, _WAYS_OUT) for e in inner)
-    known = kinds(rest) if straight and type(rest) is Guarded else []
-    each = None if known is None or not straight else kinds_of(machine, (*items, *known))
+    known = [] if rest is None else kinds(rest)
+    each = kinds_of(machine, (*items, *known)) if straight and known is not None else None
     return [any_of(items, rest)] if each is None else each
 
 
