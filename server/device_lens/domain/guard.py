@@ -197,6 +197,11 @@ def _precedes(tree: Any, atom: Atom) -> bool:
     return type(tree) is Guarded and tree.atom.order <= atom.order
 
 
+def undecided() -> Guarded:
+    """A condition that nothing decides: another one at each call."""
+    return Guarded(Atom(""), True, False)
+
+
 def choose(condition: Any, yes: Any, no: Any) -> Any:
     """The tree that is `yes` where `condition` holds and `no` elsewhere."""
     if type(condition) is not Guarded:

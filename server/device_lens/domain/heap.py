@@ -102,9 +102,9 @@ class HeapObject:
 
     __slots__ = ("fields", "site")
 
-    def __init__(self, site: Any = None) -> None:
+    def __init__(self, site: Any = None, fields: Table | None = None) -> None:
         self.site = site
-        self.fields: Table = Dated()
+        self.fields: Table = Dated() if fields is None else fields
 
 
 class Parameter(HeapObject):
@@ -114,8 +114,7 @@ class Parameter(HeapObject):
     __slots__ = ()
 
     def __init__(self, tensor: Tensor, site: Any = None) -> None:
-        super().__init__(site)
-        self.fields = Registry()
+        super().__init__(site, Registry())
         self.fields["tensor"] = tensor
 
     @property
@@ -192,8 +191,7 @@ class Instance(HeapObject):
     __slots__ = ("cls",)
 
     def __init__(self, cls: Any, site: Any = None) -> None:
-        self.site = site
-        self.fields = Entries()
+        super().__init__(site, Entries())
         self.cls = cls
 
 

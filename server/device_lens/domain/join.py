@@ -21,6 +21,7 @@ from device_lens.domain.guard import (
     leaves,
     node,
     primary,
+    undecided,
 )
 from device_lens.domain.heap import (
     FRESH,
@@ -234,9 +235,8 @@ def _join_tensors_blindly(left: Tensor, right: Tensor) -> Tensor:
 
 
 def _blindly(left: Any, right: Any) -> Any:
-    from device_lens.domain.guard import Atom
 
-    return join(Guarded(Atom(""), True, False), left, right)
+    return join(undecided(), left, right)
 
 
 def flatten(value: Any) -> Any:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
-from device_lens.domain.guard import Atom, Guarded, choose, depth, disjunction
+from device_lens.domain.guard import choose, depth, disjunction, undecided
 from device_lens.domain.heap import MISSING, DictObject, Entries, Presences, Table
 from device_lens.domain.join import MAX_VALUE_DEPTH, join
 from device_lens.domain.journal import Delta, Journal
@@ -54,11 +54,6 @@ def either(condition: Any, left: Any, right: Any) -> Any:
     return undecided() if depth(found) > MAX_VALUE_DEPTH else found
 
 
-def undecided() -> Any:
-    """A condition that nothing decides."""
-    return Guarded(Atom(""), True, False)
-
-
 def any_present(entries: Table) -> Any:
     """The condition under which a dict has any of its keys."""
     conditions = [presence(entries, key) for key in entries]
@@ -79,12 +74,10 @@ def kept_in(*changes: Delta) -> Iterator[tuple[Entries, Any]]:
     seen: set[tuple[int, Any]] = set()
     for changed in changes:
         for table, key, _ in changed.values():
-            kind = type(table)
-            if kind is Entries or kind is Presences:
-                entries: Any = table if kind is Entries else table.entries  # type: ignore[attr-defined]
-                if (id(entries), key) not in seen:
-                    seen.add((id(entries), key))
-                    yield entries, key
+            entries = table.entries if isinstance(table, Presences) else table
+            if isinstance(entries, Entries) and (id(entries), key) not in seen:
+                seen.add((id(entries), key))
+                yield entries, key
 
 
 def settle(journal: Journal, entries: Entries, key: Any, condition: Any) -> None:

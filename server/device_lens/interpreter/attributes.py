@@ -120,14 +120,14 @@ def _of_module_object(
         runs = type(found) is Function and found.kind in ("property", "cached_property")
         if runs or descriptors.comes_first(found):
             return class_attributes.through_instance(machine, receiver, found, node, frame)
-        if found is not None and name not in receiver.fields:
+        if found is not None and name in receiver.fields:
+            value = receiver.fields[name]
+            return class_attributes.or_of_class(machine, receiver, name, value, found, node, frame)
+        if found is not None:
             registered = torch_module.get_attribute(machine, receiver, name)
             if registered is None:
                 return class_attributes.through_instance(machine, receiver, found, node, frame)
             return registered
-        if found is not None:
-            value = receiver.fields[name]
-            return class_attributes.or_of_class(machine, receiver, name, value, found, node, frame)
     registered = torch_module.get_attribute(machine, receiver, name)
     if registered is not None:
         return registered

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from device_lens.domain.guard import Atom, Guarded
+from device_lens.domain.guard import undecided
 from device_lens.domain.heap import MISSING, Entries, ListObject, Presences
 from device_lens.domain.join import join_blind
-from device_lens.domain.presence import settle, undecided
+from device_lens.domain.presence import settle
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import contexts, patterns, reports
 from device_lens.interpreter.assignment import assign
@@ -95,7 +95,7 @@ def _handler(
 
     if flow:
         return failed()
-    condition = Guarded(Atom(""), True, False)
+    condition = undecided()
     return machine.fork(condition, frame, lambda: flow, failed)
 
 

@@ -7,7 +7,7 @@ import operator
 from typing import Any
 
 from device_lens.domain.device import ANY_INDEX, Agreement, SymbolicDevice, agree, is_unknown
-from device_lens.domain.guard import Atom, Guarded, choose, combine, negation
+from device_lens.domain.guard import Guarded, choose, combine, negation, undecided
 from device_lens.domain.heap import MISSING, DictObject, ListObject
 from device_lens.domain.presence import presence
 from device_lens.domain.values import (
@@ -95,7 +95,7 @@ def _compare_leaves(kind: type, fold: Any, left: Any, right: Any) -> Any:
         try:
             return bool(fold(left.value, right.value))
         except Exception:
-            return Guarded(Atom(""), True, False)
+            return undecided()
     if kind in (ast.Eq, ast.NotEq):
         equal = _equal(left, right)
         if equal is not None:
@@ -105,7 +105,7 @@ def _compare_leaves(kind: type, fold: Any, left: Any, right: Any) -> Any:
             return opaque(
                 value, (kind.__name__, key_of(other) if type(other) is Const else id(other))
             )
-    return Guarded(Atom(""), True, False)
+    return undecided()
 
 
 def _equal(left: Any, right: Any) -> Any:
@@ -155,14 +155,14 @@ def _equal_devices(left: Any, right: Any) -> Any:
 
     def leaf(a: Any, b: Any) -> Any:
         if is_unknown(a) or is_unknown(b):
-            return Guarded(Atom(""), True, False)
+            return undecided()
         if isinstance(a, SymbolicDevice) or isinstance(b, SymbolicDevice):
-            return True if a is b else Guarded(Atom(""), True, False)
+            return True if a is b else undecided()
         if ANY_INDEX in (a.index, b.index) and a.type == b.type:
-            return Guarded(Atom(""), True, False)
+            return undecided()
         verdict = agree(a, b)
         if verdict is Agreement.MAYBE:
-            return Guarded(Atom(""), True, False)
+            return undecided()
         if verdict is Agreement.SAME and a.type != "cpu" and None in (a.index, b.index):
             return _equal_numbers(a.index is b.index, placed)
         return verdict is Agreement.SAME
@@ -177,7 +177,7 @@ def _equal_numbers(both_open: bool, placed: tuple[bool | None, ...]) -> Any:
         return True
     if both_open and None not in placed:
         return False
-    return Guarded(Atom(""), True, False)
+    return undecided()
 
 
 def _identity(left: Any, right: Any) -> Any:
@@ -192,12 +192,12 @@ def _identity(left: Any, right: Any) -> Any:
         return False
     if type(left) is External and type(right) is External:
         same = _same_name(left, right)
-        return Guarded(Atom(""), True, False) if same is None else same
+        return undecided() if same is None else same
     for value, other in ((left, right), (right, left)):
         if type(value) is Unknown:
             key = other.value if type(other) is Const else id(other)
             return opaque(value, ("is", key))
-    return Guarded(Atom(""), True, False)
+    return undecided()
 
 
 def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
@@ -226,7 +226,7 @@ def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
                 return False
     if type(left) is Unknown:
         return opaque(left, ("in", ast.dump(node)))
-    return Guarded(Atom(""), True, False)
+    return undecided()
 
 
 EVALUATORS[ast.Compare] = _compare

@@ -15,7 +15,7 @@ from device_lens.interpreter import effects, reports, scan
 from device_lens.interpreter.annotations import of_host
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine, fold
+from device_lens.interpreter.machine import Machine, fold, join_values
 from device_lens.interpreter.memory import NOT_ALIKE, rough_key
 
 
@@ -184,7 +184,8 @@ def _result(machine: Machine, frame: Frame, alive: bool, base: Path) -> Any:
         return _generator(frame)
     if not paths:
         return Unknown()
-    return fold([path[1] for path in paths], [path[0] for path in paths], base)
+    values, ways = [path[1] for path in paths], [path[0] for path in paths]
+    return fold(values, ways, base, join_values)
 
 
 def _generator(frame: Frame) -> ListObject:

@@ -6,13 +6,13 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from device_lens.domain.guard import Atom, Guarded
+from device_lens.domain.guard import undecided
 from device_lens.domain.heap import MISSING, ListObject, Presences
 from device_lens.domain.join import flatten, join_all, join_blind, similar
 from device_lens.domain.journal import Delta
 from device_lens.domain.kinds import gathered, kinds
 from device_lens.domain.path import Path
-from device_lens.domain.presence import either, kept_in, presence, presence_in, settle, undecided
+from device_lens.domain.presence import either, kept_in, presence, presence_in, settle
 from device_lens.domain.values import Const, TupleValue, Unknown
 from device_lens.interpreter import effects, reports, scan
 from device_lens.interpreter.assignment import assign
@@ -90,7 +90,7 @@ def _otherwise(machine: Machine, record: LoopRecord, orelse: list[ast.stmt], fra
         return NEXT
     if not record.breaks or not orelse:
         return machine.execute(orelse, frame)
-    condition = Guarded(Atom(""), True, False)
+    condition = undecided()
     return machine.fork(condition, frame, lambda: machine.execute(orelse, frame), lambda: NEXT)
 
 

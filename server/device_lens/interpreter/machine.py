@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Namespace
 from device_lens.domain.device import CPU, Device, is_unknown
-from device_lens.domain.guard import Guarded, assume_all, negation, primary
+from device_lens.domain.guard import Guarded, assume_all, negation, primary, undecided
 from device_lens.domain.heap import MISSING, Presences, moment
 from device_lens.domain.join import bounded, join, join_blind
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.path import ALWAYS
-from device_lens.domain.presence import either, kept_in, presence_in, settle, undecided
+from device_lens.domain.presence import either, kept_in, presence_in, settle
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
     FALSE,
@@ -327,17 +327,14 @@ class Machine(ModelServices):
             places.update(changed or {})
         ways = [path[0] for path in paths]
         base = None if blind else ALWAYS
-        kept = [
-            (
-                *place,
-                fold_presences([presence_in(c or {}, *place) for _, _, c in paths], ways, base),
-            )
-            for place in kept_in(places)
-        ]
-        for spot, (table, key, _) in places.items():
+        kept = []
+        for entries, key in kept_in(places):
+            found = [presence_in(changed or {}, entries, key) for _, _, changed in paths]
+            kept.append((entries, key, fold(found, ways, base, _join_presences)))
+        for place, (table, key, _) in places.items():
             old = table.get(key, MISSING)
-            found = [(changed or {}).get(spot, (0, 0, old))[2] for _, _, changed in paths]
-            self._write_joined(table, key, fold(found, ways, base))
+            found = [(changed or {}).get(place, (0, 0, old))[2] for _, _, changed in paths]
+            self._write_joined(table, key, fold(found, ways, base, join_values))
         for entries, key, present in kept:
             settle(self.journal, entries, key, present)
         met = paths[0][0]
@@ -346,31 +343,31 @@ class Machine(ModelServices):
         self.path = met
 
 
-def fold(values: list[Any], paths: list[Path], base: Path | None) -> Any:
+Join = Callable[[Any, Any, Any], Any]
+"""Joins two values that a condition tells apart; None: none does."""
+
+
+def fold(values: list[Any], paths: list[Path], base: Path | None, join_two: Join) -> Any:
     """One value for several paths: told apart by their conditions where these exclude one another
     (`base` is what they share, None: they do not tell)."""
     result = values[-1]
     told = base is not None and exclusive(paths)
     for value, path in zip(reversed(values[:-1]), reversed(paths[:-1]), strict=True):
-        if value is result:
-            continue
-        if value is MISSING or result is MISSING:
-            result = result if value is MISSING else value
-        elif told and base is not None:
-            result = join(path.condition(base), value, result)
-        else:
-            result = join_blind(value, result)
+        if value is not result:
+            condition = path.condition(base) if told and base is not None else None
+            result = join_two(condition, value, result)
     return result
 
 
-def fold_presences(found: list[Any], paths: list[Path], base: Path | None) -> Any:
-    """The presence of a key after several paths."""
-    result = found[-1]
-    told = base is not None and exclusive(paths)
-    for each, path in zip(reversed(found[:-1]), reversed(paths[:-1]), strict=True):
-        condition = path.condition(base) if told and base is not None else undecided()
-        result = either(condition, each, result)
-    return result
+def join_values(condition: Any, left: Any, right: Any) -> Any:
+    """Either of two values; the other one where one is missing."""
+    if left is MISSING or right is MISSING:
+        return right if left is MISSING else left
+    return join_blind(left, right) if condition is None else join(condition, left, right)
+
+
+def _join_presences(condition: Any, left: Any, right: Any) -> Any:
+    return either(undecided() if condition is None else condition, left, right)
 
 
 def exclusive(paths: list[Path]) -> bool:

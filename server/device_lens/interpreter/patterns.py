@@ -7,12 +7,12 @@ from typing import Any
 
 from device_lens.domain.code import ClassValue
 from device_lens.domain.guard import (
-    Atom,
     Guarded,
     combine,
     conjunction,
     disjunction,
     settled,
+    undecided,
 )
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import (
@@ -61,13 +61,13 @@ def matches(machine: Machine, pattern: ast.pattern, subject: Any, frame: Frame) 
         return _sequence(machine, pattern, subject, frame)
     if isinstance(pattern, ast.MatchMapping):
         return _mapping(machine, pattern, subject, frame)
-    return Guarded(Atom(""), True, False)
+    return undecided()
 
 
 def _class(machine: Machine, pattern: ast.MatchClass, subject: Any, frame: Frame) -> Any:
     cls = machine.evaluate(pattern.cls, frame)
     if not isinstance(cls, ClassValue | External):
-        return Guarded(Atom(""), True, False)
+        return undecided()
     condition = instance_condition(machine, subject, cls)
     if condition is False:
         return False
@@ -75,7 +75,7 @@ def _class(machine: Machine, pattern: ast.MatchClass, subject: Any, frame: Frame
         value = attributes.read(machine, subject, name, pattern, frame)
         condition = settled(conjunction(condition, matches(machine, part, value, frame)))
     unread = len(pattern.patterns) > len(_positions(cls)) and not _binds_whole(pattern)
-    return conjunction(condition, Guarded(Atom(""), True, False)) if unread else condition
+    return conjunction(condition, undecided()) if unread else condition
 
 
 def _attributes_of(
@@ -108,7 +108,7 @@ def _sequence(machine: Machine, pattern: ast.MatchSequence, subject: Any, frame:
     if type(subject) is TupleValue or (type(subject) is ListObject and subject.rest is None):
         items = subject.items
     else:
-        return Guarded(Atom(""), True, False)
+        return undecided()
     if (len(items) != count) if star is None else (len(items) < count - 1):
         return False
     parts = list(pattern.patterns)
@@ -126,14 +126,14 @@ def _mapping(machine: Machine, pattern: ast.MatchMapping, subject: Any, frame: F
     if isinstance(subject, (*_SINGLE, Const, TupleValue, ListObject)):
         return False
     if type(subject) is not DictObject:
-        return Guarded(Atom(""), True, False)
+        return undecided()
     condition: Any = True
     for key, part in zip(pattern.keys, pattern.patterns, strict=True):
         name = machine.evaluate(key, frame)
         if type(name) is not Const or name.value not in subject.entries:
             if type(name) is Const and subject.rest is None:
                 return False
-            return Guarded(Atom(""), True, False)
+            return undecided()
         found = matches(machine, part, subject.entries[name.value], frame)
         condition = settled(conjunction(condition, found))
     return condition

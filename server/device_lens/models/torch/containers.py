@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
-from device_lens.domain.guard import Atom, Guarded, combine, leaves
+from device_lens.domain.guard import Guarded, combine, leaves, undecided
 from device_lens.domain.guard import choose as decide
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, Table
 from device_lens.domain.join import same_places
@@ -169,7 +169,7 @@ def choose(values: list[Value]) -> Value:
         return alike(distinct)
     result = distinct[-1]
     for value in reversed(distinct[:-1]):
-        result = decide(Guarded(Atom(""), True, False), value, result)
+        result = decide(undecided(), value, result)
     return result
 
 
