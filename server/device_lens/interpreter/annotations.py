@@ -21,6 +21,7 @@ from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.numbers import number
+from device_lens.syntax.names import last_name
 
 _TENSORS = frozenset(
     {
@@ -59,7 +60,7 @@ def of_host(annotation: ast.expr | None) -> Any:
     if not isinstance(node, ast.Subscript):
         return None
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
-    name, repeated = _last_name(node.value), any(map(_is_ellipsis, parts))
+    name, repeated = last_name(node.value), any(map(_is_ellipsis, parts))
     items = [of_host(part) for part in parts if not _is_ellipsis(part)]
     if not items or any(item is None for item in items):
         return None
@@ -95,7 +96,7 @@ def _described(machine: Machine, value: Unknown, node: ast.expr, frame: Frame) -
 
 
 def _subscript(machine: Machine, value: Unknown, node: ast.Subscript, frame: Frame) -> Any:
-    name = _last_name(node.value)
+    name = last_name(node.value)
     parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
     if name in _WRAPPERS:
         return _alternative(machine, value, parts, frame)
@@ -112,7 +113,7 @@ def _subscript(machine: Machine, value: Unknown, node: ast.Subscript, frame: Fra
 
 def _alternative(machine: Machine, value: Unknown, parts: list[ast.expr], frame: Frame) -> Any:
     """What one of several types says; nothing where another one is a number or a string."""
-    if any(_last_name(part) in _HOST for part in parts):
+    if any(last_name(part) in _HOST for part in parts):
         return None
     for part in parts:
         found = _described(machine, value, part, frame)
@@ -138,10 +139,6 @@ def _element(value: Unknown) -> Unknown:
 
 def _is_ellipsis(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is Ellipsis
-
-
-def _last_name(node: ast.expr) -> str:
-    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
 def _resolve(machine: Machine, node: ast.expr, frame: Frame) -> Any:

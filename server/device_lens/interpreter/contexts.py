@@ -16,6 +16,7 @@ from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch.autograd import BEFORE
+from device_lens.syntax.names import last_name
 
 Leave = Callable[[], None]
 GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
@@ -100,7 +101,7 @@ def _is_named(expression: ast.expr, words: tuple[str, ...]) -> bool:
     """Whether the name of a manager that is not seen tells what it may decide: where what is made
     goes, as `init_on_device()`, or whether gradients are kept, as `self.no_grad()`."""
     calls_in = [each.func for each in ast.walk(expression) if isinstance(each, ast.Call)]
-    names = [getattr(each, "attr", getattr(each, "id", "")) for each in calls_in or [expression]]
+    names = [last_name(each) for each in calls_in or [expression]]
     return any(word in name.lower() for name in names for word in words)
 
 

@@ -29,6 +29,7 @@ from device_lens.rules.factory_scope import (
 from device_lens.rules.meant_to_raise import is_meant_to_raise
 from device_lens.rules.plain_containers import container_of, makes_part
 from device_lens.rules.wording import telling_step
+from device_lens.syntax.names import last_name
 
 CREATED = "created-on-default-device"
 UNREGISTERED = "unregistered-tensor"
@@ -180,13 +181,9 @@ def _late_part(made: Place, late: Mapping[Any, LatePart]) -> LatePart | None:
             return late[node]
     owner = made.owner
     for node, fact in late.items() if owner is not None else ():
-        if owner is not None and isinstance(node, ast.Call) and _last(node.func) == owner.name:
+        if owner is not None and isinstance(node, ast.Call) and last_name(node.func) == owner.name:
             return fact
     return None
-
-
-def _last(function: ast.expr) -> str:
-    return ast.unparse(function).rpartition(".")[2]
 
 
 def _telling_origin(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> Origin:

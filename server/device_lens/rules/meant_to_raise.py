@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from device_lens.fixes.place import Place
+from device_lens.syntax.names import last_name
 
 _EXPECTING = ("raises", "assertRaises", "assertRaisesRegex")
 _FAILING = ("fail",)
@@ -22,7 +23,7 @@ def is_meant_to_raise(place: Place) -> bool:
             if inner in node.body and _fails_otherwise(node):
                 return True
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            if any(_last(mark) in _MARKS for mark in node.decorator_list):
+            if any(_name(mark) in _MARKS for mark in node.decorator_list):
                 return True
         elif _calls(node, _EXPECTING):
             return True
@@ -36,15 +37,14 @@ def _fails_otherwise(node: ast.Try) -> bool:
     if isinstance(last, ast.Assert):
         return isinstance(last.test, ast.Constant) and not last.test.value
     if isinstance(last, ast.Raise):
-        return last.exc is not None and _last(last.exc) == "AssertionError"
+        return last.exc is not None and _name(last.exc) == "AssertionError"
     return isinstance(last, ast.Expr) and _calls(last.value, _FAILING)
 
 
 def _calls(node: ast.AST, names: tuple[str, ...]) -> bool:
-    return isinstance(node, ast.Call) and _last(node) in names
+    return isinstance(node, ast.Call) and _name(node) in names
 
 
-def _last(node: ast.expr) -> str:
-    """`raises` of `pytest.raises(…)`."""
-    named = node.func if isinstance(node, ast.Call) else node
-    return named.attr if isinstance(named, ast.Attribute) else getattr(named, "id", "")
+def _name(node: ast.expr) -> str:
+    """`raises` of `pytest.raises` and of `pytest.raises(…)`."""
+    return last_name(node.func if isinstance(node, ast.Call) else node)
