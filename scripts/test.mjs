@@ -21,6 +21,7 @@ const SUITES = [
       'pytest',
       '-q',
       '-rs',
+      '--numprocesses=auto',
       ...PYTHON_TESTS.filter((at) => existsSync(path.join(ROOT, at))),
     ],
     summary: /^((=+ )?(\d+ (passed|failed|skipped|error)|no tests ran)|SKIPPED)/,

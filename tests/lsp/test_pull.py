@@ -304,9 +304,8 @@ async def test_semantic_tokens_are_registered_when_they_are_wanted(editor: Edito
 
 
 async def test_late_capabilities_are_registered(client: Client) -> None:
-    methods = {each.method for each in client.registrations}
-    assert types.WORKSPACE_DID_CHANGE_WATCHED_FILES in methods
-    assert types.WORKSPACE_DID_CHANGE_CONFIGURATION in methods
+    wanted = {types.WORKSPACE_DID_CHANGE_WATCHED_FILES, types.WORKSPACE_DID_CHANGE_CONFIGURATION}
+    await until(client, lambda: wanted <= {each.method for each in client.registrations})
 
 
 async def test_the_status_is_told(client: Client) -> None:
