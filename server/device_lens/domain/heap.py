@@ -202,7 +202,8 @@ class ModuleObject(Instance):
     A module of PyTorch's own keeps its parameters implicit: `own["device"]`, `own["dtype"]`,
     `own["trail"]` tell where they are; `own["implicit"]` maps their names to shapes.
     `own["moved"]` is the trail of the last move, `own["opaque"]` tells that parts of the module
-    were not seen, so that nothing follows from what is missing.
+    were not seen, so that nothing follows from what is missing, `own["stands for"]` how many
+    modules it is that a comprehension has made.
     """
 
     __slots__ = ("buffers", "modules", "own", "parameters", "standing")
@@ -229,3 +230,8 @@ class ModuleObject(Instance):
     @property
     def trail(self) -> Trail | None:
         return self.own.get("moved") or self.own.get("trail")
+
+
+def is_made_since(module: ModuleObject, since: int) -> bool:
+    """Whether a module is no older than a `moment`."""
+    return isinstance(module.own, Dated) and module.own.born >= since

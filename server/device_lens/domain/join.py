@@ -185,7 +185,11 @@ def join_all(values: list[Any]) -> Any:
 
 def join_blind(left: Any, right: Any) -> Any:
     """Either of two values, with no condition that decides."""
-    if left is right or similar(left, right):
+    if left is right:
+        return left
+    if type(left) is Tensor and type(right) is Tensor:
+        return left if _is_alike(left, right) else _join_tensors_blindly(left, right)
+    if similar(left, right):
         return left
     if type(left) is Unknown and type(right) is Unknown:
         return _join_unknowns(left, right, widen_device(combine(shared, left.device, right.device)))
@@ -212,6 +216,12 @@ _TENSORS = (Tensor, Parameter)
 
 def _tensor(value: Any) -> Tensor:
     return value.tensor if type(value) is Parameter else value
+
+
+def _is_alike(left: Tensor, right: Tensor) -> bool:
+    """Whether two tensors are in the same place and of the same kind."""
+    same = left.shape == right.shape and left.dtype == right.dtype
+    return same and similar(left, right)
 
 
 def _whole(value: Any) -> Tensor | None:
@@ -255,7 +265,7 @@ def flatten(value: Any) -> Any:
         return value
     found = list(leaves(value))
     if all(similar(found[0], leaf) for leaf in found[1:]):
-        return found[0]
+        return reduce(join_blind, found) if type(found[0]) is Tensor else found[0]
     tensors = [
         leaf.tensor if type(leaf) is Parameter else leaf
         for leaf in found

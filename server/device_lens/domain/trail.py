@@ -54,7 +54,10 @@ class Trail:
         return trail
 
     def steps(self) -> Iterator[Trail]:
-        """Oldest first."""
-        if self.previous is not None:
-            yield from self.previous.steps()
-        yield self
+        """Oldest first; what a loop does again, once."""
+        found: dict[tuple[Site, str], Trail] = {}
+        trail: Trail | None = self
+        while trail is not None:
+            found.setdefault((trail.site, trail.text), trail)
+            trail = trail.previous
+        yield from reversed(found.values())

@@ -34,6 +34,7 @@ from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import beginning
 from device_lens.models.python import dict_classes
+from device_lens.models.torch.parts import is_many
 
 _COMPARE: dict[type, tuple[str, Any]] = {
     ast.Eq: ("eq", operator.eq),
@@ -92,6 +93,8 @@ def _is_no_operand(value: Any) -> bool:
 
 def _compare_leaves(kind: type, fold: Any, left: Any, right: Any) -> Any:
     if type(left) is Const and type(right) is Const:
+        if _is_open(left) or _is_open(right):
+            return undecided()
         try:
             return bool(fold(left.value, right.value))
         except Exception:
@@ -106,6 +109,11 @@ def _compare_leaves(kind: type, fold: Any, left: Any, right: Any) -> Any:
                 value, (kind.__name__, key_of(other) if type(other) is Const else id(other))
             )
     return undecided()
+
+
+def _is_open(value: Any) -> bool:
+    """Whether a text is the name of a part that stands for any number of them."""
+    return type(value) is Const and isinstance(value.value, str) and is_many(value.value)
 
 
 def _equal(left: Any, right: Any) -> Any:
@@ -207,7 +215,8 @@ def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
     if find_method(right, "__contains__") is None:
         right = dict_classes.mapping(right)
     if type(right) is Const and isinstance(right.value, str) and type(left) is Const:
-        return str(left.value) in right.value
+        held = str(left.value) in right.value
+        return undecided() if _is_open(left) or (_is_open(right) and not held) else held
     begun = beginning(right)
     sought = left.value if begun is not None and type(left) is Const else None
     if isinstance(sought, str) and (sought in str(begun) or sought.isalpha()):
@@ -222,7 +231,7 @@ def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
             keys = [key_of(item) for item in items]
             if key in keys:
                 return True
-            if rest is None and MISSING not in keys:
+            if rest is None and MISSING not in keys and not any(map(_is_open, (left, *items))):
                 return False
     if type(left) is Unknown:
         return opaque(left, ("in", ast.dump(node)))

@@ -7,15 +7,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from device_lens.domain.code import Scope
-from device_lens.domain.heap import DictObject, ListObject
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, is_made_since, moment
 from device_lens.domain.join import join_blind
-from device_lens.interpreter import effects, reports
+from device_lens.interpreter import effects, item_effects, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.expressions import put
 from device_lens.interpreter.frames import Frame, LoopRecord
-from device_lens.interpreter.iteration import MAX_KEYS, any_of, are_keys, iterate
+from device_lens.interpreter.iteration import MAX_KEYS, any_of, are_keys, iterate, trip_count
 from device_lens.interpreter.machine import EVALUATORS, NEXT, Machine
+from device_lens.models.torch.parts import STANDS_FOR
 
 MAX_UNROLLED = 8
 """Items for which the element is evaluated one by one."""
@@ -41,8 +42,8 @@ class _Collected:
 def _collect(machine: Machine, node: Any, frame: Frame, kind: str) -> ListObject:
     inner = _inner_frame(frame)
     found = _Collected()
-    mark = machine.journal.mark()
-    _run(
+    mark, since = machine.journal.mark(), moment()
+    count = _run(
         machine,
         node.generators,
         inner,
@@ -50,6 +51,9 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str) -> ListObject
         (node.elt,),
         lambda repeated: found.add(machine.evaluate(node.elt, inner), repeated),
     )
+    made = found.rest
+    if count is not None and type(made) is ModuleObject and is_made_since(made, since):
+        machine.journal.write(made.own, STANDS_FOR, count)
     machine.journal.settle(mark, inner.scope.born)  # its names say nothing of the loop around it
     made = ListObject(tuple(found.items), found.rest, kind, node)
     if isinstance(node, ast.ListComp) and found.rest is not None:
@@ -77,30 +81,30 @@ def _run(
     repeated: bool,
     elements: Sequence[ast.expr],
     emit: Emit,
-) -> None:
-    """Runs `emit` for each combination of items; `elements` are the expressions that it reads."""
+) -> int | None:
+    """Runs `emit` for each combination of items; `elements` are the expressions that it reads.
+    Answers how many there are, where that is known."""
     if not generators:
         emit(repeated)
-        return
+        return 1
     generator = generators[0]
-    items, rest = iterate(machine, machine.evaluate(generator.iter, frame))
+    iterable = machine.evaluate(generator.iter, frame)
+    items, rest = iterate(machine, iterable)
+    count = trip_count(items, rest, iterable)
+
+    def further(more: bool) -> None:
+        _run(machine, generators[1:], frame, more, elements, emit)
 
     def inner(value: Any, more: bool) -> None:
         assign(machine, generator.target, value, frame, generator.iter)
-        _filtered(
-            machine,
-            generator.ifs,
-            frame,
-            more,
-            lambda r: _run(machine, generators[1:], frame, r, elements, emit),
-        )
+        _filtered(machine, generator.ifs, frame, more, further)
 
-    record = LoopRecord(generator, frame.chunk, len(items) if rest is None else None, False)
-    changes = len(items) > MAX_UNROLLED and effects.changes_items(
+    record = LoopRecord(generator, frame.chunk, count, False)
+    moves = len(items) > MAX_UNROLLED and item_effects.moves_items(
         generator, generator.target, elements, items
     )
     unrolled = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
-    unrolled = unrolled or effects.one_by_one(items)
+    unrolled = unrolled or item_effects.one_by_one(items)
     record.repeats = rest is not None or not unrolled
     frame.loops.append(record)
     try:
@@ -113,8 +117,9 @@ def _run(
             inner(rest, True)
     finally:
         frame.loops.pop()
-    if changes and not unrolled:
+    if moves and not unrolled:
         effects.forget(machine, items)
+    return count if len(generators) == 1 and not generator.ifs else None
 
 
 def _filtered(

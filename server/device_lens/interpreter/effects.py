@@ -1,14 +1,14 @@
-"""Objects that code moves in place: by a loop over them, by a function that they are given to.
+"""Objects that a function moves in place to which they are given.
 
-What the body of a loop does to one must be done to each. What a function does that is not followed,
-since it is called too deep or too often, may be done: where the objects are is then not known.
+What a function does that is not followed, since it is called too deep or too often, may be done:
+where the objects are is then not known.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from device_lens.domain.code import ClassValue, Function
@@ -26,185 +26,46 @@ from device_lens.interpreter import module_facts, reports
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch import module as torch_module
-from device_lens.models.torch.parts import all_parts, walk
+from device_lens.models.torch.parts import walk
 from device_lens.syntax.statements import child_statements
 
-MAX_OBJECTS = 64
-"""Objects for which a body that changes them is run one by one."""
-_CHANGES = "_changes_items"
 _MOVES = "_moves_arguments"
 _MOVED_IN = "_moved_in"
 _HANDS_ON = "_hands_arguments_on"
 """The entries of a node under which answers are kept, for as long as the node lives."""
 _HANDING_OUT = frozenset("items values get pop".split())
-_CHANGERS = frozenset("apply setattr register_buffer".split())
-_MOVERS = _CHANGERS | frozenset("to cuda cpu xpu mtia to_empty".split())
-_SETTINGS = frozenset("requires_grad training momentum eps p inplace name lr".split())
-"""Attributes that have nothing to do with where a module or parameter is."""
-_STRAIGHT = "_runs_straight"
-_SWITCHES = "_switches_gradients"
+CHANGERS = frozenset("apply setattr register_buffer".split())
+"""Methods and functions that put another value into what they are called of."""
+MOVERS = CHANGERS | frozenset("to cuda cpu xpu mtia to_empty".split())
+"""Those, and what moves a module in place."""
 _OBJECTS = (ModuleObject, Parameter, Instance, DictObject)
 _SEEN = sys.stdlib_module_names | {"builtins", "numpy", "torch"}
 """Packages whose classes are known for modules where they are."""
-_ONLY_READ = frozenset(
+ONLY_READ = frozenset(
     "print len isinstance id type str repr getattr hasattr list tuple sum".split()
 )
+"""Functions that leave what they are given where it is."""
 
 
-def changes_items(
-    node: Any, target: ast.expr, body: Sequence[ast.AST], items: tuple[Any, ...]
-) -> bool:
-    """Whether the body of a loop (or the element of a comprehension) may put what it goes through
-    elsewhere: it moves something, assigns to an attribute or an item, or hands the target on. A
-    tensor is not moved in place."""
-    changes, moves = changes_of(node, target, body)
-    return changes or (moves and any(type(each) is not Parameter for each in _objects(items)))
-
-
-def changes_of(node: Any, target: ast.expr, body: Sequence[ast.AST]) -> tuple[bool, bool]:
-    """Whether a body may change what its loop goes through, and whether it calls what moves modules
-    in place."""
-    known: tuple[bool, bool] | None = node.__dict__.get(_CHANGES)
-    if known is None:
-        names = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
-        inner = [each for part in body for each in ast.walk(part)]
-        changes = any(_changes(each, names) for each in inner)
-        known = node.__dict__[_CHANGES] = changes, any(map(_moves_receiver, inner))
-    return known
-
-
-def _changes(node: ast.AST, names: set[str]) -> bool:
-    if isinstance(node, ast.Assign):
-        if isinstance(node.value, ast.Constant):
-            return False
-        return any(_may_reach(each, names) for each in node.targets)
-    if not isinstance(node, ast.Call):
-        return False
-    handed_on = any(isinstance(each, ast.Name) and each.id in names for each in node.args)
-    if isinstance(node.func, ast.Attribute):
-        return node.func.attr in _CHANGERS or _is_own_method(node.func, names)
-    return handed_on and getattr(node.func, "id", "") not in _ONLY_READ
-
-
-def _may_reach(target: ast.expr, names: set[str]) -> bool:
-    """Whether an assignment may put one of some objects elsewhere: not one to an item of a
-    container that is a name of its own, nor one to a setting."""
-    if isinstance(target, ast.Attribute):
-        return target.attr not in _SETTINGS
-    if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-        return target.value.id in names
-    return isinstance(target, ast.Subscript)
-
-
-def _moves_receiver(node: ast.AST) -> bool:
-    """Whether a call moves its receiver in place if that is a module."""
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in _MOVERS
-    )
-
-
-def _is_own_method(function: ast.Attribute, names: set[str]) -> bool:
-    """Whether the target's method is none that tensors, modules or strings have: the program's."""
-    if not isinstance(function.value, ast.Name) or function.value.id not in names:
-        return False
-    if hasattr(str, function.attr):
-        return False
-    classes = ("torch.Tensor", "torch.nn.Module")
-    return all(registry.function(f"{cls}.{function.attr}") is None for cls in classes)
-
-
-def one_by_one(items: tuple[Any, ...]) -> bool:
-    """Whether there are objects among the items, and not too many for a pass each."""
-    return len(items) <= MAX_OBJECTS and any(True for _ in _objects(items))
-
-
-def _objects(items: tuple[Any, ...]) -> Iterator[Any]:
+def objects(items: tuple[Any, ...]) -> Iterator[Any]:
+    """What can be moved in place among some items, and in their tuples."""
     for item in items:
         if isinstance(item, _OBJECTS):
             yield item
         elif type(item) is TupleValue:
-            yield from _objects(item.items)
-
-
-def places_of_first(
-    machine: Machine, node: Any, body: Sequence[ast.stmt], items: tuple[Any, ...]
-) -> list[Any] | None:
-    """Where the objects of the first item are; None where its pass does not tell what is done to
-    each, since something in the body hangs on a condition."""
-    straight: bool | None = node.__dict__.get(_STRAIGHT)
-    if straight is None:
-        inner = (each for statement in body for each in ast.walk(statement))
-        straight = node.__dict__[_STRAIGHT] = not any(isinstance(e, _CONDITIONAL) for e in inner)
-    return [_place(machine, each) for each in _objects(items[:1])] if straight else None
-
-
-def stayed(machine: Machine, places: list[Any] | None) -> bool:
-    """Whether objects are where they were."""
-    return places is not None and places == [_place(machine, item) for item, _ in places]
-
-
-_CONDITIONAL = (ast.If, ast.IfExp, ast.While, ast.Try, ast.Match, ast.BoolOp, ast.For)
-
-
-def _place(machine: Machine, item: Any) -> Any:
-    if isinstance(item, ModuleObject):
-        return item, machine.recorder.module_device(item)
-    if type(item) is Parameter:
-        return item, item.tensor.device
-    return item, None
+            yield from objects(item.items)
 
 
 def forget(machine: Machine, items: tuple[Any, ...]) -> None:
     """After passes that stood for many items: where the modules and parameters among them are now
     is not known."""
-    for item in _objects(items):
+    for item in objects(items):
         if isinstance(item, ModuleObject):
             torch_module.lose(machine, item)
         elif type(item) is Parameter and "tensor" in item.fields:
             machine.journal.write(
                 item.fields, "tensor", item.tensor.with_(device=UNKNOWN_DEVICE, trail=None)
             )
-
-
-def settle_gradients(machine: Machine, node: Any, body: Sequence[ast.stmt], items: Any) -> None:
-    """After passes that stood for many items, in which gradients were switched: each parameter is
-    as the first is if the body does the same to each, else nobody knows which ones ask for one."""
-    if not _switches_gradients(node, body):
-        return
-    first = next(_objects(items), None)
-    same = type(first) is Parameter and places_of_first(machine, node, body, ()) is not None
-    flag = first.tensor.requires_grad if same and first is not None else None
-    for item in _objects(items):
-        if type(item) is Parameter:
-            _set_flag(machine, item, flag)
-        elif isinstance(item, ModuleObject):
-            for part in all_parts(item):
-                if type(part.value) is Parameter:
-                    _set_flag(machine, part.value, None)
-
-
-def _set_flag(machine: Machine, parameter: Parameter, flag: bool | None) -> None:
-    tensor = parameter.fields.get("tensor")
-    if type(tensor) is Tensor and tensor.requires_grad is not flag:
-        machine.journal.write(parameter.fields, "tensor", tensor.with_(requires_grad=flag))
-
-
-def _switches_gradients(node: Any, body: Sequence[ast.stmt]) -> bool:
-    known: bool | None = node.__dict__.get(_SWITCHES)
-    if known is None:
-        inner = (each for statement in body for each in ast.walk(statement))
-        known = node.__dict__[_SWITCHES] = any(
-            isinstance(each, ast.Attribute)
-            and (each.attr == "requires_grad_" or _is_switched(each))
-            for each in inner
-        )
-    return known
-
-
-def _is_switched(node: ast.Attribute) -> bool:
-    return node.attr == "requires_grad" and isinstance(node.ctx, ast.Store)
 
 
 def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> None:
@@ -326,7 +187,7 @@ def _hands_on(node: Any) -> bool:
 def _is_given_on(call: ast.Call, names: set[str]) -> bool:
     values = (*call.args, *(keyword.value for keyword in call.keywords))
     given = any(isinstance(each, ast.Name) and each.id in names for each in values)
-    return given and getattr(call.func, "id", "") not in _ONLY_READ
+    return given and getattr(call.func, "id", "") not in ONLY_READ
 
 
 _NOT_READ: Any = frozenset({"not read"})
@@ -347,7 +208,7 @@ def _places_moved(node: ast.stmt) -> list[ast.expr]:
         each for each in node.targets if isinstance(each, ast.Attribute | ast.Subscript)
     ]
     moves = places and any(
-        isinstance(each, ast.Call) and getattr(each.func, "attr", "") in _MOVERS
+        isinstance(each, ast.Call) and getattr(each.func, "attr", "") in MOVERS
         for each in ast.walk(node.value)
     )
     return places if moves else []
@@ -359,6 +220,6 @@ def _is_in_place(node: ast.stmt, names: frozenset[str]) -> bool:
         return False
     call = node.value
     if isinstance(call.func, ast.Attribute):
-        return call.func.attr in _MOVERS
+        return call.func.attr in MOVERS
     handed_on = any(isinstance(each, ast.Name) and each.id in names for each in call.args)
-    return handed_on and getattr(call.func, "id", "") not in _ONLY_READ
+    return handed_on and getattr(call.func, "id", "") not in ONLY_READ

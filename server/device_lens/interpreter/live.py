@@ -14,6 +14,7 @@ from device_lens.interpreter.expressions import key_of, lookup
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import Items, any_of, iterate
 from device_lens.interpreter.machine import Machine
+from device_lens.models.python.iterators import ITERATORS
 
 _LAZY = frozenset({"enumerate", "zip", "reversed", "iter", "map", "filter", "tqdm"})
 """Functions whose answer reads what they are given item by item."""
@@ -85,6 +86,15 @@ class Live:
             return value
         now = any_of(*self.read())
         return value if now is None else join_blind(value, now)
+
+
+def use_up(machine: Machine, node: ast.For | ast.AsyncFor, iterable: Any) -> None:
+    """An iterator with a name may be read in the loop's body too: which of its items come is then
+    not known."""
+    named = isinstance(node.iter, ast.Name) and type(iterable) is ListObject
+    if named and iterable.kind in ITERATORS and len(iterable.items) > 1:
+        machine.journal.write(iterable.fields, "rest", any_of(iterable.items, iterable.rest))
+        machine.journal.write(iterable.fields, "items", ())
 
 
 def _is_made(node: ast.expr) -> bool:

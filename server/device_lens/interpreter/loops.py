@@ -14,7 +14,7 @@ from device_lens.domain.kinds import gathered, kinds
 from device_lens.domain.path import Path
 from device_lens.domain.presence import either, kept_in, presence, presence_in, settle
 from device_lens.domain.values import Const, TupleValue, Unknown
-from device_lens.interpreter import effects, reports, scan
+from device_lens.interpreter import item_effects, reports, scan
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.frames import Frame, LoopRecord
@@ -26,9 +26,8 @@ from device_lens.interpreter.iteration import (
     surely_runs_over,
     trip_count,
 )
-from device_lens.interpreter.live import Live
+from device_lens.interpreter.live import Live, use_up
 from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
-from device_lens.models.python.iterators import ITERATORS
 from device_lens.models.torch.copying import fresh
 
 MAX_PASSES = 4
@@ -39,7 +38,7 @@ MAX_UNROLLED = 6
 
 def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     iterable = machine.evaluate(node.iter, frame)
-    _use_up(machine, node, iterable)
+    use_up(machine, node, iterable)
     live = Live(machine, node, iterable, frame)
     items, rest = live.started
     reports.iterated(machine, node, iterable, frame)
@@ -52,24 +51,27 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     def bind(value: Any) -> Callable[[], None]:
         return lambda: assign(machine, node.target, fresh(value), frame, node.iter)
 
-    record.many = len(items) > MAX_UNROLLED
-    changes = record.many and effects.changes_items(node, node.target, node.body, items)
+    record.many = len(items) > MAX_UNROLLED or (rest is not None and bool(items))
+    changes = record.many and item_effects.changes_items(node, node.target, node.body, items)
     few = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
-    if rest is None and (few or (changes and effects.one_by_one(items))):
+    if rest is None and (few or (changes and item_effects.one_by_one(items))):
         flow = _unrolled(machine, record, node.body, frame, live, bind)
     else:
-        first = bind(items[0]) if items else bind(rest)
-        more = [
-            _bind_of_now(live, node, bind, each)
-            for each in _further(machine, node, items[1:], rest)
-        ]
+        watch = item_effects.watch(machine, node, items, rest) if changes else None
+        begin: Sequence[Any] = items[:1] or (rest,)
+        further: Sequence[Any]
+        if watch is None or watch.first is None:
+            further = _further(machine, node, items[1:], rest)
+        else:
+            begin, further = watch.first, watch.more
+        first = [bind(each) for each in begin]
+        more = [_bind_of_now(live, node, bind, each) for each in further]
         surely_runs = surely_runs_over(iterable, items)
-        places = effects.places_of_first(machine, node, node.body, items) if changes else None
         flow = _repeat(machine, record, node.body, frame, first, more, surely_runs, not items)
-        if changes and not effects.stayed(machine, places):
-            effects.forget(machine, items)
+        if watch is not None:
+            watch.forget_moved(machine, items)
         if record.many:
-            effects.settle_gradients(machine, node, node.body, items)
+            item_effects.settle_gradients(machine, node, node.body, items)
     return flow or _otherwise(machine, record, node.orelse, frame)
 
 
@@ -110,15 +112,6 @@ _TO_ITS_END = "_runs_to_its_end"
 _WAYS_OUT = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield)
 
 
-def _use_up(machine: Machine, node: ast.For | ast.AsyncFor, iterable: Any) -> None:
-    """An iterator with a name may be read in the loop's body too: which of its items come is then
-    not known."""
-    named = isinstance(node.iter, ast.Name) and type(iterable) is ListObject
-    if named and iterable.kind in ITERATORS and len(iterable.items) > 1:
-        machine.journal.write(iterable.fields, "rest", any_of(iterable.items, iterable.rest))
-        machine.journal.write(iterable.fields, "items", ())
-
-
 def _while(machine: Machine, node: ast.While, frame: Frame) -> int:
     record = LoopRecord(node, frame.chunk, None, True)
     frame.loops.append(record)  # the test runs in each iteration, as the body does
@@ -135,7 +128,7 @@ def _while(machine: Machine, node: ast.While, frame: Frame) -> int:
         machine.evaluate(node.test, frame)
 
     flow = _repeat(
-        machine, record, node.body, frame, lambda: None, [test], condition is True, True, test
+        machine, record, node.body, frame, [lambda: None], [test], condition is True, True, test
     )
     if flow or (isinstance(node.test, ast.Constant) and node.test.value):
         return flow
@@ -181,7 +174,7 @@ def _open_ended(
     def more() -> None:
         bind(live.all(any_of(*live.started)))()
 
-    return _repeat(machine, record, body, frame, more, [more], False, True)
+    return _repeat(machine, record, body, frame, [more], [more], False, True)
 
 
 def _repeat(
@@ -189,7 +182,7 @@ def _repeat(
     record: LoopRecord,
     body: list[ast.stmt],
     frame: Frame,
-    first: Callable[[], None],
+    first: Sequence[Callable[[], None]],
     more: Sequence[Callable[[], None]],
     surely_runs: bool,
     steady: bool,
@@ -205,7 +198,7 @@ def _repeat(
     alive = True
     ends: list[Delta] = [] if surely_runs else [{}]
     over: list[int] = []
-    binders: Sequence[Callable[[], None]] = (first,)
+    binders = first
     for number in range(MAX_PASSES):
         before = machine.journal.mark()
         if number > 1 and _may_end(record, number - 1):

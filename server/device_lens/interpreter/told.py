@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from device_lens.interpreter import gradient_text, scan
+from device_lens.interpreter import gradient_text, item_effects, scan
 from device_lens.interpreter.frames import Frame
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -23,7 +23,7 @@ class Context:
 
     moved: frozenset[str] | None
     loops: tuple[scan.LoopInfo, ...] = ()
-    changing: tuple[tuple[bool, bool], ...] = ()
+    changing: tuple[tuple[item_effects.Changes, bool], ...] = ()
     mentioned: frozenset[str] = frozenset()
     nested: bool = False
     backward: bool = False
@@ -68,7 +68,7 @@ def context_of(body: Sequence[ast.stmt], frame: Frame) -> Context:
     return Context(
         moved,
         tuple(map(scan.loop_info, loops)),
-        tuple(effects.changes_of(loop, loop.target, loop.body) for loop in many),
+        tuple(map(_changes, many)),
         frozenset(n.id for n in nodes if isinstance(n, ast.Name) and n.id in targets),
         any(isinstance(node, ast.For | ast.While) for node in nodes),
         any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in nodes),
@@ -77,6 +77,12 @@ def context_of(body: Sequence[ast.stmt], frame: Frame) -> Context:
         tuple(len(loop.body) == 1 for loop in over),
         tuple(map(scan.replaces_own_items, over)),
     )
+
+
+def _changes(loop: ast.For | ast.AsyncFor) -> tuple[item_effects.Changes, bool]:
+    """What decides, of a loop's text, what it does to many items."""
+    changes = item_effects.changes_of(loop, loop.target, loop.body)
+    return changes, item_effects.runs_straight(loop, loop.body)
 
 
 def is_silent(body: Iterable[ast.stmt]) -> bool:

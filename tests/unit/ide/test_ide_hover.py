@@ -85,7 +85,8 @@ OVERLAP = "import torch\n\nx = torch.ones(9){}\ny = x.to('cuda', non_blocking=Tr
 
 
 @pytest.mark.parametrize(
-    ("pinned", "said"), [(".pin_memory()", "| overlaps |"), ("", "| waits: not pinned |")]
+    ("pinned", "said"),
+    [(".pin_memory()", "| overlaps |"), ("", "| waits: not pinned |")],
 )
 def test_non_blocking_is_told_for_what_it_does(tmp_path: Path, pinned: str, said: str) -> None:
     found = hovered(tmp_path, OVERLAP.format(pinned), "x.to", 2)
@@ -118,7 +119,9 @@ def test_of_two_ways_the_usual_one_is_told(tmp_path: Path, made: str) -> None:
     assert "[main.py:10](" not in found.markdown
 
 
-def test_a_notebooks_cell_is_told_by_the_number_that_messages_have(tmp_path: Path) -> None:
+def test_a_notebooks_cell_is_told_by_the_number_that_messages_have(
+    tmp_path: Path,
+) -> None:
     path = tmp_path / "book.ipynb"
     store = FileStore()
     store.put_notebook(str(path), 1, ["# Title", "import torch", "x = torch.rand(2)\ny = x + 1"])
@@ -129,3 +132,25 @@ def test_a_notebooks_cell_is_told_by_the_number_that_messages_have(tmp_path: Pat
     said = hover(found.facts, at, found.costs, found.sources, None)
     assert said is not None
     assert "(cell 2, line 1)" in said.markdown
+
+
+@pytest.mark.parametrize(
+    ("layers", "answer"),
+    [
+        ("[nn.Linear(10, 10) for _ in range(30)]", "13.2 kB"),
+        ("[nn.Sequential(nn.Linear(10, 10), nn.ReLU()) for _ in range(30)]", "13.2 kB"),
+        ("[copy.deepcopy(layer) for _ in range(30)]", "13.2 kB"),
+        ("[layer for _ in range(30)]", "cpu"),
+        ("[nn.Linear(10, 10) for _ in range(int(input()))]", "cpu"),
+        ("[nn.Linear(10, 10) for n in range(30) if n % 2]", "cpu"),
+    ],
+)
+def test_layers_that_a_comprehension_makes_are_counted(
+    tmp_path: Path, layers: str, answer: str
+) -> None:
+    made = "import copy\nfrom torch import nn\nlayer = nn.Linear(10, 10)\n"
+    text = f"{made}net = nn.Sequential(*{layers})\n"
+    found = hovered(tmp_path, text, "net = ")
+    assert found is not None
+    assert answer in found.answer
+    assert ("kB" in found.answer) is ("kB" in answer)

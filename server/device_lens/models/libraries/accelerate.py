@@ -16,7 +16,7 @@ from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.copying import mark_fresh
 from device_lens.models.torch.data import LOADER, batch_of
 from device_lens.models.torch.module import MAY_CARRY, move
-from device_lens.models.torch.module_methods import listing
+from device_lens.models.torch.module_parts import listing
 from device_lens.models.torch.objects import class_model, first, nothing, register_names
 from device_lens.models.torch.target import CURRENT_CUDA, present
 from device_lens.models.words import words

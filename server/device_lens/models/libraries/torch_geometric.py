@@ -12,7 +12,7 @@ from device_lens.models.libraries.opaque import OpaqueModule, register, tensor_o
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.torch.conversions import to_target
 from device_lens.models.torch.copying import mark_fresh
-from device_lens.models.torch.module_methods import listing
+from device_lens.models.torch.module_parts import listing
 from device_lens.models.torch.nn_layer import agreeing, operands_of
 from device_lens.models.torch.target import CURRENT_CUDA, present
 from device_lens.models.words import words

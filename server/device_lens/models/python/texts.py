@@ -12,6 +12,7 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Value, constant
 from device_lens.models.numbers import beginning, text, text_begun
 from device_lens.models.python.text_cases import by_cases
+from device_lens.models.torch.parts import REST, is_many
 from device_lens.models.words import words
 
 _TEXTS = frozenset(
@@ -28,6 +29,9 @@ MOST_LETTERS = 10_000
 _LONG_NUMBER = re.compile(r"\d{4}|\{[^{}]*\{")
 """A width that may be large, or one that an argument gives."""
 _OTHERS = words("startswith endswith partition rpartition isdigit isnumeric find count")
+_ENDS = ("startswith", "endswith")
+_QUESTIONS = (*_ENDS, "isdigit", "isnumeric", "find", "count")
+"""Methods that tell something of a string's letters."""
 _PURE = _TEXTS | _LISTS | frozenset(_OTHERS)
 
 
@@ -50,6 +54,8 @@ def _run(call: Call, method: str, args: Sequence[Value]) -> Value:
         and all(isinstance(a, str | int | None) for a in arguments)
         and _is_small(method, str(subject), arguments)
     ):
+        if is_many(str(subject)) and method in _QUESTIONS:
+            return _asked_of_many(str(subject), method, arguments)
         try:
             return _lifted(getattr(subject, method)(*arguments), call)
         except (TypeError, ValueError, IndexError, KeyError):
@@ -64,6 +70,15 @@ def _run(call: Call, method: str, args: Sequence[Value]) -> Value:
     if method == "format":
         return _begun(call)
     return text("a string") if method in _TEXTS else Unknown("a string")
+
+
+def _asked_of_many(name: str, method: str, arguments: list[Any]) -> Value:
+    """What a method says of any of the names that one stands for: what it has besides the open
+    parts, they all have."""
+    argument = arguments[0] if len(arguments) == 1 else None
+    if method in _ENDS and isinstance(argument, str) and REST not in argument:
+        return TRUE if getattr(name, method)(argument) else Unknown("whether it is so")
+    return Unknown("a name's")
 
 
 def _of_begun(begun: str, method: str, argument: str, call: Call) -> Value | None:

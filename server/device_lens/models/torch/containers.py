@@ -22,7 +22,7 @@ from device_lens.domain.values import (
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
 from device_lens.models.registry import BASES, FUNCTIONS, MODULES
 from device_lens.models.torch.module import note_replaced
-from device_lens.models.torch.module_methods import named
+from device_lens.models.torch.module_parts import named
 from device_lens.models.torch.parts import REST
 
 MODULE = "torch.nn.Module"
@@ -65,9 +65,12 @@ class Container:
         return [value for key, value in self.table(module).items() if key != REST]
 
     def put(self, call: Call, module: ModuleObject, key: str, value: Value) -> None:
-        """Registers one member."""
+        """Registers one member. Where any number of further ones are no modules that are known, the
+        module has parts that are not listed."""
         if self.holds == "parameters":
             value = as_parameter(call, value)
+        elif key == REST and not all(isinstance(each, ModuleObject) for each in leaves(value)):
+            call.write(module.own, "opaque", True)
         call.write(self.table(module), key, value)
 
     def append(self, call: Call, module: ModuleObject, value: Value) -> None:

@@ -23,6 +23,9 @@ from device_lens.domain.values import Tensor, Unknown
 REST = "*"
 """The name of a container's member that stands for any number of further ones."""
 
+STANDS_FOR = "stands for"
+"""The entry of a module's own table that tells how many real ones it is."""
+
 WITH_WHOLE = SymbolicDevice("the module that it is a part of")
 """Where a part of an opaque module is for as long as it does not move by itself."""
 
@@ -149,6 +152,11 @@ def children(module: ModuleObject) -> list[tuple[str, ModuleObject]]:
     return found
 
 
+def is_many(name: str) -> bool:
+    """Whether a qualified name is that of a part which stands for any number of them."""
+    return REST in name and REST in name.split(".")
+
+
 def all_parts(module: ModuleObject, recurse: bool = True) -> Iterator[Part]:
     """Every parameter and buffer with its qualified name, shared ones once."""
     seen: set[int] = set()
@@ -252,19 +260,38 @@ def home_device(module: ModuleObject) -> DeviceTree | None:
 
 def bytes_and_count(module: ModuleObject) -> tuple[int | None, int | None]:
     """Bytes of all parameters and buffers, and the number of elements of the parameters; None
-    where a shape or dtype is not known."""
-    size: Any = 0
-    count: Any = 0
+    where a shape or dtype is not known, or of how many parts one stands."""
+    size: int | None = 0
+    count: int | None = 0
+    times = _multiplicities(module)
     for part in all_parts(module):
         tensor = tensor_in(part.value)
-        elements: Any = None if tensor is None else element_count(tensor)
-        width: Any = ITEM_BYTES.get(tensor.dtype or "") if tensor is not None else None
-        size = (
-            None if size is None or elements is None or width is None else size + elements * width
-        )
+        elements = None if tensor is None else element_count(tensor)
+        elements = _product(elements, times.get(part.name.rpartition(".")[0]))
+        width = ITEM_BYTES.get(tensor.dtype or "") if tensor is not None else None
+        size = _sum(size, _product(elements, width))
         if part.kind == "parameter":
-            count = None if count is None or elements is None else count + elements
+            count = _sum(count, elements)
     return size, count
+
+
+def _multiplicities(module: ModuleObject) -> dict[str, int | None]:
+    """How many modules each one stands for, by qualified names; None where that is not known."""
+    found: dict[str, int | None] = {"": 1}
+    for name, part in walk(module):
+        if name:
+            around, _, own = name.rpartition(".")
+            times = part.own.get(STANDS_FOR) if own == REST else 1
+            found[name] = _product(found.get(around), times)
+    return found
+
+
+def _product(left: Any, right: Any) -> int | None:
+    return left * right if type(left) is int and type(right) is int else None
+
+
+def _sum(left: int | None, right: int | None) -> int | None:
+    return None if left is None or right is None else left + right
 
 
 def element_count(tensor: Tensor) -> int | None:

@@ -1,0 +1,164 @@
+"""What an `nn.Module` lists of its parts: parameters, buffers, submodules, its state."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from device_lens.domain.device import DeviceTree
+from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter
+from device_lens.domain.join import join_all
+from device_lens.domain.kinds import gathered
+from device_lens.domain.values import FALSE, TRUE, Const, TupleValue, Unknown
+from device_lens.models.call import Call, Model, Value, constant, single_device
+from device_lens.models.torch.module import opaque_part
+from device_lens.models.torch.parts import (
+    REST,
+    Part,
+    all_parts,
+    children,
+    is_many,
+    is_opaque,
+    tensor_in,
+    walk,
+)
+
+
+def receiver(call: Call) -> ModuleObject | None:
+    """The module that a method is called on."""
+    return call.receiver if isinstance(call.receiver, ModuleObject) else None
+
+
+def listing(call: Call, items: list[Value], rest: Value = None) -> ListObject:
+    """An iterator over `items`."""
+    return ListObject(tuple(items), rest, "iterator", call.site.node)
+
+
+def named(name: str, value: Value) -> TupleValue:
+    """A part with its qualified name."""
+    return TupleValue((Const(name), value))
+
+
+def _parts(kind: str, with_names: bool) -> Model:
+    def model(call: Call) -> Value:
+        module = receiver(call)
+        if module is None:
+            return call.unknown()
+        recurse = constant(call.get(1 if with_names else 0, "recurse", TRUE), True)
+        found = [part for part in all_parts(module, bool(recurse)) if part.kind == kind]
+        known = [part for part in found if not _opaque(part)]
+        sure = _sure(module, known)
+        opaque = [part.value for part in found if _opaque(part)][:1]
+        many = (part.value for part in known[:sure] if is_many(part.name))
+        more = [*many, *(part.value for part in known[sure:]), *opaque]
+        rest = join_all(more) if more else None
+        if rest is not None and with_names:
+            rest = TupleValue((Unknown("name"), rest))
+        return listing(call, [_entry(part, with_names) for part in known[:sure]], rest)
+
+    return model
+
+
+def _sure(module: ModuleObject, found: list[Part]) -> int:
+    """How many of the parts come first whatever the case: of a part that a condition decides, one
+    is listed for each case."""
+    either: set[int] = set()
+    for _, owner in walk(module):
+        for held in owner.modules.values():
+            for leaf in leaves(held) if type(held) is Guarded else ():
+                if isinstance(leaf, ModuleObject):
+                    tables = ((each.parameters, each.buffers) for _, each in walk(leaf))
+                    either.update(id(table) for pair in tables for table in pair)
+    for number, part in enumerate(found):
+        if id(part.table) in either or type(part.table.get(part.key)) is Guarded:
+            return number
+    return len(found)
+
+
+def _opaque(part: Part) -> bool:
+    return part.key == ""
+
+
+def _entry(part: Part, with_names: bool) -> Value:
+    return named(part.name, part.value) if with_names else part.value
+
+
+def _modules(with_names: bool) -> Model:
+    def model(call: Call) -> Value:
+        module = receiver(call)
+        if module is None:
+            return call.unknown()
+        pairs = list(walk(module))
+        rest: Value = Unknown("module") if any(is_opaque(found) for _, found in pairs) else None
+        rest = gathered([found for name, found in pairs if is_many(name)], rest)
+        if rest is not None and with_names:
+            rest = TupleValue((Unknown("name"), rest))
+        items = [named(name, found) if with_names else found for name, found in pairs]
+        return listing(call, items, rest)
+
+    return model
+
+
+def _children(with_names: bool) -> Model:
+    def model(call: Call) -> Value:
+        module = receiver(call)
+        if module is None:
+            return call.unknown()
+        rest = opaque_part(module, REST) if is_opaque(module) else module.modules.get(REST)
+        if rest is not None and with_names:
+            rest = TupleValue((Unknown(), rest))
+        pairs = [pair for pair in children(module) if pair[0] != REST]
+        return listing(call, [named(*pair) if with_names else pair[1] for pair in pairs], rest)
+
+    return model
+
+
+def _state_dict(call: Call) -> Value:
+    module = receiver(call)
+    if module is None:
+        return call.unknown()
+    entries: dict[Any, Value] = {}
+    more: list[Value] = []
+    for part in all_parts(module):
+        tensor = tensor_in(part.value)
+        value = part.value if tensor is None else tensor.with_(requires_grad=False, leaf=True)
+        if is_many(part.name):
+            more.append(value)
+        else:
+            entries[part.name] = value
+    return DictObject(entries, join_all(more) if more else None, call.site.node)
+
+
+def _load_state_dict(call: Call) -> Value:
+    module, state = receiver(call), call.get(0, "state_dict")
+    if module is not None and constant(call.get(2, "assign", FALSE)) is True:
+        for part in all_parts(module):
+            if type(part.value) is Parameter:
+                device = _device_in(state, part.name)
+                tensor = part.value.tensor.with_(
+                    device=device, trail=call.trail("loaded", "is loaded")
+                )
+                call.write(part.value.fields, "tensor", tensor)
+    return Unknown("incompatible keys")
+
+
+def _device_in(state: Value, name: str) -> DeviceTree:
+    if type(state) is DictObject:
+        return single_device(state.entries.get(name, state.rest))
+    return single_device(state)
+
+
+PARTS: dict[str, Callable[[Call], Value]] = {
+    "parameters": _parts("parameter", False),
+    "named_parameters": _parts("parameter", True),
+    "buffers": _parts("buffer", False),
+    "named_buffers": _parts("buffer", True),
+    "modules": _modules(False),
+    "named_modules": _modules(True),
+    "children": _children(False),
+    "named_children": _children(True),
+    "state_dict": _state_dict,
+    "load_state_dict": _load_state_dict,
+}
+"""Models of methods by name."""
