@@ -66,11 +66,12 @@ class Container:
 
     def put(self, call: Call, module: ModuleObject, key: str, value: Value) -> None:
         """Registers one member. Where any number of further ones are no modules that are known, the
-        module has parts that are not listed."""
+        module has parts that are not listed, and somewhere unknown."""
         if self.holds == "parameters":
             value = as_parameter(call, value)
         elif key == REST and not all(isinstance(each, ModuleObject) for each in leaves(value)):
             call.write(module.own, "opaque", True)
+            call.write(module.own, "device", UNKNOWN_DEVICE)
         call.write(self.table(module), key, value)
 
     def append(self, call: Call, module: ModuleObject, value: Value) -> None:
