@@ -64,6 +64,18 @@ X = on(CPU, 2, 3, 4)
             (),
         ),
         ("Tensor.narrow", (X, 1, 0, 2), {}, (2, 2, 4)),
+        ("einsum", ("bij,jk->bik", X, on(CPU, 4, 5)), {}, (2, 3, 5)),
+        ("einsum", ("ij, jk", on(CPU, 2, 3), on(CPU, 3, 5)), {}, (2, 5)),
+        ("einsum", ("ij,ij->j", on(CPU, 2, 1), on(CPU, 1, 4)), {}, (4,)),
+        ("einsum", ("ij,ij->i", on(CPU, 1, 4), on(CPU, None, 4)), {}, (None,)),
+        ("einsum", ("ii", on(CPU, 3, 3)), {}, ()),
+        ("einsum", ("...ij,jk->...ik", X, on(CPU, 4, 5)), {}, None),
+        ("einsum", ("ij->ijk", on(CPU, 2, 3)), {}, None),
+        ("outer", (on(CPU, 2), on(CPU, 3)), {}, (2, 3)),
+        ("cdist", (on(CPU, 2, 3, 4), on(CPU, 1, 5, 4)), {}, (2, 3, 5)),
+        ("repeat_interleave", (X, 2), {}, (48,)),
+        ("Tensor.repeat_interleave", (X, 2), {"dim": -1}, (2, 3, 8)),
+        ("Tensor.repeat_interleave", (X, on(CPU, 3, dtype="int64"), 1), {}, (2, None, 4)),
     ],
 )
 def test_shapes(name: str, args: Any, kwargs: Any, shape: Any) -> None:

@@ -6,7 +6,7 @@ unknown.
 
 from __future__ import annotations
 
-from device_lens.models.shapes import joining, layers, rules
+from device_lens.models.shapes import joining, layers, letters, rules
 from device_lens.models.shapes.extent import Rule
 
 SHAPES: dict[str, Rule] = {
@@ -50,5 +50,9 @@ SHAPES: dict[str, Rule] = {
     "resized": layers.resized,
     "pool": joining.pooled,
     "first": joining.first_operand,
+    "einsum": letters.summed,
+    "outer": joining.outer_product,
+    "distances": joining.distances,
+    "interleaved": rules.interleaved,
 }
 """Rules by the names that rows use."""

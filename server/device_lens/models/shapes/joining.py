@@ -49,6 +49,25 @@ def vector_product(bound: Bound, tensors: list[Tensor]) -> Extent:
     return exactly(left[:-1] if left is not None and len(left) == 2 else (None,))
 
 
+def outer_product(bound: Bound, tensors: list[Tensor]) -> Extent:
+    """`outer` of two vectors."""
+    return exactly(_at(tensor, 0) for tensor in tensors) if len(tensors) == 2 else SOME
+
+
+def distances(bound: Bound, tensors: list[Tensor]) -> Extent:
+    """`cdist`: a matrix of the rows of one and the rows of the other operand, batch by batch."""
+    shapes = [tensor.shape for tensor in tensors]
+    if len(shapes) != 2 or shapes[0] is None or shapes[1] is None:
+        return SOME
+    batch, _ = broadcast([exactly(shapes[0][:-2]), exactly(shapes[1][:-2])])
+    return exactly((*(batch or ()), _at(tensors[0], -2), _at(tensors[1], -2)))
+
+
+def _at(tensor: Tensor, index: int) -> Dim:
+    shape = tensor.shape
+    return shape[index] if shape is not None and -len(shape) <= index < len(shape) else None
+
+
 def linear(bound: Bound, tensors: list[Tensor]) -> Extent:
     value, weight = bound.tensors.get("input"), bound.tensors.get("weight")
     if value is None or value.shape is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from device_lens.domain.values import Dim, Tensor
-from device_lens.models.call import tensor_of
+from device_lens.models.call import is_none, tensor_of
 from device_lens.models.numbers import dimension
 from device_lens.models.shapes.extent import (
     ANY,
@@ -129,6 +129,24 @@ def repeated(bound: Bound, tensors: list[Tensor]) -> Extent:
     return exactly(
         dim * n if isinstance(dim, int) else None for dim, n in zip(own, times, strict=True)
     )
+
+
+def interleaved(bound: Bound, tensors: list[Tensor]) -> Extent:
+    """`repeat_interleave`: along `dim` as many times as one number says, else along one line."""
+    tensor = main(tensors, bound)
+    counts = numbers(bound.get("repeats"))
+    times = counts[0] if counts is not None and len(counts) == 1 else None
+    shape = tensor.shape if tensor is not None else None
+    dim = bound.constant("dim")
+    if not bound.given("dim") or is_none(bound.get("dim")):
+        total = multiply(shape) if shape is not None else None
+        return exactly((total * times if total is not None and times is not None else None,))
+    at = axis(dim, len(shape)) if shape is not None else None
+    if shape is None or at is None:
+        return SOME
+    size = shape[at]
+    longer = size * times if isinstance(size, int) and times is not None else None
+    return exactly((*shape[:at], longer, *shape[at + 1 :]))
 
 
 def permuted(bound: Bound, tensors: list[Tensor]) -> Extent:

@@ -17,7 +17,7 @@ TABLE = """
     vdot
 (@input, @other) -> any.keep
     inner
-(@input, @vec2) -> some.keep
+(@input, @vec2) -> outer.keep
     outer ger
 (@input, @other) -> any.promote
     kron
@@ -35,13 +35,13 @@ TABLE = """
     chain_matmul
 (@a, @b, dims) -> any.keep
     tensordot
-(equation, ...@operands) -> any.promote
+(equation, ...@operands) -> einsum.promote
     einsum
 (@input, @other, dim) -> broadcast.promote
     cross
 (@input, @other, p) -> any.float scalars
     dist
-(@x1, @x2, p, compute_mode) -> some.keep
+(@x1, @x2, p, compute_mode) -> distances.keep
     cdist
 (@input, p) -> line.keep
     pdist

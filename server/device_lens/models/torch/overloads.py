@@ -151,15 +151,6 @@ def with_indices(plain: Model, both: Model, position: int) -> Model:
     return model
 
 
-def einsum(call: Call) -> Value:
-    """`einsum("ij,jk", a, b)`; a string without an arrow to letters gives a number."""
-    equation = constant(argument(call, 0, "equation"))
-    shape = "any"
-    if isinstance(equation, str) and "->" in equation:
-        shape = "some" if equation.partition("->")[2].strip() else "none"
-    return apply(parse(f"(equation, ...@operands) -> {shape}.promote"), call)
-
-
 def histogram_of_points(call: Call) -> Value:
     """`histogramdd`: the counts, and the bounds of the bins of each dimension."""
     row = "(@input, bins, *, range, @weight, density)"
@@ -186,7 +177,7 @@ def repeat_interleave(call: Call) -> Value:
     if argument(call, 1, "repeats") is None:
         return apply(parse("(@input, *, output_size) -> line.int64 waits"), call)
     repeats = argument(call, 1, "repeats")
-    row = "(@input, @repeats, dim, *, output_size) -> some.keep"
+    row = "(@input, @repeats, dim, *, output_size) -> interleaved.keep"
     return apply(parse(row if is_number(repeats) else f"{row} waits"), call)
 
 
@@ -229,7 +220,6 @@ def register_all() -> None:
         "normal": normal,
         "unique": _unique(_UNIQUE),
         "unique_consecutive": _unique(_CONSECUTIVE),
-        "einsum": einsum,
         "gradient": gradient,
         "lu": factored,
         "histogramdd": histogram_of_points,
