@@ -232,6 +232,8 @@ def _may_speak_for(seen: _Seen, place: Place, function: ast.AST | None) -> bool:
         attribute = seen.text.partition(".")[2]
         if seen.kind is not Kind.DEVICE and not _is_there(attribute, function, place.owner):
             return False
+        if _is_bound_too_late(attribute, theirs, function, place.owner):
+            return False
         # A module made in `__init__` may move before another method runs; a device does not.
         return seen.text != "self" and _is_set_up(theirs) is (seen.kind is Kind.DEVICE)
     if is_local(function, seen.base) or isinstance(seen.at.place.node, ast.arg):
@@ -269,6 +271,19 @@ def _is_there(attribute: str, function: ast.AST, owner: ast.ClassDef) -> bool:
         any(attribute == target.attr for each in before[:-1] for target in _attributes(each))
         for before in _calls_in_set_up(function, owner)
     )
+
+
+def _is_bound_too_late(
+    attribute: str, theirs: ast.AST | None, function: ast.AST, owner: ast.ClassDef
+) -> bool:
+    """Whether `theirs`, which sets the object up, binds an attribute only after it has begun to run
+    `function`: itself, which nothing read the attribute in before, or a method that it calls."""
+    if not _is_set_up(theirs) or not any(
+        isinstance(node, ast.Attribute) and node.attr == attribute and type(node.ctx) is ast.Store
+        for node in ast.walk(theirs)
+    ):
+        return False
+    return theirs is function or not (_is_set_up(function) or _is_there(attribute, function, owner))
 
 
 def _attributes(statement: ast.stmt) -> Iterator[ast.Attribute]:
