@@ -24,17 +24,30 @@ def assign_result(call: Place, called: bool) -> Fix | None:
         return Fix(f"Call it: {call.text}()", Safety.SAFE, (edit,))
     if isinstance(call.parent, ast.ListComp | ast.SetComp | ast.GeneratorExp):
         return _keep_comprehension(call)
+    if isinstance(call.parent, ast.Lambda):
+        return _keep_mapped(call)
     receiver = _receiver(call, called)
+    call = _choice(call, receiver)
     if receiver is None or not isinstance(call.parent, ast.Expr):
         return None
     text = call.text if called else f"{call.text}()"
-    loop = _loop_of(receiver)
+    loop = _loop_of(receiver, call)
     if loop is not None:
         return loop_fix(loop, receiver.text, text)
     if not assignable(receiver):
         return None
     new_text = f"{receiver.text} = {text}"
     return Fix(f"Assign the result: {new_text}", Safety.SAFE, (call.replace(new_text),))
+
+
+def _choice(call: Place, receiver: Place | None) -> Place:
+    """`x.to(d) if … else x` around `x.to(d)`, where it is a statement; else the call itself."""
+    choice = call.parent
+    if receiver is None or not isinstance(choice, ast.IfExp):
+        return call
+    other = choice.orelse if choice.body is call.node else choice.body
+    whole = call.at(choice)
+    return whole if call.at(other).text == receiver.text else call
 
 
 def _receiver(call: Place, called: bool) -> Place | None:
@@ -49,12 +62,12 @@ def _receiver(call: Place, called: bool) -> Place | None:
     return call.at(node) if node is not None else None
 
 
-def _loop_of(receiver: Place) -> Place | None:
-    """The loop whose variable the receiver is, where the assignment would still be lost: nothing
-    reads the variable further down in the body."""
+def _loop_of(receiver: Place, call: Place) -> Place | None:
+    """The loop whose variable the receiver of a call is, where the assignment would still be lost:
+    nothing reads the variable further down in the body."""
     if not isinstance(receiver.node, ast.Name):
         return None
-    name, end = receiver.node.id, receiver.range.end
+    name, end = receiver.node.id, call.range.end
     for node in receiver.ancestors():
         if not isinstance(node, LOOPS) or isinstance(node, ast.While):
             continue
@@ -84,6 +97,24 @@ def _keep_comprehension(call: Place) -> Fix | None:
     if not isinstance(generator.target, ast.Name):
         return None
     new_text = rebuilt(call.at(generator.iter), generator.target.id, None, call.text)
+    if new_text is None:
+        return None
+    return Fix(f"Assign the result: {new_text}", Safety.SAFE, (whole.replace(new_text),))
+
+
+def _keep_mapped(call: Place) -> Fix | None:
+    """`list(map(lambda t: t.to(d), xs))` as a statement → `xs = [t.to(d) for t in xs]`."""
+    function = call.parent
+    mapping = call.at(function).parent if function is not None else None
+    if not isinstance(function, ast.Lambda) or not isinstance(mapping, ast.Call):
+        return None
+    whole = call.at(call.at(mapping).parent or mapping)
+    if not isinstance(whole.parent, ast.Expr) or len(mapping.args) != 2:
+        return None
+    parameters = function.args
+    if len(parameters.args) != 1 or parameters.defaults or parameters.vararg or parameters.kwarg:
+        return None
+    new_text = rebuilt(call.at(mapping.args[1]), parameters.args[0].arg, None, call.text)
     if new_text is None:
         return None
     return Fix(f"Assign the result: {new_text}", Safety.SAFE, (whole.replace(new_text),))

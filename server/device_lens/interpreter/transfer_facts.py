@@ -227,10 +227,21 @@ def discarded(machine: Machine, expression: ast.expr, frame: Frame) -> None:
 
 
 def _thrown_away(expression: ast.expr) -> list[ast.expr]:
-    if isinstance(expression, ast.ListComp | ast.SetComp | ast.GeneratorExp):
-        return [expression.elt]
-    if isinstance(expression, ast.Tuple):
-        return list(expression.elts)
+    """The expressions whose values an expression statement gives and nobody takes."""
+    match expression:
+        case ast.ListComp(elt=element) | ast.SetComp(elt=element) | ast.GeneratorExp(elt=element):
+            return [element]
+        case ast.Tuple(elts=elements):
+            return elements
+        case ast.IfExp(body=body, orelse=otherwise):
+            return [*_thrown_away(body), *_thrown_away(otherwise)]
+        case ast.BoolOp(values=[*_, last]):
+            return _thrown_away(last)
+        case ast.Call(
+            func=ast.Name(id="list" | "tuple"),
+            args=[ast.Call(func=ast.Name(id="map"), args=[ast.Lambda(body=body), *_])],
+        ):
+            return [body]
     return [expression]
 
 
