@@ -193,7 +193,7 @@ def _loop_around(frame: Frame, subject: ast.expr) -> tuple[list[Any], list[set[s
     innermost first, and the loop, in this function or the nearest caller that has one. With each
     the names that hold there what is kept. The loop is a hot one, or one that trains: each
     iteration runs the backward pass of what is kept, however few there are."""
-    names = _operands(subject)
+    names = set[str]().union(*map(_operands, _parts(subject)))
     runs: list[Any] = []
     held: list[set[str]] = []
     inner: Frame | None = frame
@@ -206,9 +206,31 @@ def _loop_around(frame: Frame, subject: ast.expr) -> tuple[list[Any], list[set[s
                 return found
         held.append(names)
         runs.append(inner.function.node if inner.function is not None else ast.Pass())
-        call, inner = inner.call_site, inner.parent
-        names = {name for argument in _given(call) for name in _operands(argument)}
+        call, outer = inner.call_site, inner.parent
+        answered = _answered(inner, outer, names)
+        names = answered.union(*map(_operands, _given(call)))
+        inner = outer
     return None
+
+
+def _answered(frame: Frame, caller: Frame | None, names: set[str]) -> set[str]:
+    """The names that a caller gives what a function returns, where that is one of `names`."""
+    if frame.function is None or caller is None:
+        return set()
+    statement = caller.statement
+    if not isinstance(statement, ast.Assign) or statement.value is not frame.call_site:
+        return set()
+    returns = (node for node in ast.walk(frame.function.node) if isinstance(node, ast.Return))
+    if not any(node.value is not None and _operands(node.value) & names for node in returns):
+        return set()
+    return {target.id for target in statement.targets if isinstance(target, ast.Name)}
+
+
+def _parts(value: ast.expr) -> list[ast.expr]:
+    """The items that a list, tuple or dict is written with; else the value itself."""
+    if isinstance(value, ast.List | ast.Tuple):
+        return value.elts
+    return value.values if isinstance(value, ast.Dict) else [value]
 
 
 def _given(call: Any) -> list[ast.expr]:
