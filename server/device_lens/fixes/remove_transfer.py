@@ -11,9 +11,10 @@ from device_lens.fixes.transfer_call import read_transfer
 
 
 def remove_transfer(call: Place) -> Fix | None:
-    """`x.to(d)` → `x`; a statement that would only be `x = x` or `x` goes altogether."""
+    """`x.to(d)` → `x`; a statement that would only be `x = x` or `x` goes altogether. None where
+    a function or comprehension would be left that gives back what it is given."""
     transfer = read_transfer(call)
-    if transfer is None or transfer.rest:
+    if transfer is None or transfer.rest or _is_all_of(call, transfer.receiver.node):
         return None
     statement = call.statement
     if _does_nothing_else(statement.node, call.node, transfer.receiver):
@@ -21,6 +22,24 @@ def remove_transfer(call: Place) -> Fix | None:
     else:
         edit = call.edit(transfer.suffix, "")
     return Fix("Remove the transfer", Safety.SAFE, (edit,))
+
+
+def _is_all_of(call: Place, receiver: ast.AST) -> bool:
+    """Whether the transfer of its variable is all that a lambda or a comprehension does."""
+    if not isinstance(receiver, ast.Name):
+        return False
+    match call.parent:
+        case ast.Lambda(args=ast.arguments(args=[ast.arg(arg=name)])):
+            return name == receiver.id
+        case (
+            ast.ListComp(generators=[ast.comprehension(target=target, ifs=[])])
+            | ast.SetComp(generators=[ast.comprehension(target=target, ifs=[])])
+            | ast.GeneratorExp(generators=[ast.comprehension(target=target, ifs=[])])
+            | ast.DictComp(generators=[ast.comprehension(target=target, ifs=[])])
+        ):
+            bound = target.elts[-1:] if isinstance(target, ast.Tuple) else [target]
+            return any(isinstance(each, ast.Name) and each.id == receiver.id for each in bound)
+    return False
 
 
 def _does_nothing_else(statement: ast.AST, call: ast.AST, receiver: Place) -> bool:
