@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ast
+import builtins
 
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import assignable, fresh_letter, names_in, words
+from device_lens.fixes.names import assignable, fresh_letter, loads_behind, names_in, words
 from device_lens.fixes.place import Place, grouped
 
 _PATTERNS = {
@@ -29,6 +30,41 @@ def map_container(call: Place, container: str) -> Fix | None:
             return None
         new_text = f"{subject.text} = {new_text}"
     return Fix(f"Move each tensor: {new_text}", Safety.SAFE, (call.replace(new_text),))
+
+
+def take_item(call: Place) -> Fix | None:
+    """`x = xs.to(d)` on a list of one tensor → `x = xs[0].to(d)`, where something is done with
+    `x` further down that only a tensor can do, and nothing that a list can."""
+    node, statement = call.node, call.statement.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    target = statement.targets[0] if isinstance(statement, ast.Assign) else None
+    if not isinstance(target, ast.Name) or call.parent is not statement:
+        return None
+    reads = list(loads_behind(call.statement, target.id))
+    if any(map(_is_of_list, reads)) or not any(map(_is_of_tensor, reads)):
+        return None
+    subject = call.at(node.func.value)
+    text = f"{grouped(subject)}[0].{call.text[len(_head(call, node.func)) :]}"
+    return Fix(f"Move the tensor in it: {text}", Safety.SAFE, (call.replace(text),))
+
+
+_OF_LISTS = frozenset("append extend insert pop copy count index remove reverse sort clear".split())
+
+
+def _is_of_list(read: Place) -> bool:
+    """Whether a name is read as that of a list is: by index, item by item, as a whole."""
+    parent = read.parent
+    if isinstance(parent, ast.Call):
+        return isinstance(parent.func, ast.Name) and parent.func.id in vars(builtins)
+    return not _is_of_tensor(read)
+
+
+def _is_of_tensor(read: Place) -> bool:
+    parent = read.parent
+    if isinstance(parent, ast.Attribute):
+        return parent.attr not in _OF_LISTS
+    return isinstance(parent, ast.BinOp | ast.UnaryOp)
 
 
 def move_owner(call: Place) -> Fix | None:

@@ -152,8 +152,8 @@ def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
             stack.extend(ast.iter_child_nodes(node))
 
 
-def loads_behind(place: Place, name: str) -> bool:
-    """Whether the same function (or the module level) reads a name below the given statement."""
+def loads_behind(place: Place, name: str) -> Iterator[Place]:
+    """Where the same function (or the module level) reads a name below the given statement."""
     end, function = place.range.end, place.function
     if function is not None:
         places: Iterable[Place] = (place.at(node) for node in loads(function, name))
@@ -164,7 +164,9 @@ def loads_behind(place: Place, name: str) -> bool:
             for statement in chunk.body
             for node in loads(statement, name)
         )
-    return any(each.range.start >= end and not of_comprehension(each, name) for each in places)
+    for each in places:
+        if each.range.start >= end and not of_comprehension(each, name):
+            yield each
 
 
 def of_comprehension(place: Place, name: str) -> bool:

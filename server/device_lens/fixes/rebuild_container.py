@@ -28,7 +28,7 @@ def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
         if new_text is None:
             return None
         bound = names_in(node.target)
-        safe = not any(loads_behind(loop, name) for name in bound)
+        safe = not any(each for name in bound for each in loads_behind(loop, name))
         safety = Safety.SAFE if safe else Safety.UNSAFE
         return Fix(f"Rebuild the container: {new_text}", safety, (loop.replace(new_text),))
     return _fix_in_body(loop, node, variable, key, moved)

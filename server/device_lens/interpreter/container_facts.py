@@ -36,7 +36,15 @@ def moved(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> None
     if not (tensors or isinstance(receiver, Instance) or _holds_values(receiver)):
         return
     site, subject = machine.site(node, frame), machine.site(node.func.value, frame)
-    machine.findings.add(ContainerTransfer(site, subject, kind, method, tensors))
+    single = tensors and _has_one_item(receiver)
+    machine.findings.add(ContainerTransfer(site, subject, kind, method, tensors, single))
+
+
+def _has_one_item(receiver: Any) -> bool:
+    """Whether a list or tuple is of one item."""
+    if type(receiver) is ListObject and receiver.kind != "iterator":
+        return len(receiver.items) == 1 and receiver.rest is None
+    return type(receiver) is TupleValue and len(receiver.items) == 1
 
 
 def _kind(receiver: Any) -> str | None:

@@ -59,6 +59,8 @@ class ContainerTransfer:
     method: str
     tensors: bool = True
     """Tensors are among its items."""
+    single: bool = False
+    """One tensor is all that is in it."""
 
 
 @dataclass(slots=True)

@@ -28,8 +28,10 @@ Safe: the line cannot run as it is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from device_lens.fixes.edit import Fix
-from device_lens.fixes.map_container import map_container, move_owner
+from device_lens.fixes.map_container import map_container, move_owner, take_item
 from device_lens.interpreter.rarer_facts import ContainerTransfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
@@ -60,13 +62,16 @@ def check(fact: ContainerTransfer, context: Context) -> Finding | None:
         f"{quoted(name)} is {kind}, which has no {quoted(f'.{fact.method}()')}: the line raises "
         f"AttributeError.{instead}"
     )
-    return context.finding(RULE, fact.site, message, name, fixes=[_fix(fact, context)])
+    return context.finding(RULE, fact.site, message, name, fixes=_fixes(fact, context))
 
 
-def _fix(fact: ContainerTransfer, context: Context) -> Fix | None:
+def _fixes(fact: ContainerTransfer, context: Context) -> Iterator[Fix | None]:
     if not fact.tensors:
-        return None
+        return
     place = context.place(fact.site)
     if fact.container == "iterator":
-        return move_owner(place)
-    return map_container(place, fact.container)
+        yield move_owner(place)
+        return
+    if fact.single:
+        yield take_item(place)
+    yield map_container(place, fact.container)
