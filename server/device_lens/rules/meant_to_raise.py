@@ -1,26 +1,30 @@
-"""Code that is meant to raise: a test of an error is right as it is."""
+"""Code that is meant to raise, or may: a test of an error is right as it is, and so is what an
+exception handler makes good."""
 
 from __future__ import annotations
 
 import ast
 
+from device_lens.fixes.names import names_in
 from device_lens.fixes.place import Place
 from device_lens.syntax.names import last_name
 
 _EXPECTING = ("raises", "assertRaises", "assertRaisesRegex")
 _FAILING = ("fail",)
 _MARKS = ("xfail", "expectedFailure")
+_REMEDIES = ("cpu", "to", "cuda", "detach")
 
 
 def is_meant_to_raise(place: Place) -> bool:
-    """Whether a place is in a block, call or function that says that an error is expected."""
+    """Whether a place is in a block, call or function that says that an error is expected, or in
+    one whose exception handler moves or detaches what the place reads."""
     inner: ast.AST = place.node
     for node in place.ancestors():
         if isinstance(node, ast.With | ast.AsyncWith):
             if any(_calls(item.context_expr, _EXPECTING) for item in node.items):
                 return True
         elif isinstance(node, ast.Try):
-            if inner in node.body and _fails_otherwise(node):
+            if inner in node.body and (_fails_otherwise(node) or _makes_good(node, inner)):
                 return True
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if any(_name(mark) in _MARKS for mark in node.decorator_list):
@@ -39,6 +43,19 @@ def _fails_otherwise(node: ast.Try) -> bool:
     if isinstance(last, ast.Raise):
         return last.exc is not None and _name(last.exc) == "AssertionError"
     return isinstance(last, ast.Expr) and _calls(last.value, _FAILING)
+
+
+def _makes_good(node: ast.Try, statement: ast.AST) -> bool:
+    """Whether a handler does once more what a statement does, with a tensor moved or detached."""
+    read = names_in(statement)
+    return any(
+        isinstance(each, ast.Attribute)
+        and each.attr in _REMEDIES
+        and not read.isdisjoint(names_in(each.value))
+        for handler in node.handlers
+        for line in handler.body
+        for each in ast.walk(line)
+    )
 
 
 def _calls(node: ast.AST, names: tuple[str, ...]) -> bool:
