@@ -82,11 +82,12 @@ class AtHand:
         if _is_some(leaf(device)) and not self._has_one_number():
             return None
         here, around = _Spot(place), frozenset(place.ancestors())
-        for text, seen in self._matching(device, kinds):
+        for seen in self._matching(device, kinds):
             latest = _latest(seen, here, around)
             if latest is None or latest.kind not in kinds or not matches(latest.device, device):
                 continue
-            if text.startswith("self.") or surely_bound(place, latest.base):
+            known = _has_self(place) if latest.base == "self" else surely_bound(place, latest.base)
+            if known:
                 found.append((_preference(latest, here), latest.expression))
         return min(found)[1] if found else None
 
@@ -104,9 +105,7 @@ class AtHand:
         rebound = (where.at(node).range.start for node in stores(function, base))
         return not any(first <= start < last for start in rebound)
 
-    def _matching(
-        self, device: DeviceTree, kinds: tuple[Kind, ...]
-    ) -> Iterator[tuple[str, list[_Seen]]]:
+    def _matching(self, device: DeviceTree, kinds: tuple[Kind, ...]) -> Iterator[list[_Seen]]:
         """The sightings of each text that had such a device anywhere."""
         known: dict[int, bool] = {}
         for text, seen in self._by_text().items():
@@ -117,7 +116,7 @@ class AtHand:
                 if key not in known:
                     known[key] = matches(each.device, device)
                 if known[key]:
-                    yield text, self._checked_at(text)
+                    yield self._checked_at(text)
                     break
 
     def _has_one_number(self) -> bool:
@@ -174,6 +173,16 @@ class AtHand:
             base = node.value.id
             if base == "self" or kind is Kind.DEVICE:
                 yield _Seen(f"{base}.{node.attr}", base, place, kind, device)
+
+
+def _has_self(place: Place) -> bool:
+    """Whether a function around the place has a parameter `self`, as a static method has not."""
+    return any(
+        argument.arg == "self"
+        for node in place.ancestors()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        for argument in (*node.args.posonlyargs, *node.args.args)
+    )
 
 
 def _is_some(device: object) -> bool:
