@@ -13,6 +13,8 @@ _EXPECTING = ("raises", "assertRaises", "assertRaisesRegex")
 _FAILING = ("fail",)
 _MARKS = ("xfail", "expectedFailure")
 _REMEDIES = ("cpu", "to", "cuda", "detach")
+_CAUGHT = ("Exception", "BaseException", "RuntimeError", "TypeError")
+_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 
 def is_meant_to_raise(place: Place) -> bool:
@@ -21,7 +23,7 @@ def is_meant_to_raise(place: Place) -> bool:
     inner: ast.AST = place.node
     for node in place.ancestors():
         if isinstance(node, ast.With | ast.AsyncWith):
-            if any(_calls(item.context_expr, _EXPECTING) for item in node.items):
+            if any(_calls(item.context_expr, (*_EXPECTING, "suppress")) for item in node.items):
                 return True
         elif isinstance(node, ast.Try):
             if inner in node.body and (_fails_otherwise(node) or _makes_good(node, inner)):
@@ -46,16 +48,24 @@ def _fails_otherwise(node: ast.Try) -> bool:
 
 
 def _makes_good(node: ast.Try, statement: ast.AST) -> bool:
-    """Whether a handler does once more what a statement does, with a tensor moved or detached."""
-    read = names_in(statement)
+    """Whether a handler of what a simple statement may raise moves or detaches what that reads."""
+    read = names_in(statement) if isinstance(statement, _SIMPLE) else set()
     return any(
         isinstance(each, ast.Attribute)
         and each.attr in _REMEDIES
         and not read.isdisjoint(names_in(each.value))
         for handler in node.handlers
+        if _catches(handler.type)
         for line in handler.body
         for each in ast.walk(line)
     )
+
+
+def _catches(kind: ast.expr | None) -> bool:
+    """Whether a handler of this type gets what PyTorch raises of devices."""
+    if isinstance(kind, ast.Tuple):
+        return any(map(_catches, kind.elts))
+    return kind is None or _name(kind) in _CAUGHT
 
 
 def _calls(node: ast.AST, names: tuple[str, ...]) -> bool:
