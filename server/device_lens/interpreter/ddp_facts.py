@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.code import BoundMethod, ClassValue
 from device_lens.domain.heap import ListObject, ModuleObject
+from device_lens.domain.path import Path
 from device_lens.domain.trail import Site
 from device_lens.domain.values import FALSE, External, TupleValue
 from device_lens.interpreter.graph_facts import chain_of, has_graph, reaches
@@ -36,11 +37,19 @@ class Bypass(NamedTuple):
     body: Any
 
 
+class Wrapping(NamedTuple):
+    """Where a module came into a wrapper, and on which path."""
+
+    site: Site
+    path: Path
+
+
 def wrapped(machine: Machine, seen: LibraryCall) -> None:
     """`DistributedDataParallel(module)`."""
     inner = seen.get(0, "module")
     if isinstance(inner, ModuleObject):
-        machine.watched.wrapped.put(inner, machine.site(seen.node, seen.frame))
+        note = Wrapping(machine.site(seen.node, seen.frame), machine.path)
+        machine.watched.wrapped.put(inner, note)
 
 
 def called(machine: Machine, node: ast.Call, function: Any, value: Any, frame: Frame) -> None:
@@ -72,7 +81,8 @@ def missing(machine: Machine, wrapper: Any, name: str, node: Any, frame: Frame) 
         return
     tables = (inner.fields, inner.modules, inner.parameters, inner.buffers)
     if inner.cls.lookup(name) is not None or any(name in table for table in tables):
-        site = machine.watched.wrapped.get(inner)
+        made = machine.watched.wrapped.get(inner)
+        site = made.site if made is not None else None
         class_name = wrapper.cls.name.rpartition(".")[2]
         place = machine.site(node, frame)
         machine.findings.add(DdpBypass(place, "attribute", name, site, class_name))
@@ -82,8 +92,10 @@ def _past_forward(
     machine: Machine, node: ast.Call, function: Any, value: Any, frame: Frame
 ) -> None:
     module = function.receiver if type(function) is BoundMethod else function
-    site = machine.watched.wrapped.get(module) if isinstance(module, ModuleObject) else None
-    if not isinstance(site, Site) or module.fields.get("training") == FALSE:
+    made = machine.watched.wrapped.get(module) if isinstance(module, ModuleObject) else None
+    if made is None or module.fields.get("training") == FALSE:
+        return
+    if machine.path.excludes(made.path):
         return
     if any(outer.self_value is module for outer in machine.stack):
         return
@@ -91,7 +103,7 @@ def _past_forward(
         return
     name = ast.unparse(node.func)
     form = "method-call" if type(function) is BoundMethod else "module-call"
-    fact = DdpBypass(machine.site(node, frame), form, name, site)
+    fact = DdpBypass(machine.site(node, frame), form, name, made.site)
     machine.watched.bypasses.append(Bypass(fact, chain_of(frame), _body(frame)))
 
 
