@@ -13,6 +13,7 @@ from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import DeviceValue, Tensor, Unknown
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
 from device_lens.interpreter.usage import MOVES, usage_of
+from device_lens.models.torch.module import HELD
 from device_lens.models.torch.parts import REST, all_parts, is_opaque, tensor_in, walk
 
 if TYPE_CHECKING:
@@ -64,11 +65,15 @@ def _items(value: Any) -> list[Any]:
 
 def _is_registered_too(module: ModuleObject, value: Any) -> bool:
     """Whether the module has all that the list or dict holds as parts as well, or may have: a
-    container that it has was made of parts that are not known one by one."""
+    container that it has was made of parts that are not known one by one, and parts may be held
+    under names that are not known."""
     walked = [part for _, part in walk(module)]
     if any(type(leaf) is Unknown for part in walked for leaf in leaves(part.modules.get(REST))):
         return True
     parts = {id(part) for part in walked}
+    for owner in walked:
+        held = owner.own.get(HELD)
+        parts |= {id(part) for part in held} if isinstance(held, tuple) else set()
     parts |= {id(part.value) for part in all_parts(module)}
     return all(id(item) in parts for item in _items(value))
 
