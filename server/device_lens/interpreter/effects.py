@@ -13,6 +13,7 @@ from typing import Any
 
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import (
     DictObject,
     Instance,
@@ -124,12 +125,17 @@ def lose_parts(machine: Machine, instance: Instance) -> None:
     if type(instance.cls) is not ClassValue or not _has_unseen_base(machine, instance.cls):
         return
     for name, value in list(instance.fields.items()):
-        if isinstance(value, ModuleObject):
-            torch_module.lose(machine, value)
-            for _, part in walk(value):
-                module_facts.forget_moved_later(machine, part)
-        elif type(value) is Tensor:
-            machine.journal.write(instance.fields, name, value.with_(device=UNKNOWN_DEVICE))
+        for leaf in leaves(value):
+            if isinstance(leaf, ModuleObject):
+                torch_module.lose(machine, leaf)
+                for _, part in walk(leaf):
+                    module_facts.forget_moved_later(machine, part)
+        if any(type(leaf) is Tensor for leaf in leaves(value)):
+            machine.journal.write(instance.fields, name, combine(_elsewhere, value))
+
+
+def _elsewhere(value: Any) -> Any:
+    return value.with_(device=UNKNOWN_DEVICE) if type(value) is Tensor else value
 
 
 def _has_unseen_base(machine: Machine, cls: ClassValue) -> bool:
