@@ -316,8 +316,13 @@ def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Any:
 
 
 def _at_most(frame: Frame) -> bool:
-    """Whether a generator that runs to its end may come here not once, or more than once."""
-    return bool(frame.loops or frame.branch_depth or frame.exits)
+    """Whether a generator that runs to its end may come here not once, or more than once; of loops
+    whose items are gone through one by one each pass is a place of its own."""
+    return bool(
+        frame.branch_depth
+        or frame.exits
+        or any(loop.repeats or loop.breaks or loop.continues for loop in frame.loops)
+    )
 
 
 def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Any:
