@@ -9,7 +9,25 @@ def main() -> int:
     _put_last(_foreign_folders())
     from device_lens.cli.main import main as run
 
-    return run()
+    status = run()
+    if sys.argv[1:2] and sys.argv[1] in _WITHOUT_TRACE:
+        _leave(status)
+    return status
+
+
+_WITHOUT_TRACE = ("check", "explain")
+"""Commands that have written what they have to write, and leave neither threads nor processes."""
+
+
+def _leave(status: int) -> None:
+    """Ends the process without taking everything apart first that it knows of a program, which
+    takes a tenth of the time of the whole run. mypy's command line does the same (`hard_exit` in
+    `mypy/util.py`)."""
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    finally:
+        os._exit(status)
 
 
 def _foreign_folders() -> set[str]:

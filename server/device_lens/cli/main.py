@@ -4,6 +4,7 @@ is the one that runs."""
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -22,6 +23,8 @@ COMMANDS = {
 """Each command is a module of this package with `add_arguments` and `run`."""
 
 NOTHING_DONE = 2
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+"""What a disk says that takes no more of what is printed."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -56,4 +59,9 @@ def _run(module: ModuleType, namespace: argparse.Namespace) -> int:
         # Whoever read our output has seen enough; Python would complain once more at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            raise
+        print(f"device-lens: {error.strerror}", file=sys.stderr)
+        return NOTHING_DONE
     return status

@@ -12,6 +12,7 @@ from device_lens.domain.heap import ModuleObject
 from device_lens.interpreter import imports, reports, standalone
 from device_lens.interpreter.facts import FileFacts
 from device_lens.interpreter.findings import Findings
+from device_lens.interpreter.frame_room import in_one_piece
 from device_lens.interpreter.loads import Load
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.program import Program
@@ -31,6 +32,7 @@ def never() -> bool:
     return False
 
 
+@in_one_piece
 def analyse(
     program: Program,
     workspace: Workspace,

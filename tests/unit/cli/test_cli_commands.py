@@ -111,3 +111,20 @@ def test_commands_load_only_what_they_need(command: str, tmp_path: Path) -> None
         env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
     )
     assert found.stderr.splitlines()[-1] == "[]"
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize("command", ["check", "explain"])
+def test_no_room_for_what_is_printed_is_said_in_a_line(command: str, tmp_path: Path) -> None:
+    (tmp_path / "x.py").write_text("import torch\nx = torch.ones(1).cuda()\nx.cpu()\n", "utf-8")
+    with Path("/dev/full").open("w") as full:
+        found = subprocess.run(
+            [sys.executable, "-m", "device_lens", command, "x.py"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            cwd=tmp_path,
+            env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)},
+        )
+    assert found.returncode == 2
+    assert found.stderr == "device-lens: No space left on device\n"
