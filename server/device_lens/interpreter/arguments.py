@@ -3,18 +3,75 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import DictObject, Instance
+from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.heap import MISSING, DictObject, Instance
 from device_lens.domain.join import join
-from device_lens.domain.values import NONE, TupleValue, Unknown
+from device_lens.domain.presence import either, presence
+from device_lens.domain.values import NONE, External, TupleValue, Unknown
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models.python import dict_classes
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any], bool]
 """Positional values, keyword values, and whether these are all."""
+
+MAX_CASES = 3
+"""Conditions for each of which a call runs with the keywords and without them."""
+
+
+class Keywords(dict[str, Any]):
+    """Keywords of which some are given under a condition only. Where it does not hold these are
+    Python's None here, which is what nearly all parameters of libraries have as default."""
+
+    __slots__ = ("given",)
+
+    def __init__(self) -> None:
+        self.given: dict[str, tuple[Any, Any]] = {}
+        """By name, the condition under which a keyword is given and its value then."""
+
+    def put(self, name: str, condition: Any, value: Any) -> None:
+        self[name] = join(condition, value, NONE)
+        self.given[name] = condition, value
+
+    def under(self, condition: Any, holds: bool) -> dict[str, Any]:
+        """The same where a condition is decided."""
+        found = Keywords()
+        for name, value in self.items():
+            when, given = self.given.get(name, (True, value))
+            if when is True:
+                found[name] = value
+            elif when != condition:
+                found.put(name, when, given)
+            elif holds:
+                found[name] = given
+        return found if found.given else dict(found)
+
+
+def by_case(
+    machine: Machine,
+    function: Any,
+    kwargs: dict[str, Any],
+    frame: Frame,
+    run: Callable[[dict[str, Any]], Any],
+    cases: int = MAX_CASES,
+) -> Any:
+    """A call with keywords of which some are given under a condition only: with and without them,
+    since a function of the program has defaults of its own."""
+    if type(kwargs) is not Keywords or type(function) is External:
+        return run(kwargs)
+    if not cases:
+        lost = {name: Unknown(name) for name in kwargs.given}
+        return run({**kwargs, **lost})
+    condition = next(iter(kwargs.given.values()))[0]
+    yes, no = (
+        partial(by_case, machine, function, kwargs.under(condition, holds), frame, run, cases - 1)
+        for holds in (True, False)
+    )
+    return machine.choose(condition, frame, yes, no)
 
 
 def evaluate_arguments(
@@ -44,10 +101,11 @@ def evaluate_arguments(
             continue
         value = dict_classes.mapping(value)
         if type(value) is DictObject:
-            kwargs.update({k: v for k, v in value.entries.items() if isinstance(k, str)})
+            kwargs = _merge_entries(machine, kwargs, value)
             complete = complete and value.rest is None
         elif type(value) is Guarded:
-            complete = _merge_guarded_keywords(kwargs, value) and complete
+            kwargs, all_known = _merge_guarded_keywords(kwargs, value)
+            complete = complete and all_known
         else:
             complete = False
     return tuple(args), kwargs, complete
@@ -67,17 +125,51 @@ def _differ(yes: Any, no: Any) -> bool:
     return tuples and len(yes.items) != len(no.items)
 
 
-def _merge_guarded_keywords(kwargs: dict[str, Any], value: Guarded) -> bool:
-    """`f(**(a if c else b))`: each keyword is the join of what both sides give."""
-    sides = [leaf for leaf in (value.yes, value.no) if type(leaf) is DictObject]
-    if len(sides) != 2:
-        return False
-    names = {k for side in sides for k in side.entries if isinstance(k, str)}
-    for name in names:
-        yes = sides[0].entries.get(name, NONE)
-        no = sides[1].entries.get(name, NONE)
-        kwargs[name] = join(Guarded(value.atom, True, False), yes, no)
-    return all(side.rest is None for side in sides)
+def _with_conditions(kwargs: dict[str, Any]) -> Keywords:
+    if type(kwargs) is Keywords:
+        return kwargs
+    found = Keywords()
+    found.update(kwargs)
+    return found
+
+
+def _merge_entries(machine: Machine, kwargs: dict[str, Any], value: DictObject) -> dict[str, Any]:
+    """`f(**d)`: a key that only some paths have set is a keyword on these."""
+    for name, item in value.entries.items():
+        if not isinstance(name, str):
+            continue
+        condition = machine.decide(presence(value.entries, name))
+        if condition is True:
+            kwargs[name] = item
+        elif condition is not False:
+            kwargs = _with_conditions(kwargs)
+            kwargs.put(name, condition, item)
+    return kwargs
+
+
+def _merge_guarded_keywords(kwargs: dict[str, Any], value: Guarded) -> tuple[dict[str, Any], bool]:
+    """`f(**(a if c else b))`: each keyword is the join of what the sides give. Also whether these
+    are all."""
+    sides = list(leaves(value))
+    if not all(type(side) is DictObject for side in sides):
+        return kwargs, False
+    for name in dict.fromkeys(k for side in sides for k in side.entries if isinstance(k, str)):
+        condition, item = _keyword(value, name)
+        if condition is True:
+            kwargs[name] = item
+        else:
+            kwargs = _with_conditions(kwargs)
+            kwargs.put(name, condition, item)
+    return kwargs, all(side.rest is None for side in sides)
+
+
+def _keyword(value: Any, name: str) -> tuple[Any, Any]:
+    """The condition under which the dicts of a tree have a key, and what it has then."""
+    if type(value) is DictObject:
+        return presence(value.entries, name), value.entries.get(name, MISSING)
+    first = Guarded(value.atom, True, False)
+    (there, yes), (here, no) = _keyword(value.yes, name), _keyword(value.no, name)
+    return either(first, there, here), join(first, yes, no)
 
 
 def own_receiver(name: str, args: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:

@@ -16,10 +16,17 @@ from device_lens.domain.values import (
     Partial,
     Unknown,
 )
-from device_lens.interpreter import attributes, classes, effects, functions, intrinsics, reports
-from device_lens.interpreter.arguments import evaluate_arguments, own_receiver, unpacked_choice
+from device_lens.interpreter import (
+    arguments,
+    attributes,
+    classes,
+    effects,
+    functions,
+    intrinsics,
+    reports,
+)
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
+from device_lens.interpreter.machine import Machine, with_active
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, constant, tensor_of
 from device_lens.models.torch import module as torch_module
@@ -27,7 +34,7 @@ from device_lens.models.torch import module as torch_module
 
 def evaluate_call(machine: Machine, node: ast.Call, frame: Frame, unpacked: Any = None) -> Any:
     """A call expression."""
-    if unpacked is None and (choice := unpacked_choice(machine, node, frame)) is not None:
+    if unpacked is None and (choice := arguments.unpacked_choice(machine, node, frame)) is not None:
         sides = [partial(evaluate_call, machine, node, frame, s) for s in (choice.yes, choice.no)]
         return machine.choose(Guarded(choice.atom, True, False), frame, *sides)
     func = node.func
@@ -40,11 +47,15 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame, unpacked: Any 
         function = machine.evaluate(func, frame)
         if type(function) is External and function.name == "builtins.super":
             return intrinsics.super_value(machine, node, frame)
-    args, kwargs, complete = evaluate_arguments(machine, node, frame, unpacked)
+    args, kwargs, complete = arguments.evaluate_arguments(machine, node, frame, unpacked)
     if type(function) is Unknown and type(receiver) is Instance:
         effects.lose_parts(machine, receiver)
     watch = reports.before_call(machine, node, receiver, frame)
-    value = call(machine, function, args, kwargs, node, frame, complete)
+    if type(kwargs) is dict:
+        value = call(machine, function, args, kwargs, node, frame, complete)
+    else:
+        run = partial(call, machine, function, args, node=node, frame=frame, complete=complete)
+        value = arguments.by_case(machine, function, kwargs, frame, run)
     if watch is not None:
         reports.after_call(machine, watch, args, kwargs, value)
     reports.called(machine, node, receiver, function, args, value, frame)
@@ -366,7 +377,7 @@ def run_model(
 ) -> Any:
     """Runs a library model; an argument that it cannot make sense of gives an unknown."""
     if receiver is None:
-        receiver, args = own_receiver(name, args)
+        receiver, args = arguments.own_receiver(name, args)
     request = make_call(machine, name, receiver, args, kwargs, node, frame, complete)
     value = with_active(machine, node, frame, lambda: model(request))
     value = Unknown() if value is None else value
@@ -387,13 +398,3 @@ def make_call(
     site = machine.site(node, frame)
     named = complete or (type(node) is ast.Call and all(each.arg for each in node.keywords))
     return Call(name, receiver, args, kwargs, site, machine, complete, named)
-
-
-def with_active(machine: Machine, node: Any, frame: Frame, action: Any) -> Any:
-    """Runs `action` while `node` is the call whose arguments reports point at."""
-    before = machine.active
-    machine.active = (node, frame)
-    try:
-        return action()
-    finally:
-        machine.active = before

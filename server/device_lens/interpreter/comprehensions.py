@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from device_lens.domain.code import Scope
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, is_made_since, moment
 from device_lens.domain.join import join_blind
+from device_lens.domain.presence import presence
+from device_lens.domain.values import Const
 from device_lens.interpreter import effects, item_effects, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
@@ -110,7 +113,12 @@ def _run(
     try:
         if unrolled:
             for value in items:
-                inner(value, repeated)
+                condition = _presence(machine, iterable, value)
+                if condition is True:
+                    inner(value, repeated)
+                elif condition is not False:
+                    one = partial(_one, inner, value)
+                    machine.fork(condition, frame, one, lambda: NEXT)
         else:
             rest = any_of(items, rest)
         if rest is not None:
@@ -120,6 +128,18 @@ def _run(
     if moves and not unrolled:
         effects.forget(machine, items)
     return count if len(generators) == 1 and not generator.ifs else None
+
+
+def _one(inner: Callable[[Any, bool], None], value: Any) -> int:
+    inner(value, True)
+    return NEXT
+
+
+def _presence(machine: Machine, iterable: Any, value: Any) -> Any:
+    """The condition under which a dict that is gone through has a key."""
+    if type(iterable) is not DictObject or type(value) is not Const:
+        return True
+    return machine.decide(presence(iterable.entries, value.value))
 
 
 def _filtered(

@@ -377,3 +377,13 @@ def exclusive(paths: list[Path]) -> bool:
     return all(
         path.excludes(other) for index, path in enumerate(paths) for other in paths[index + 1 :]
     )
+
+
+def with_active(machine: Machine, node: Any, frame: Frame, action: Any) -> Any:
+    """Runs `action` while `node` is the call whose arguments reports point at."""
+    before = machine.active
+    machine.active = (node, frame)
+    try:
+        return action()
+    finally:
+        machine.active = before
