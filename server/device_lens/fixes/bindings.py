@@ -22,14 +22,15 @@ def surely_bound(place: Place, name: str) -> bool:
             for chunk_node in chunk.body
             if place.source.range(chunk, chunk_node).end <= place.statement.range.start
         ) or _bound_around(place, name)
-    if name in _parameters(function):
+    if name in parameters_of(function):
         return True
     if isinstance(function, ast.Lambda) or not is_local(function, name):
         return _bound_outside(place, function, name)
     return _bound_around(place, name)
 
 
-def _parameters(function: ast.AST) -> set[str]:
+def parameters_of(function: ast.AST | None) -> set[str]:
+    """The names of a function's parameters."""
     given = getattr(function, "args", None)
     if not isinstance(given, ast.arguments):
         return set()

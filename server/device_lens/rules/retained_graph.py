@@ -28,7 +28,8 @@ for x in loader:
 Silent where the total is used in a backward pass, as over the time steps of a recurrent network.
 
 ## Fix safety
-Safe: the value is the same. `.item()` is offered too; it gives a Python number and waits.
+Safe: the value is the same. Unsafe where it is what a function is given, since another caller may
+give it a number. `.item()` is offered too; it gives a Python number and waits.
 """
 
 from __future__ import annotations

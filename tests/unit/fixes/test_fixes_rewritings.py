@@ -278,3 +278,29 @@ def test_of_operands_in_one_another_the_inner_one_moves() -> None:
         return move_operand([find(source, "h", ast.Name), find(source, "net(h)", ast.Call)], "d")
 
     assert rewritten("y = net(h) + bias", move) == "y = net(h.to(d)) + bias"
+
+
+@pytest.mark.parametrize(
+    ("kept", "is_given"),
+    [
+        ("val", True),
+        ("val * n", True),
+        ("-self.val[0] / 2", True),
+        ("loss", False),
+        ("val * loss", False),
+        ("val.mean()", False),
+    ],
+)
+def test_a_graph_is_not_dropped_silently_where_a_caller_may_give_a_number(
+    kept: str, is_given: bool
+) -> None:
+    source = f"def update(self, val, n=1):\n    loss = f(val)\n    self.sum += {kept}\n"
+    found: list[Fix | None] = []
+
+    def rewrite(file: SourceFile) -> Fix | None:
+        found.append(drop_graph(find(file, kept, ast.expr, -1)))
+        return found[0]
+
+    rewritten(source, rewrite)
+    assert found[0] is not None
+    assert found[0].safety is (Safety.UNSAFE if is_given else Safety.SAFE)

@@ -166,12 +166,19 @@ def legacy(dtype: str, home: Callable[[Call], DeviceTree]) -> object:
 
 
 def legacy_sparse(dtype: str, home: Callable[[Call], DeviceTree]) -> Model:
-    """The model of a constructor such as `torch.sparse.FloatTensor`, which takes indices and values
-    that are at `home`."""
+    """The model of a constructor such as `torch.sparse.FloatTensor`: what it makes is where the
+    indices and values are that it is given, or at `home` if it is given a size alone."""
 
     def model(call: Call) -> Value:
         bound = Bound(signature("...data, *, device"), call)
-        return make(bound, ANY, dtype, asked(call.services, bound.get("device"), home(call)), False)
+        indices = call.args[0] if call.args else None
+        given = tensor_of(indices) if indices is not None else None
+        where: DeviceTree = home(call)
+        if given is not None:
+            where = given.device
+        elif type(indices) is Unknown:
+            where = UNKNOWN_DEVICE
+        return make(bound, ANY, dtype, asked(call.services, bound.get("device"), where), False)
 
     return model
 
