@@ -10,12 +10,12 @@ def main() -> int:
     from device_lens.cli.main import main as run
 
     status = run()
-    if sys.argv[1:2] and sys.argv[1] in _WITHOUT_TRACE:
+    if not _WITHOUT_TRACE.isdisjoint(sys.argv[1:2]):
         _leave(status)
     return status
 
 
-_WITHOUT_TRACE = ("check", "explain")
+_WITHOUT_TRACE = frozenset({"check", "explain"})
 """Commands that have written what they have to write, and leave neither threads nor processes."""
 
 

@@ -29,7 +29,8 @@ class Keywords(dict[str, Any]):
 
     __slots__ = ("given",)
 
-    def __init__(self) -> None:
+    def __init__(self, known: dict[str, Any] | None = None) -> None:
+        super().__init__(known or {})
         self.given: dict[str, tuple[Any, Any]] = {}
         """By name, the condition under which a keyword is given and its value then."""
 
@@ -99,15 +100,8 @@ def evaluate_arguments(
         if keyword.arg is not None:
             kwargs[keyword.arg] = value
             continue
-        value = dict_classes.mapping(value)
-        if type(value) is DictObject:
-            kwargs = _merge_entries(machine, kwargs, value)
-            complete = complete and value.rest is None
-        elif type(value) is Guarded:
-            kwargs, all_known = _merge_guarded_keywords(kwargs, value)
-            complete = complete and all_known
-        else:
-            complete = False
+        kwargs, all_known = _merged(machine, kwargs, dict_classes.mapping(value))
+        complete = complete and all_known
     return tuple(args), kwargs, complete
 
 
@@ -125,40 +119,20 @@ def _differ(yes: Any, no: Any) -> bool:
     return tuples and len(yes.items) != len(no.items)
 
 
-def _with_conditions(kwargs: dict[str, Any]) -> Keywords:
-    if type(kwargs) is Keywords:
-        return kwargs
-    found = Keywords()
-    found.update(kwargs)
-    return found
-
-
-def _merge_entries(machine: Machine, kwargs: dict[str, Any], value: DictObject) -> dict[str, Any]:
-    """`f(**d)`: a key that only some paths have set is a keyword on these."""
-    for name, item in value.entries.items():
-        if not isinstance(name, str):
-            continue
-        condition = machine.decide(presence(value.entries, name))
-        if condition is True:
-            kwargs[name] = item
-        elif condition is not False:
-            kwargs = _with_conditions(kwargs)
-            kwargs.put(name, condition, item)
-    return kwargs
-
-
-def _merge_guarded_keywords(kwargs: dict[str, Any], value: Guarded) -> tuple[dict[str, Any], bool]:
-    """`f(**(a if c else b))`: each keyword is the join of what the sides give. Also whether these
-    are all."""
+def _merged(machine: Machine, kwargs: dict[str, Any], value: Any) -> tuple[dict[str, Any], bool]:
+    """`f(**d)`, `f(**(a if c else b))`: a key that only some paths or sides have is a keyword on
+    these. Also whether these keywords are all."""
     sides = list(leaves(value))
     if not all(type(side) is DictObject for side in sides):
         return kwargs, False
     for name in dict.fromkeys(k for side in sides for k in side.entries if isinstance(k, str)):
-        condition, item = _keyword(value, name)
+        given, item = _keyword(value, name)
+        condition = machine.decide(given)
         if condition is True:
             kwargs[name] = item
-        else:
-            kwargs = _with_conditions(kwargs)
+        elif condition is not False:
+            if type(kwargs) is not Keywords:
+                kwargs = Keywords(kwargs)
             kwargs.put(name, condition, item)
     return kwargs, all(side.rest is None for side in sides)
 

@@ -54,9 +54,9 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str) -> ListObject
         (node.elt,),
         lambda repeated: found.add(machine.evaluate(node.elt, inner), repeated),
     )
-    made = found.rest
-    if count is not None and type(made) is ModuleObject and is_made_since(made, since):
-        machine.journal.write(made.own, STANDS_FOR, count)
+    layer = found.rest
+    if count is not None and type(layer) is ModuleObject and is_made_since(layer, since):
+        machine.journal.write(layer.own, STANDS_FOR, count)
     machine.journal.settle(mark, inner.scope.born)  # its names say nothing of the loop around it
     made = ListObject(tuple(found.items), found.rest, kind, node)
     if isinstance(node, ast.ListComp) and found.rest is not None:

@@ -17,7 +17,7 @@ from device_lens.domain.device import (
     agree,
 )
 from device_lens.domain.guard import leaves, primary
-from device_lens.fixes.bindings import surely_bound
+from device_lens.fixes.bindings import parameters_of, surely_bound
 from device_lens.fixes.names import is_local, of_comprehension, stored_names, stores
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import FileFacts, Kind
@@ -177,12 +177,7 @@ class AtHand:
 
 def _has_self(place: Place) -> bool:
     """Whether a function around the place has a parameter `self`, as a static method has not."""
-    return any(
-        argument.arg == "self"
-        for node in place.ancestors()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-        for argument in (*node.args.posonlyargs, *node.args.args)
-    )
+    return any("self" in parameters_of(node) for node in place.ancestors())
 
 
 def _is_some(device: object) -> bool:
