@@ -163,9 +163,11 @@ def _decided_together(machine: Machine, first: Operand, second: Operand) -> bool
 
 def _as_part(machine: Machine, first: Operand, second: Operand) -> OwnPart | None:
     """Makes that operand a parameter which a running module holds, on the host beside another on
-    an accelerator."""
+    an accelerator, or wherever a caller has it."""
     for operand, beside in ((first, second), (second, first)):
-        if operand.device is not CPU or not is_accelerator(beside.device):
+        if operand.device is not CPU:
+            continue
+        if not (is_accelerator(beside.device) or isinstance(beside.device, SymbolicDevice)):
             continue
         if operand.origin.kind in _LOST_MOVES:
             continue

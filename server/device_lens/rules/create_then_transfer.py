@@ -34,7 +34,7 @@ from __future__ import annotations
 import ast
 
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device
-from device_lens.domain.guard import leaves
+from device_lens.domain.guard import combine, leaves
 from device_lens.fixes.create_on_device import create_on_device
 from device_lens.fixes.earlier_creation import create_at_once, is_made_for
 from device_lens.fixes.edit import Fix
@@ -77,7 +77,8 @@ def _where(fact: Transfer, context: Context) -> str:
     elsewhere = accelerated(fact.target)
     device, condition = elsewhere if elsewhere is not None else (UNKNOWN_DEVICE, None)
     if not isinstance(device, Device) and fact.device_argument is not None:
-        return f"to {quoted(context.text(fact.device_argument))}"
+        named = quoted(context.text(fact.device_argument))
+        return f"to {named}" if context.is_device(fact.device_argument) else f"to where {named} is"
     return f"{to(device)}{when(condition)}"
 
 
@@ -91,7 +92,20 @@ def _is_wasteful(fact: Transfer) -> bool:
         and fact.kind is Kind.TENSOR
         and not (fact.redundant or fact.discarded or fact.requires_grad or fact.pinned)
         and not (fact.non_blocking and fact.pinned)
-        and any(leaf is CPU for leaf in leaves(fact.source))
+        and _leaves_host(fact)
+    )
+
+
+def _leaves_host(fact: Transfer) -> bool:
+    """Whether there is a case in which the tensor is made on the host and belongs elsewhere."""
+    return any(
+        leaves(
+            combine(
+                lambda source, target: source is CPU and target is not CPU,
+                fact.source,
+                fact.target,
+            )
+        )
     )
 
 

@@ -20,8 +20,9 @@ x = torch.randn(4, 5, device=device)
 
 ## Known limits
 Silent where one case of a condition moves the tensor, where a module's parameters are only expected
-to be where its inputs are, where a function follows one of its arguments, as `x.to(y.device)` does
-(who else calls it may give it other ones), and on a transfer that `copy=True` makes a copy.
+to be where its inputs are, where a function is given the tensor or the device and who else calls it
+may give it others, where a variable happens to name the host, and on a transfer that `copy=True`
+makes a copy.
 
 ## Fix safety
 Safe: a transfer to where the tensor is returns the tensor itself.
@@ -35,6 +36,7 @@ from device_lens.domain.guard import leaves
 from device_lens.fixes.place import Place
 from device_lens.fixes.remove_transfer import remove_transfer
 from device_lens.interpreter.facts import Kind, Transfer
+from device_lens.rules.callers_choice import is_chosen_elsewhere
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
@@ -50,7 +52,7 @@ def check(fact: Transfer, context: Context) -> Finding | None:
     if fact.presumed:
         return None
     place = context.place(fact.site)
-    if _follows_an_argument(place):
+    if _follows_an_argument(place) or is_chosen_elsewhere(fact, place, context):
         return None
     found = set(leaves(fact.source))
     name = context.text(fact.subject)

@@ -83,7 +83,9 @@ def _package(name: str) -> Model | None:
     if parts[1:2] == ["transforms"]:
         if last in _EXTENTS:
             return _extent
-        return _follows if last[:1].islower() else _transform(last)
+        if last[:1].isupper():
+            return _transform(last)
+        return _follows if last == "erase" else _follows_image
     if parts[1:2] == ["datasets"] and last[:1].isupper():
         return _dataset(last)
     if parts[1:2] == ["utils"] or last == "batched_nms":
@@ -135,6 +137,16 @@ def _follows(call: Call) -> Value:
     operands = operands_of(call.args, call.kwargs, {})
     if not operands:
         return call.args[0] if call.args and type(call.args[0]) is Instance else call.unknown()
+    return agreeing(call, call.name, operands).with_(shape=None, zero_dim=None)
+
+
+def _follows_image(call: Call) -> Value:
+    """A function of an image: means and displacements are copied to where that is (torchvision's
+    `transforms/_functional_tensor.py`)."""
+    given = call.args[0] if call.args else next(iter(call.kwargs.values()), NONE)
+    operands = operands_of((given,), {}, {})
+    if not operands:
+        return given if type(given) is Instance else call.unknown()
     return agreeing(call, call.name, operands).with_(shape=None, zero_dim=None)
 
 
