@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from device_lens.fixes.edit import Edit
-from device_lens.fixes.place import Place
+from device_lens.fixes.place import Place, indentation
 from device_lens.syntax.position import Position, Range
 
 
@@ -34,7 +34,20 @@ def add_keyword(place: Place, name: str, value: str) -> Edit | None:
     if len(call.args) == 1 and isinstance(last, ast.GeneratorExp) and _bare_generator(place, last):
         return None
     end = _past_parentheses(place, place.at(last).range.end)
-    return place.edit(Range(end, end), f", {name}={value}")
+    gap = _line_of_its_own(place, last) or " "
+    return place.edit(Range(end, end), f",{gap}{name}={value}")
+
+
+def _line_of_its_own(place: Place, last: ast.AST) -> str | None:
+    """The line break and indentation of the last argument where each has a line of its own."""
+    call = place.node
+    if not isinstance(call, ast.Call):
+        raise TypeError("only calls have arguments")
+    first = min((*call.args, *call.keywords), key=lambda node: place.at(node).range.start)
+    opening, where = _between_parentheses(place).start, place.at(last).range.start
+    before = place.source.lines.line(where.line)[: where.column]
+    own_line = not before.strip(" \t(") and place.at(first).range.start.line > opening.line
+    return f"\n{indentation(place.source, where.line)}" if own_line else None
 
 
 def remove_keyword(place: Place, name: str) -> Edit | None:

@@ -6,7 +6,7 @@ import ast
 
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import name_for
-from device_lens.fixes.place import Place
+from device_lens.fixes.place import Place, in_quotes
 
 _TESTS = {
     "cuda": "cuda.is_available()",
@@ -30,7 +30,8 @@ def _literal(place: Place, torch: str) -> Fix | None:
     test = _TESTS.get(literal.partition(":")[0]) if isinstance(literal, str) else None
     if test is None:
         return None
-    text = f'{place.text} if {torch}.{test} else "cpu"'
+    quote = place.text[-1]
+    text = f"{place.text} if {torch}.{test} else {quote}cpu{quote}"
     new_text = text if _stands_alone(place) else f"({text})"
     return Fix(f"Fall back to the CPU: {text}", Safety.UNSAFE, (place.replace(new_text),))
 
@@ -50,7 +51,8 @@ def _method(place: Place, torch: str) -> Fix | None:
     kind = node.func.attr
     if kind not in _TESTS or node.args or node.keywords:
         return None
-    argument = f'"{kind}" if {torch}.{_TESTS[kind]} else "cpu"'
+    here, host = in_quotes(place, kind), in_quotes(place, "cpu")
+    argument = f"{here} if {torch}.{_TESTS[kind]} else {host}"
     head = place.source.lines.text[
         place.source.lines.offset(place.range.start) : place.source.lines.offset(
             place.at(node.func).range.end

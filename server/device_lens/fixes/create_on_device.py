@@ -7,6 +7,7 @@ import ast
 from device_lens.fixes.arguments import add_keyword, keyword, remove_keyword
 from device_lens.fixes.edit import Edit, Fix, Safety
 from device_lens.fixes.factories import is_random, takes_device
+from device_lens.fixes.parentheses import without_suffix
 from device_lens.fixes.place import Place
 from device_lens.fixes.transfer_call import TransferCall, read_transfer
 
@@ -25,7 +26,8 @@ def create_on_device(call: Place, factory: str, made: Place | None = None) -> Fi
         return None
     safety = Safety.UNSAFE if is_random(factory) else Safety.SAFE
     title = f"Create it on the device: device={transfer.device}"
-    return Fix(title, safety, (added, _remaining(call, transfer)))
+    remaining = _remaining(call, transfer)
+    return Fix(title, safety, (added, *remaining)) if remaining else None
 
 
 def leaf_on_device(call: Place, factory: str) -> Fix | None:
@@ -43,7 +45,8 @@ def leaf_on_device(call: Place, factory: str) -> Fix | None:
     return Fix("Ask for the gradient after the move: .requires_grad_()", Safety.SAFE, edits)
 
 
-def _remaining(call: Place, transfer: TransferCall) -> Edit:
+def _remaining(call: Place, transfer: TransferCall) -> tuple[Edit, ...]:
     """What stays of the transfer."""
-    rest = f".to({', '.join(transfer.rest)})" if transfer.rest else ""
-    return call.edit(transfer.suffix, rest)
+    if not transfer.rest:
+        return without_suffix(call, transfer.receiver, transfer.suffix)
+    return (call.edit(transfer.suffix, f".to({', '.join(transfer.rest)})"),)

@@ -6,8 +6,10 @@ import ast
 from collections.abc import Iterable
 
 from device_lens.fixes.edit import Edit, Fix, Safety
-from device_lens.fixes.place import Place, grouped
+from device_lens.fixes.parentheses import parentheses_of
+from device_lens.fixes.place import PRIMARY, Place, grouped
 from device_lens.fixes.transfer_call import read_transfer
+from device_lens.syntax.position import Range
 
 
 def move_operand(operands: Iterable[Place], device: str) -> Fix | None:
@@ -28,6 +30,9 @@ def appended(place: Place, suffix: str) -> Edit | None:
     context = getattr(node, "ctx", None)
     if context is not None and not isinstance(context, ast.Load):
         return None
+    own = None if isinstance(node, PRIMARY) else parentheses_of(place)
+    if own is not None:
+        return place.edit(Range(own.end, own.end), suffix)
     return place.replace(f"{grouped(place)}{suffix}")
 
 

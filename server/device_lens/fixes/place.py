@@ -17,7 +17,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 _PREFIXES = "fFrRbBuU"
-_PRIMARY = (
+PRIMARY = (
     ast.Name,
     ast.Attribute,
     ast.Subscript,
@@ -69,12 +69,12 @@ class Place:
 
     def _beside_quotes(self, new_text: str) -> str:
         """Before Python 3.12, the quote that an f-string begins with cannot stand inside of it."""
-        if '"' not in new_text:
-            return new_text
         around = (each for each in self.ancestors() if isinstance(each, ast.JoinedStr))
         begins = [self.at(each).text.lstrip(_PREFIXES) for each in around]
-        ends = any(each.startswith('"') and not each.startswith('"""') for each in begins)
-        return new_text.replace('"', "'") if ends else new_text
+        for quote, other in (('"', "'"), ("'", '"')):
+            if any(each.startswith(quote) and not each.startswith(quote * 3) for each in begins):
+                return new_text.replace(quote, other)
+        return new_text
 
     def replace(self, new_text: str) -> Edit:
         return self.edit(self.range, new_text)
@@ -121,7 +121,14 @@ class Place:
 
 def grouped(place: Place) -> str:
     """The text as something that `.attribute` can be written behind."""
-    return place.text if isinstance(place.node, _PRIMARY) else f"({place.text})"
+    return place.text if isinstance(place.node, PRIMARY) else f"({place.text})"
+
+
+def in_quotes(place: Place, text: str) -> str:
+    """A string as most of the file's strings are quoted."""
+    written = place.source.text
+    quote = "'" if written.count("'") > written.count('"') else '"'
+    return f"{quote}{text}{quote}"
 
 
 def newline(source: SourceFile) -> str:

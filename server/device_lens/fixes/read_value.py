@@ -1,12 +1,15 @@
-"""`total += loss` → `total += loss.detach()`; `total += loss.item()` → `… .detach()`."""
+"""`total += loss` → `total += loss.detach()`; `total += loss.item()` → the same, and one read."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from device_lens.fixes.bindings import parameters_of
+from device_lens.fixes.blocks import insert_below
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.move_operand import appended
+from device_lens.fixes.names import loads
 from device_lens.fixes.place import Place, grouped
 
 
@@ -49,16 +52,80 @@ def as_number(subject: Place) -> Fix | None:
     return Fix(title, Safety.UNSAFE, (edit,), preferred=False)
 
 
-def accumulate_on_device(read: Place) -> Fix | None:
-    """`total += loss.item()` → `total += loss.detach()`: one read after the loop in place of one
-    in each iteration. What the total is afterwards, a number or a tensor, changes."""
+def accumulate_on_device(
+    read: Place, loop: Place, dtype: str | None, has_graph: bool
+) -> Fix | None:
+    """`total += loss.item()` → `total += loss.detach()`, and below the loop `total = float(total)`:
+    one read in place of one in each iteration. `dtype` is that of what is read. None where the loop
+    reads the total itself, or where it is not seen to begin as a number."""
     node, statement = read.node, read.statement.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
-    if node.func.attr != "item" or not isinstance(statement, ast.AugAssign):
+    if node.func.attr != "item" or not _is_term(read) or not isinstance(statement, ast.AugAssign):
         return None
-    if not isinstance(statement.op, ast.Add):
+    target = statement.target
+    if not isinstance(target, ast.Name) or not isinstance(loop.node, ast.For | ast.While):
         return None
-    edit = read.replace(f"{grouped(read.at(node.func.value))}.detach()")
-    title = "Accumulate on the device and read the total after the loop"
-    return Fix(title, Safety.UNSAFE, (edit,))
+    kind = _number(read, target.id, dtype)
+    if kind is None or loads(loop.node, target.id):
+        return None
+    text = grouped(read.at(node.func.value))
+    below = f"{target.id} = {kind}({target.id})"
+    edits = (
+        read.replace(f"{text}.detach()" if has_graph else text),
+        insert_below(loop, below),
+    )
+    title = f"Accumulate on the device and read the total once: {below}"
+    return Fix(title, Safety.UNSAFE, edits)
+
+
+def _is_term(read: Place) -> bool:
+    """Whether an augmented assignment adds what is read, or a multiple of it."""
+    child: ast.AST = read.node
+    for node in read.ancestors():
+        if isinstance(node, ast.AugAssign):
+            return isinstance(node.op, ast.Add)
+        divides = isinstance(node, ast.BinOp) and isinstance(node.op, ast.Div)
+        if not isinstance(node, ast.BinOp) or not isinstance(node.op, _SCALING):
+            return False
+        if divides and node.right is child:
+            return False
+        child = node
+    return False
+
+
+_SCALING = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+
+
+def _number(read: Place, name: str, dtype: str | None) -> str | None:
+    """`int` or `float`, as a total begins and what is added to it; None where it is not known."""
+    values = [each for each in _given_to(read, name) if isinstance(each, ast.Constant)]
+    if not values or not all(type(each.value) in (int, float) for each in values):
+        return None
+    if any(type(each.value) is float for each in values):
+        return "float"
+    if dtype is None:
+        return None
+    return "int" if dtype.startswith(("int", "uint", "bool")) else "float"
+
+
+def _given_to(read: Place, name: str) -> Iterator[ast.expr]:
+    """What plain assignments of the function, or of the top level, bind a name to."""
+    function = read.function
+    roots: list[ast.AST] = [function] if function is not None else []
+    if function is None:
+        roots += (node for chunk in read.source.chunks for node in chunk.body)
+    for root in roots:
+        for node in ast.walk(root):
+            if isinstance(node, ast.Assign):
+                for target in node.targets:
+                    yield from _matched(target, node.value, name)
+
+
+def _matched(target: ast.expr, value: ast.expr, name: str) -> Iterator[ast.expr]:
+    """What an assignment binds a name to, also in `a, b = 0, 0`."""
+    if isinstance(target, ast.Name) and target.id == name:
+        yield value
+    elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        for left, right in zip(target.elts, value.elts, strict=False):
+            yield from _matched(left, right, name)

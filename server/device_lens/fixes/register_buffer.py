@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.place import Place
+from device_lens.fixes.place import Place, in_quotes
 
 
 def register_buffer(
@@ -24,7 +24,7 @@ def register_buffer(
     value = _value(assignment)
     if value is None or not ready(assignment) or _is_class_attribute(assignment, attribute):
         return ()
-    head = f'self.register_buffer("{attribute}", {value.text}'
+    head = f"self.register_buffer({in_quotes(assignment, attribute)}, {value.text}"
     quiet = assignment.replace(f"{head}, persistent=False)")
     saved = assignment.replace(f"{head})")
     return (

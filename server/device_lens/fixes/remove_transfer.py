@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 
 from device_lens.fixes.blocks import remove_statement
-from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.edit import Edit, Fix, Safety
+from device_lens.fixes.parentheses import without_suffix
 from device_lens.fixes.place import Place
 from device_lens.fixes.transfer_call import read_transfer
 
@@ -18,10 +19,10 @@ def remove_transfer(call: Place) -> Fix | None:
         return None
     statement = call.statement
     if _does_nothing_else(statement.node, call.node, transfer.receiver):
-        edit = remove_statement(statement)
+        edits: tuple[Edit, ...] = (remove_statement(statement),)
     else:
-        edit = call.edit(transfer.suffix, "")
-    return Fix("Remove the transfer", Safety.SAFE, (edit,))
+        edits = without_suffix(call, transfer.receiver, transfer.suffix)
+    return Fix("Remove the transfer", Safety.SAFE, edits) if edits else None
 
 
 def _is_all_of(call: Place, receiver: ast.AST) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from device_lens.fixes.place import Place
+from device_lens.fixes.place import Place, in_quotes
 from device_lens.syntax.position import Range
 
 _DTYPE_WORDS = ("dtype", "float", "double", "half", "int", "long", "bool", "short", "uint")
@@ -85,9 +85,9 @@ def _method_device(call: Place, node: ast.Call) -> str | None:
     named = next((each.value for each in node.keywords if each.arg == "device"), None)
     index = positional if positional is not None else named
     if index is None:
-        return f'"{kind}"'
+        return in_quotes(call, kind)
     if isinstance(index, ast.Constant) and isinstance(index.value, int):
-        return f'"{kind}:{index.value}"'
+        return in_quotes(call, f"{kind}:{index.value}")
     return call.at(index).text if isinstance(index, ast.Attribute) else None
 
 

@@ -22,6 +22,7 @@ from device_lens.ide.operation_notes import operation_notes, own_time
 from device_lens.ide.operations import MeasurableOperation, OperationEstimate, estimate
 from device_lens.ide.places import Location, Lookup, sites_at, text_of
 from device_lens.interpreter.facts import Expression, FileFacts, Kind, Transfer
+from device_lens.rules.wording import spelled
 from device_lens.syntax.position import Position, Range
 
 MAX_CASES = 3
@@ -155,12 +156,12 @@ def _cases(cases: Cases) -> str:
     """`when torch.cuda.is_available(), else cpu`, or more cases with their conditions."""
     said = []
     if cases.condition is not None:
-        said.append(f"when {code(cases.condition)}")
+        said.append(f"when {spelled(cases.condition, code)}")
     for other in cases.alternatives[:MAX_CASES]:
         device = code(other.device or "unknown")
         if other.is_rest:
             return f"{said[0]}, else {device}"
-        said.append(f"{device} when {code(other.condition)}")
+        said.append(f"{device} when {spelled(other.condition, code)}")
     return "; ".join(said)
 
 

@@ -109,13 +109,19 @@ def _may_wait(machine: Machine, tree: Any) -> bool:
 
 
 def _interval_guarded(node: Any, frame: Frame) -> bool:
-    """Whether the place is reached only now and then: under an `if` that tests a remainder
-    (`step % 100 == 0`) or for one iteration (`step == 0`), or once in an epoch."""
-    if not frame.loops:
-        return False
-    loop = frame.loops[-1].node
-    if _runs_by_epoch(loop):
-        return True
+    """Whether the place is reached only now and then in the loop that runs often: under an `if`
+    that tests a remainder (`step % 100 == 0`) or for one iteration (`step == 0`), or once in an
+    epoch. Loops over a handful of things inside of that one change nothing about it."""
+    for record in reversed(frame.loops):
+        if _runs_by_epoch(record.node, node) or _is_now_and_then(node, record.node):
+            return True
+        if record.hot:
+            return False
+    return False
+
+
+def _is_now_and_then(node: Any, loop: Any) -> bool:
+    """Whether a test of the loop's count stands between the loop and the node."""
     counters = _names(getattr(loop, "target", None))
     for outer in ast.walk(loop):
         if not isinstance(outer, ast.If) or not _tests_step(outer.test, counters):
@@ -125,14 +131,31 @@ def _interval_guarded(node: Any, frame: Frame) -> bool:
     return False
 
 
-def _runs_by_epoch(loop: Any) -> bool:
-    """A loop over epochs, as its variable says, whose steps are those of another loop."""
-    if not any("epoch" in name.lower() for name in _names(getattr(loop, "target", None))):
+def _runs_by_epoch(loop: Any, node: Any) -> bool:
+    """A loop over epochs, as its variable says, whose steps are those of another loop; or one that
+    counts, where another loop inside of it, which the node is not in, is what trains."""
+    if isinstance(loop, ast.comprehension):
         return False
     inner = list(_inside(loop))
-    return any(isinstance(n, ast.For | ast.While) for n in inner) or not any(
-        isinstance(n, ast.Attribute) and n.attr == "backward" for n in inner
+    loops = [each for each in inner if isinstance(each, ast.For | ast.While)]
+    if any("epoch" in name.lower() for name in _names(getattr(loop, "target", None))):
+        return bool(loops) or not any(map(_trains, inner))
+    return _counts(loop) and any(
+        any(map(_trains, ast.walk(each))) and not any(node is other for other in ast.walk(each))
+        for each in loops
     )
+
+
+def _trains(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "backward"
+
+
+def _counts(loop: Any) -> bool:
+    """Whether a loop runs over numbers rather than over data."""
+    if isinstance(loop, ast.While):
+        return True
+    called = loop.iter.func if isinstance(loop.iter, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id in ("range", "trange")
 
 
 def _inside(loop: Any) -> Iterator[ast.AST]:

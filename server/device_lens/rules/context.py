@@ -16,7 +16,8 @@ from device_lens.rules.at_hand import AtHand
 from device_lens.rules.causes import Cause, causes_of
 from device_lens.rules.finding import Finding, Related, Severity
 from device_lens.rules.rule import Rule
-from device_lens.rules.wording import participle, telling_step, telling_steps
+from device_lens.rules.waits import Waits, waits_of
+from device_lens.rules.wording import participle, quoted, telling_step, telling_steps
 
 if TYPE_CHECKING:
     from device_lens.syntax.position import Range
@@ -39,6 +40,11 @@ class Context:
     @cached_property
     def at_hand(self) -> AtHand:
         return AtHand(self.facts)
+
+    @cached_property
+    def waits(self) -> Waits:
+        """The reads of this file that wait for the device, and those that no longer do."""
+        return waits_of(self)
 
     def expression(self, site: Site) -> Expression | None:
         """What is known of an expression of this file."""
@@ -105,7 +111,7 @@ class Context:
         return tuple(
             related
             for step in telling_steps(trail)
-            for related in self.related(step.site, f"`{name}` {step.text}")
+            for related in self.related(step.site, f"{quoted(name)} {step.text}")
         )
 
     def finding(

@@ -20,24 +20,29 @@ for batch in data:
 for batch in data:
     loss = step(batch)
     running_loss += loss.detach()
-print(running_loss.item() / len(data))
+running_loss = float(running_loss)
 ```
 
 ## Known limits
-Silent where a test such as `step % 100 == 0` guards it, and where the device is not known. A loop
-that needs the value, as a decoding or an environment step does, has to wait.
+Silent where a test such as `step % 100 == 0` guards it, in a loop that counts around the one that
+trains, and where the device is not known. Reads right behind each other are told of once: the first
+one waits. A loop that needs the value, as a decoding or an environment step does, has to wait.
 
 ## Fix safety
-Unsafe: the total is then a tensor on the device.
+Unsafe: the total is then summed on the device, in the precision of what is added.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from device_lens.fixes.edit import Fix
 from device_lens.fixes.read_value import accumulate_on_device
-from device_lens.interpreter.facts import Synchronization
+from device_lens.interpreter.facts import Loop, Synchronization
 from device_lens.rules.context import Context
-from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.finding import Finding, Related, Severity
 from device_lens.rules.rule import Rule
+from device_lens.rules.waits import hot_loop
 from device_lens.rules.wording import accelerated, on, quoted, together, when
 
 RULE = Rule("host-sync-in-loop", Severity.INFORMATION, __doc__)
@@ -45,21 +50,55 @@ RULE = Rule("host-sync-in-loop", Severity.INFORMATION, __doc__)
 
 @RULE.reads(Synchronization)
 def check(fact: Synchronization, context: Context) -> Finding | None:
-    hot = next((loop for loop in reversed(fact.loops) if loop.hot), None)
-    elsewhere = accelerated(fact.device)
-    if hot is None or elsewhere is None or fact.interval_guarded:
+    hot, elsewhere = hot_loop(fact), accelerated(fact.device)
+    if hot is None or elsewhere is None or fact.site.node in context.waits.spared:
         return None
     device, condition = elsewhere
-    symbol = context.text(fact.subject) if fact.subject is not None else context.text(fact.site)
+    symbol = _symbol(fact, context)
+    behind = context.waits.behind.get(fact.site.node, [])
     message = (
-        f"{quoted(fact.what)} waits on each iteration until everything that {quoted(symbol)} "
+        f"{_what(fact)} waits on each iteration until everything that {quoted(symbol)} "
         f"({on(device)}) depends on is computed{when(together(fact.condition, condition))}."
+        f"{_spared(len(behind))}"
     )
     return context.finding(
         RULE,
         fact.site,
         message,
         symbol,
-        related=context.related(hot.site, "in this loop"),
-        fixes=[accumulate_on_device(context.place(fact.site))],
+        related=(*context.related(hot.site, "in this loop"), *_places(behind, context)),
+        fixes=[_fix(fact, hot, context)],
     )
+
+
+def _fix(fact: Synchronization, hot: Loop, context: Context) -> Fix | None:
+    known = context.expression(fact.subject) if fact.subject is not None else None
+    if known is None:
+        return None
+    place, loop = context.place(fact.site), context.place(hot.site)
+    return accumulate_on_device(place, loop, known.dtype, known.requires_grad is not False)
+
+
+def _symbol(fact: Synchronization, context: Context) -> str:
+    return context.text(fact.subject if fact.subject is not None else fact.site)
+
+
+def _what(fact: Synchronization) -> str:
+    """What waits: code as it is written, or in words."""
+    if " " in fact.what and fact.what[0].isalpha():
+        return fact.what.capitalize()
+    return quoted(fact.what)
+
+
+def _spared(number: int) -> str:
+    if number == 0:
+        return ""
+    if number == 1:
+        return " The read behind it finds it done."
+    return f" The {number} reads behind it find it done."
+
+
+def _places(behind: list[Synchronization], context: Context) -> Iterator[Related]:
+    for fact in behind:
+        message = f"{quoted(_symbol(fact, context))} is read here without another wait"
+        yield from context.related(fact.site, message)

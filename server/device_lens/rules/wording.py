@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from io import StringIO
 from tokenize import COMMENT, TokenError, generate_tokens
 
@@ -19,6 +21,9 @@ _CONDITIONS = {
     "torch.accelerator.is_available()": "an accelerator is available",
     "not torch.accelerator.is_available()": "no accelerator is available",
 }
+
+_ASKED = re.compile(r"(?P<flag>.+?)(?P<how> is (?:not )?given| is left at its default)")
+"""What the models of command lines say of flags."""
 
 
 def quoted(text: str) -> str:
@@ -93,8 +98,15 @@ def when(condition: str | None) -> str:
     if not condition:
         return ""
     parts = condition.split(" and ")
-    words = [_CONDITIONS.get(part, f"`{part}`") for part in parts]
-    return f" when {' and '.join(words)}"
+    return f" when {' and '.join(_CONDITIONS.get(part) or spelled(part) for part in parts)}"
+
+
+def spelled(condition: str, code: Callable[[str], str] = "`{}`".format) -> str:
+    """A condition with what is code in it marked: of `--fast is given` the flag."""
+    return " and ".join(
+        f"{code(asked['flag'])}{asked['how']}" if (asked := _ASKED.fullmatch(part)) else code(part)
+        for part in condition.split(" and ")
+    )
 
 
 def participle(text: str) -> str:

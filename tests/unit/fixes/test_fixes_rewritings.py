@@ -53,10 +53,20 @@ def _loop(variable: str, moved: str) -> Rewrite:
     return lambda source: loop_fix(find(source, "for", ast.For), variable, moved)
 
 
+def _accumulated(text: str) -> Rewrite:
+    return lambda source: accumulate_on_device(
+        find(source, text, ast.Call), find(source, "for", ast.For), "float32", True
+    )
+
+
 CASES: list[tuple[str, Rewrite, str | None]] = [
     # Operands
     ("y = p == q\n", _operand("q", "p.device"), "y = p == q.to(p.device)\n"),
-    ("y = (a - b) / c\n", _operand("a - b", "d"), "y = ((a - b).to(d)) / c\n"),
+    ("y = (a - b) / c\n", _operand("a - b", "d"), "y = (a - b).to(d) / c\n"),
+    ("y = f((a - b))\n", _operand("a - b", "d"), "y = f((a - b).to(d))\n"),
+    ("y = f(a - b)\n", _operand("a - b", "d"), "y = f((a - b).to(d))\n"),
+    ("y = (\n    a - b  # why\n)\n", _operand("a - b", "d"),
+     "y = (\n    (a - b).to(d)  # why\n)\n"),
     ("f(*xs)\n", _operand("*xs", "d", ast.Starred), None),
     ("total += x\n", _operand("total", "d", ast.Name), None),
     # Factories
@@ -64,7 +74,7 @@ CASES: list[tuple[str, Rewrite, str | None]] = [
      "x = torch.zeros(n, device=y.device)\n"),
     ("x = torch.zeros(\n    n,\n    (m),\n)\n",
      _on_call("torch.zeros(", create_there, "torch.zeros", "d"),
-     "x = torch.zeros(\n    n,\n    (m), device=d,\n)\n"),
+     "x = torch.zeros(\n    n,\n    (m),\n    device=d,\n)\n"),
     ("x = torch.zeros()\n", _on_call("torch.zeros()", create_there, "torch.zeros", "d"),
      "x = torch.zeros(device=d)\n"),
     ("x = torch.from_numpy(a) == 0\n",
@@ -107,6 +117,12 @@ CASES: list[tuple[str, Rewrite, str | None]] = [
      "if a:\n    pass  # c\n"),
     ("y = (a + b).to(d).sum()\n", _on_call("(a + b).to(d)", remove_transfer),
      "y = (a + b).sum()\n"),
+    ("y = f((a + b).to(d))\n", _on_call("(a + b).to(d)", remove_transfer), "y = f(a + b)\n"),
+    ("y = (a + b).to(d)\n", _on_call("(a + b).to(d)", remove_transfer), "y = a + b\n"),
+    ("y = (a +\n     b).to(d)\n", _on_call("(a +\n     b).to(d)", remove_transfer),
+     "y = (a +\n     b)\n"),
+    ("y = 2 * (a + b).to(d)\n", _on_call("(a + b).to(d)", remove_transfer), "y = 2 * (a + b)\n"),
+    ("y = x.to(  # why\n    d\n)\n", _on_call("x.to(  # why", remove_transfer), None),
     ("y = x.to(d, torch.half)\n", _on_call("x.to(d, torch.half)", remove_transfer), None),
     # Containers
     ("xs = xs.to(d)\n", _on_call("xs.to(d)", map_container, "list"),
@@ -136,9 +152,10 @@ CASES: list[tuple[str, Rewrite, str | None]] = [
      "a = np.asarray((p + q).detach().cpu())\n"),
     ("a = np.mean(h)\n", _on("h", host_copy, "list", False, True),
      "a = np.mean([t.cpu() for t in h])\n"),
-    ("total += loss.item()\n", _on_call("loss.item()", accumulate_on_device),
-     "total += loss.detach()\n"),
-    ("print(loss.item())\n", _on_call("loss.item()", accumulate_on_device), None),
+    ("total = 0.0\nfor x in xs:\n    total += loss.item()\n", _accumulated("loss.item()"),
+     "total = 0.0\nfor x in xs:\n    total += loss.detach()\ntotal = float(total)\n"),
+    ("total += loss.item()\nfor x in xs:\n    pass\n", _accumulated("loss.item()"), None),
+    ("for x in xs:\n    print(loss.item())\n", _accumulated("loss.item()"), None),
     ("total += a * b\n", _on("a * b", drop_graph), "total += (a * b).detach()\n"),
     # Devices
     ('d = "cuda"\nimport torch\n', _on('"cuda"', fall_back),
@@ -148,6 +165,10 @@ CASES: list[tuple[str, Rewrite, str | None]] = [
     ("import torch\nnet.cuda()\n", _on_call("net.cuda()", fall_back),
      'import torch\nnet.to("cuda" if torch.cuda.is_available() else "cpu")\n'),
     ('d = "cuda"\n', _on('"cuda"', fall_back), None),
+    ("import torch\nd = 'cuda'\n", _on("'cuda'", fall_back),
+     "import torch\nd = 'cuda' if torch.cuda.is_available() else 'cpu'\n"),
+    ("import torch\nprint('a')\nnet.cuda()\n", _on_call("net.cuda()", fall_back),
+     "import torch\nprint('a')\nnet.to('cuda' if torch.cuda.is_available() else 'cpu')\n"),
     ("import torch\nwith torch.cuda.device(0): f()\n",
      _on_call("torch.cuda.device(0)", use_torch_device, False),
      'import torch\nwith torch.device("cuda:0"): f()\n'),
