@@ -32,13 +32,14 @@ Safe: it adds the missing half. Taking `pin_memory()` off an accelerator tensor 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from device_lens.fixes.arguments import add_keyword, keyword, remove_keyword
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.transfer_call import method_suffix
 from device_lens.interpreter.rarer_facts import PinnedHalf
 from device_lens.rules.context import Context
-from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.finding import Finding, Related, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import when
 
@@ -56,6 +57,9 @@ _WHAT = {
 
 @RULE.reads(PinnedHalf)
 def check(fact: PinnedHalf, context: Context) -> Finding | None:
+    alike = _of_one_loader(fact, context)
+    if alike[0] is not fact:
+        return None
     raises = fact.form == "pin-accelerator"
     place = context.place(fact.site)
     symbol = place.text
@@ -67,9 +71,29 @@ def check(fact: PinnedHalf, context: Context) -> Finding | None:
         f"{_WHAT[fact.form]}{when(fact.condition)}.",
         symbol,
         severity=Severity.ERROR if raises else Severity.INFORMATION,
-        related=context.related(fact.loader, "the data loader is made here") if fact.loader else (),
+        related=_related(fact, alike[1:], context),
         fixes=[_fix(fact, context)],
     )
+
+
+def _of_one_loader(fact: PinnedHalf, context: Context) -> list[PinnedHalf]:
+    """The copies that are not in the background since one data loader does not pin its batches, by
+    position; any other fact stands alone."""
+    if fact.form != "pageable-non-blocking" or fact.loader is None:
+        return [fact]
+    found = [
+        each
+        for each in context.facts.others
+        if isinstance(each, PinnedHalf) and each.form == fact.form and each.loader == fact.loader
+    ]
+    return sorted(found, key=lambda each: context.place(each.site).range)
+
+
+def _related(fact: PinnedHalf, others: list[PinnedHalf], context: Context) -> Iterator[Related]:
+    if fact.loader is not None:
+        yield from context.related(fact.loader, "the data loader is made here")
+    for other in others:
+        yield from context.related(other.site, "this copy blocks, too")
 
 
 def _fix(fact: PinnedHalf, context: Context) -> Fix | None:
