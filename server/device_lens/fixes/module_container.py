@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import name_for
@@ -17,6 +18,21 @@ CONTAINERS = {
 }
 """By what the plain container holds."""
 
+_TAKEN = frozenset(
+    "T_destination add_module apply bfloat16 buffers call_super_init children clear compile copy "
+    "cpu cuda double dump_patches eval extra_repr float forward fromkeys get get_buffer "
+    "get_extra_state get_parameter get_submodule half ipu items keys load_state_dict modules mtia "
+    "named_buffers named_children named_modules named_parameters parameters pop popitem "
+    "register_backward_hook register_buffer register_forward_hook register_forward_pre_hook "
+    "register_full_backward_hook register_full_backward_pre_hook "
+    "register_load_state_dict_post_hook register_load_state_dict_pre_hook register_module "
+    "register_parameter register_state_dict_post_hook register_state_dict_pre_hook requires_grad_ "
+    "set_extra_state set_submodule setdefault share_memory state_dict to to_empty train training "
+    "type update values xpu zero_grad".split()
+)
+"""Attributes of `nn.ModuleDict` and `nn.ParameterDict` (PyTorch 2.13): a key of that name raises
+`KeyError: "attribute 'train' already exists"`."""
+
 
 def module_container(assignment: Place, attribute: str, holds: str) -> Fix | None:
     """Wraps the plain list or dict that an attribute is set to."""
@@ -26,12 +42,65 @@ def module_container(assignment: Place, attribute: str, holds: str) -> Fix | Non
         return None
     if not ready(assignment):
         return None
+    fit = {_fits(key, assignment.owner) for key in _keys(assignment, node.value, attribute)}
+    if False in fit:
+        return None
     value = assignment.at(node.value)
     name = f"{nn}.{CONTAINERS[holds]}"
     edit = value.replace(f"{name}()" if _is_empty(node.value) else f"{name}({value.text})")
     plain = isinstance(node.value, ast.List | ast.Tuple | ast.ListComp) or _is_empty(node.value)
-    equivalent = plain and not assigned_elsewhere(assignment, attribute)
+    equivalent = plain and None not in fit and not assigned_elsewhere(assignment, attribute)
     return Fix(f"Use {name}", Safety.SAFE if equivalent else Safety.UNSAFE, (edit,))
+
+
+def _keys(assignment: Place, value: ast.expr, attribute: str) -> Iterator[ast.expr]:
+    """The keys by which the class fills and reads a dict that is kept as an attribute of `self`."""
+    if isinstance(value, ast.Dict):
+        yield from (key for key in value.keys if key is not None)
+    elif isinstance(value, ast.DictComp):
+        yield value.key
+    elif not (isinstance(value, ast.Call) and _is_empty(value) and _called(value) == "dict"):
+        return
+    for node in ast.walk(assignment.owner) if assignment.owner is not None else ():
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
+            held = node.value
+            if held.attr == attribute and isinstance(held.value, ast.Name):
+                yield node.slice
+
+
+def _fits(key: ast.expr, owner: ast.ClassDef | None) -> bool | None:
+    """Whether a module can have a part of that name: a text without dots that names none of its
+    methods. None where the text does not tell."""
+    if isinstance(key, ast.Constant):
+        name = key.value
+        return isinstance(name, str) and name != "" and "." not in name and name not in _TAKEN
+    if isinstance(key, ast.JoinedStr):
+        fixed = (part.value for part in key.values if isinstance(part, ast.Constant))
+        return not any("." in str(text) for text in fixed)
+    if isinstance(key, ast.Call) and _called(key) == "str":
+        return True
+    counts = isinstance(key, ast.Name) and owner is not None and _is_counter(key.id, owner)
+    return False if counts or isinstance(key, ast.Tuple) else None
+
+
+def _is_counter(name: str, owner: ast.ClassDef) -> bool:
+    """Whether a loop of the class counts with the name: `for i in range(3)`, or the first of two
+    over `enumerate(...)`."""
+    for node in ast.walk(owner):
+        if not isinstance(node, ast.For | ast.comprehension) or not isinstance(node.iter, ast.Call):
+            continue
+        target = node.target
+        if _called(node.iter) == "enumerate" and isinstance(target, ast.Tuple):
+            target = target.elts[0]
+        elif _called(node.iter) != "range":
+            continue
+        if isinstance(target, ast.Name) and target.id == name:
+            return True
+    return False
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.id if isinstance(call.func, ast.Name) else ""
 
 
 def _is_empty(value: ast.expr) -> bool:

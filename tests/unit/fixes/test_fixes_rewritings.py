@@ -59,6 +59,12 @@ def _accumulated(text: str) -> Rewrite:
     )
 
 
+_CLASS = (
+    "from torch import nn\nclass A(nn.Module):\n    def __init__(self):\n"
+    "        super().__init__()\n"
+)
+_DICT = _on("self.a = {", module_container, "a", "dict-of-modules")
+
 CASES: list[tuple[str, Rewrite, str | None]] = [
     # Operands
     ("y = p == q\n", _operand("q", "p.device"), "y = p == q.to(p.device)\n"),
@@ -201,6 +207,15 @@ CASES: list[tuple[str, Rewrite, str | None]] = [
      _on("self.a = [", module_container, "a", "parameters"),
      "import torch\nclass A(torch.nn.Module):\n    def __init__(self):\n"
      "        super().__init__()\n        self.a = torch.nn.ParameterList([f(i) for i in n])\n"),
+    (f"{_CLASS}        self.a = {{'x': f(1)}}\n", _DICT,
+     f"{_CLASS}        self.a = nn.ModuleDict({{'x': f(1)}})\n"),
+    (f"{_CLASS}        self.a = {{'train': f(1)}}\n", _DICT, None),
+    (f"{_CLASS}        self.a = {{'x.y': f(1)}}\n", _DICT, None),
+    (f"{_CLASS}        self.a = {{}}\n        for i in range(3):\n            self.a[i] = f(i)\n",
+     _DICT, None),
+    (f"{_CLASS}        self.a = {{}}\n        self.a['x'] = f(0)\n", _DICT,
+     f"{_CLASS}        self.a = nn.ModuleDict()\n        self.a['x'] = f(0)\n"),
+    (f"{_CLASS}        self.a = {{i: f(n) for i, n in enumerate(s)}}\n", _DICT, None),
     ("ddp.module(x)\n", _on_call("ddp.module(x)", call_wrapper, None), "ddp(x)\n"),
     ("m = DDP(net)\nraw(x)\n",
      lambda s: call_wrapper(find(s, "raw(x)", ast.Call), find(s, "DDP(net)", ast.Call)),
