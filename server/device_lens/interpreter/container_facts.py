@@ -73,9 +73,11 @@ def _library_kind(receiver: Any, method: str) -> str | None:
 
 
 def _holds_values(receiver: Any) -> bool:
-    """Whether there are only numbers and texts."""
+    """Whether there are only numbers and texts, or only containers."""
     items = contents(receiver)
-    return bool(items) and all(type(item) is Const for item in items)
+    if not items:
+        return False
+    return all(type(item) is Const for item in items) or all(_kind(item) for item in items)
 
 
 def _only_annotated(machine: Machine, function: ast.expr, frame: Frame) -> bool:
