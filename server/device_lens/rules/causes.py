@@ -83,7 +83,10 @@ def causes_of(all_facts: Mapping[str, FileFacts]) -> list[Cause]:
     spoken_for = set(_own_facts(near))
     late = _late_parts(near)
     causes: dict[tuple[str, Any], Cause] = {}
+    strays: set[tuple[Any, str]] = set()
     for conflict in conflicts:
+        if _follows(conflict, strays, all_facts):
+            continue
         if _is_of_data(conflict, all_facts) or _is_expected(conflict, all_facts):
             continue
         rule, site, origin = _made_for_module(conflict, all_facts, late) or _cause(
@@ -92,7 +95,26 @@ def causes_of(all_facts: Mapping[str, FileFacts]) -> list[Cause]:
         key = _alike(conflict, rule, site, all_facts) or site.node
         cause = causes.setdefault((rule, key), Cause(rule, site, origin))
         cause.conflicts.append(conflict)
+        if conflict.certainty is Certainty.SURE and conflict.site.path in all_facts:
+            strays.add((_place(conflict.site, all_facts).function, conflict.stray.text))
     return list(causes.values())
+
+
+def _follows(
+    conflict: Conflict, strays: set[tuple[Any, str]], all_facts: Mapping[str, FileFacts]
+) -> bool:
+    """Whether the stray was made where another one is that the function has met before, as in
+    `torch.arange(n, device=x.device)`: it goes where that one is moved."""
+    trail = conflict.stray.trail
+    if not strays or trail is None or any(step.kind == "moved" for step in trail.steps()):
+        return False
+    made = trail.first.site
+    if made.path not in all_facts or not isinstance(made.node, ast.Call):
+        return False
+    device = next((each.value for each in made.node.keywords if each.arg == "device"), None)
+    if not isinstance(device, ast.Attribute) or device.attr != "device":
+        return False
+    return (_place(made, all_facts).function, ast.unparse(device.value)) in strays
 
 
 def _alike(conflict: Conflict, rule: str, site: Site, all_facts: Mapping[str, FileFacts]) -> Any:
