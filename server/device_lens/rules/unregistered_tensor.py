@@ -26,7 +26,7 @@ Silent where the program is known never to move the module, where a method of th
 attribute itself, for a cache that is written outside `__init__`, and for a list or dict of one
 given module, which is how programs hide it on purpose. A tensor is flagged where the module moves,
 for information only where it is not seen to meet one on another device (an index may be on the
-host).
+host), or where nothing but a method beside `forward` copies it.
 
 ## Fix safety
 Safe where the attribute is set once, after `super().__init__()`: the buffer stays out of the state
@@ -38,11 +38,13 @@ hold, a number for some callers, is moved where it is used instead, which is uns
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 
 from device_lens.domain.device import CPU
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.module_container import CONTAINERS, module_container
+from device_lens.fixes.place import Place
 from device_lens.fixes.register_buffer import register_buffer
 from device_lens.interpreter.facts import Certainty, Conflict, Kind
 from device_lens.interpreter.rarer_facts import PlainAttribute
@@ -63,6 +65,7 @@ _WHAT = {
     "dict-of-modules": "a plain dict of modules",
     "dict-of-parameters": "a plain dict of parameters",
 }
+_RUN_OFTEN = re.compile("forward|.*_step")
 
 
 @RULE.reads(PlainAttribute)
@@ -82,7 +85,7 @@ def check(fact: PlainAttribute, context: Context) -> Finding | None:
         f"{quoted(symbol)} is {_WHAT[fact.holds]}, which moves of the module "
         f"({quoted(fact.class_name)}) miss. {_consequence(fact, conflicts, context)}",
         symbol,
-        severity=Severity.INFORMATION if _seems_harmless(fact, conflicts) else None,
+        severity=Severity.INFORMATION if _seems_harmless(fact, conflicts, context) else None,
         related=places(conflicts, context),
         fixes=fixes,
     )
@@ -141,17 +144,33 @@ def _moves_itself(fact: PlainAttribute, conflicts: list[Conflict]) -> bool:
     return fact.kept_moved and not any(each.certainty is Certainty.SURE for each in conflicts)
 
 
-def _seems_harmless(fact: PlainAttribute, conflicts: list[Conflict]) -> bool:
+def _seems_harmless(fact: PlainAttribute, conflicts: list[Conflict], context: Context) -> bool:
     """A tensor that is seen to meet nothing on another device: an index perhaps, which may be on
-    the host."""
-    return fact.holds == "tensor" and not conflicts and fact.copied_at is None
+    the host, or one that only a method beside `forward` copies, once in a while."""
+    copied = fact.copied_at is not None and _runs_with_forward(context.place(fact.copied_at))
+    return fact.holds == "tensor" and not conflicts and not copied
+
+
+def _runs_with_forward(place: Place) -> bool:
+    """Whether a place is in `forward` or a step, or in what these call of the same class. Of a
+    class without them, any method may be what runs."""
+    own = {node.name: node for node in getattr(place.owner, "body", ()) if hasattr(node, "name")}
+    runs, waiting = set[str](), [name for name in own if _RUN_OFTEN.fullmatch(name)] or list(own)
+    while waiting:
+        name = waiting.pop()
+        if name in own and name not in runs:
+            runs.add(name)
+            mentioned = (node for node in ast.walk(own[name]) if isinstance(node, ast.Attribute))
+            waiting += [node.attr for node in mentioned]
+    return any(own[name] in place.ancestors() for name in runs)
 
 
 def _consequence(fact: PlainAttribute, conflicts: list[Conflict], context: Context) -> str:
     if conflicts:
         return _raises(conflicts[0], fact.holds, context)
     if fact.copied_at is not None:
-        return f"It is copied again on each call ({context.line(fact.copied_at)})."
+        each = "each call" if _runs_with_forward(context.place(fact.copied_at)) else "each use"
+        return f"It is copied again on {each} ({context.line(fact.copied_at)})."
     if fact.holds == "tensor":
         return "It stays on the CPU when the module moves."
     return "They stay on the CPU when the module moves, and no optimizer or state dict sees them."
