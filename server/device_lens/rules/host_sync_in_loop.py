@@ -42,6 +42,7 @@ from device_lens.interpreter.facts import Loop, Synchronization
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Related, Severity
 from device_lens.rules.rule import Rule
+from device_lens.rules.timing import is_timed
 from device_lens.rules.waits import hot_loop
 from device_lens.rules.wording import accelerated, on, quoted, together, when
 
@@ -52,6 +53,8 @@ RULE = Rule("host-sync-in-loop", Severity.INFORMATION, __doc__)
 def check(fact: Synchronization, context: Context) -> Finding | None:
     hot, elsewhere = hot_loop(fact), accelerated(fact.device)
     if hot is None or elsewhere is None or fact.site.node in context.waits.spared:
+        return None
+    if is_timed(context.place(hot.site)):
         return None
     device, condition = elsewhere
     symbol = _symbol(fact, context)

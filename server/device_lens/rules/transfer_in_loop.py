@@ -36,6 +36,7 @@ from device_lens.interpreter.facts import Kind, Loop, Transfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
+from device_lens.rules.timing import is_timed
 from device_lens.rules.wording import quoted, to, when
 
 RULE = Rule("transfer-in-loop", Severity.INFORMATION, __doc__)
@@ -50,6 +51,8 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         return None
     name = context.text(fact.subject)
     outermost = fact.invariant_in[-1]
+    if is_timed(context.place(fact.invariant_in[0])):
+        return None
     loop = context.line(outermost)
     trips = _trips(fact)
     times = f" {trips} times" if trips is not None else " on each iteration"
