@@ -8,7 +8,6 @@ A *condition* is a tree whose leaves are `True` and `False`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from hashlib import blake2b
 from itertools import count
 from typing import Any
@@ -19,10 +18,17 @@ MAX_DEPTH = 6
 MOST_CASES = 64
 """Leaves of a tree that are told apart: what two trees give together may have one for each pair."""
 
-MOST_REMEMBERED = 8_192
+MOST_REMEMBERED = 4_096
 """Answers kept of each operation on conditions: a program asks for few of them, again and again."""
 
 _ORDER = count()
+_CONDITIONS: dict[Any, Any] = {}
+_BOTH: dict[Any, Any] = {}
+_EITHER: dict[Any, Any] = {}
+_APART: dict[Any, Any] = {}
+_WITHIN: dict[Any, Any] = {}
+_NOT: dict[Any, Any] = {}
+MOST_SHARED_NODES = 8_192
 
 
 class Atom:
@@ -95,16 +101,25 @@ class Guarded:
     """A decision: `yes` where `atom` holds, else `no`. `depth` counts the atoms on its longest
     path, `size` its leaves."""
 
-    __slots__ = ("_hash", "atom", "depth", "no", "size", "yes")
+    __slots__ = ("_hash", "atom", "depth", "is_condition", "no", "size", "yes")
 
     def __init__(self, atom: Atom, yes: Any, no: Any) -> None:
         self.atom = atom
         self.yes = yes
         self.no = no
-        left, size = (yes.depth, yes.size) if type(yes) is Guarded else (0, 1)
-        right, more = (no.depth, no.size) if type(no) is Guarded else (0, 1)
+        if type(yes) is Guarded:
+            left, size, so_far = yes.depth, yes.size, yes.is_condition
+        else:
+            left, size, so_far = 0, 1, yes is True or yes is False
+        if type(no) is Guarded:
+            right, more = no.depth, no.size
+            so_far = so_far and no.is_condition
+        else:
+            right, more = 0, 1
+            so_far = so_far and (no is True or no is False)
         self.depth: int = 1 + (left if left > right else right)
         self.size: int = size + more
+        self.is_condition: bool = so_far
         self._hash: int | None = None
 
     def __eq__(self, other: object) -> bool:
@@ -142,7 +157,20 @@ def depth(tree: Any) -> int:
 
 def node(atom: Atom, yes: Any, no: Any) -> Any:
     """A reduced node; `atom` must precede every atom of `yes` and `no`."""
-    return yes if yes is no or yes == no else Guarded(atom, yes, no)
+    if yes is no:
+        return yes
+    key = (id(atom), id(yes), id(no))
+    found = _CONDITIONS.get(key)
+    if found is not None:
+        return found
+    if yes == no:
+        return yes
+    made = Guarded(atom, yes, no)
+    if made.is_condition:
+        if len(_CONDITIONS) >= MOST_SHARED_NODES:
+            _CONDITIONS.clear()
+        _CONDITIONS[key] = made
+    return made
 
 
 def assume(tree: Any, atom: Atom, value: bool) -> Any:
@@ -232,66 +260,98 @@ def _side(tree: Any, atom: Atom, value: bool) -> Any:
 
 
 def conjunction(left: Any, right: Any) -> Any:
-    if left is True:
+    if left is True or left is right:
         return right
     if right is True or left is False:
         return left
     if right is False:
         return False
-    return _both(left, right)
+    key = (id(left), id(right))
+    known = _BOTH.get(key)
+    if known is not None:
+        return known[0]
+    first = left.atom if left.atom.order <= right.atom.order else right.atom
+    result = node(
+        first,
+        conjunction(_side(left, first, True), _side(right, first, True)),
+        conjunction(_side(left, first, False), _side(right, first, False)),
+    )
+    _remember(_BOTH, key, (result, left, right))
+    return result
 
 
-@lru_cache(MOST_REMEMBERED)
-def _both(left: Guarded, right: Guarded) -> Any:
-    return choose(left, right, False)
-
-
-@lru_cache(MOST_REMEMBERED)
 def exclude(left: Any, right: Any) -> bool:
     """Whether two conditions never hold together."""
     if left is False or right is False:
         return True
-    if left is True or right is True:
+    if left is True or right is True or left is right:
         return False
+    key = (id(left), id(right))
+    known = _APART.get(key)
+    if known is not None:
+        return bool(known[0])
     first = left.atom if left.atom.order <= right.atom.order else right.atom
-    return exclude(_side(left, first, True), _side(right, first, True)) and exclude(
+    result = exclude(_side(left, first, True), _side(right, first, True)) and exclude(
         _side(left, first, False), _side(right, first, False)
     )
+    _remember(_APART, key, (result, left, right))
+    return result
 
 
-@lru_cache(MOST_REMEMBERED)
 def implies(left: Any, right: Any) -> bool:
     """Whether the second condition holds wherever the first one does."""
-    if left is False or right is True:
+    if left is False or right is True or left is right:
         return True
     if left is True or right is False:
         return False
+    key = (id(left), id(right))
+    known = _WITHIN.get(key)
+    if known is not None:
+        return bool(known[0])
     first = left.atom if left.atom.order <= right.atom.order else right.atom
-    return implies(_side(left, first, True), _side(right, first, True)) and implies(
+    result = implies(_side(left, first, True), _side(right, first, True)) and implies(
         _side(left, first, False), _side(right, first, False)
     )
+    _remember(_WITHIN, key, (result, left, right))
+    return result
 
 
 def negation(condition: Any) -> Any:
-    return _opposite(condition) if type(condition) is Guarded else not condition
-
-
-@lru_cache(MOST_REMEMBERED)
-def _opposite(condition: Guarded) -> Guarded:
-    return Guarded(condition.atom, negation(condition.yes), negation(condition.no))
+    if type(condition) is not Guarded:
+        return not condition
+    key = id(condition)
+    known = _NOT.get(key)
+    if known is not None:
+        return known[0]
+    result = node(condition.atom, negation(condition.yes), negation(condition.no))
+    _remember(_NOT, key, (result, condition))
+    return result
 
 
 def disjunction(left: Any, right: Any) -> Any:
-    if left is True or right is False:
+    if left is True or right is False or left is right:
         return left
     if left is False or right is True:
         return right
-    return _either(left, right)
+    key = (id(left), id(right))
+    known = _EITHER.get(key)
+    if known is not None:
+        return known[0]
+    first = left.atom if left.atom.order <= right.atom.order else right.atom
+    result = node(
+        first,
+        disjunction(_side(left, first, True), _side(right, first, True)),
+        disjunction(_side(left, first, False), _side(right, first, False)),
+    )
+    _remember(_EITHER, key, (result, left, right))
+    return result
 
 
-@lru_cache(MOST_REMEMBERED)
-def _either(left: Guarded, right: Guarded) -> Any:
-    return choose(left, True, right)
+def _remember(table: dict[Any, tuple[Any, ...]], key: Any, entry: tuple[Any, ...]) -> None:
+    """Keeps an answer, with the trees whose identity is its key."""
+    if len(table) >= MOST_REMEMBERED:
+        table.clear()
+    table[key] = entry
 
 
 def settled(condition: Any, text: str = "") -> Any:

@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import Any
 
 from device_lens.domain.guard import (
+    MOST_CASES,
     MOST_REMEMBERED,
     Atom,
     Guarded,
@@ -24,6 +25,7 @@ from device_lens.domain.guard import (
     exclude,
     forced,
     implies,
+    node,
     settled,
 )
 
@@ -34,6 +36,10 @@ MAX_NAMED_DEPTH = 6
 MOST_MIXED = 24
 """Conditions over atoms of both kinds that a path keeps: one for each `elif` that asks what a flag
 is, where it may have been given anything."""
+
+MOST_GROWN = 4 * MOST_CASES
+"""Leaves of what some conditions are together, from which the rest is left out: the whole is not
+expected to have few again."""
 
 
 class Path:
@@ -124,16 +130,22 @@ class Path:
 
     def condition(self, base: Path) -> Any:
         """What sets this path apart from others that start at `base`, as a condition."""
-        found: Any = self.named
         before = dict(base.literals)
-        for atom, value in self.literals:
-            if atom not in before and not atom.named:
-                literal = Guarded(atom, True, False) if value else Guarded(atom, False, True)
-                found = conjunction(found, literal)
+        new = [each for each in self.literals if each[0] not in before and not each[0].named]
+        literals: Any = True
+        for atom, value in sorted(new, key=_order, reverse=True):
+            literals = node(atom, literals, False) if value else node(atom, False, literals)
+        found = conjunction(self.named, literals)
         for mixed in self.mixed:
             if mixed not in base.mixed:
                 found = conjunction(found, mixed)
+                if type(found) is Guarded and found.size > MOST_GROWN:
+                    break
         return settled(found)
+
+
+def _order(literal: tuple[Atom, bool]) -> int:
+    return literal[0].order
 
 
 ALWAYS = Path(True, ())
