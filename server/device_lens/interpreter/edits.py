@@ -95,7 +95,8 @@ class Edits:
         splice, around = edit.splice, edit.around
         grown = None if before is None else before.grown(splice)
         put_in = Stretch(splice.block, splice.start, splice.start + splice.added)
-        found: Stretch | None = put_in
+        # What cannot run by itself would hold each later edit in it, and each would run all.
+        found = put_in if around.fits(put_in) else None
         gone: set[int] = set()
         nodes: dict[Any, Any] = {}
         for unit, each in opened.values():

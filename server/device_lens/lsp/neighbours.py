@@ -65,7 +65,7 @@ class Neighbours:
     async def _seek_callers(self, view: View) -> None:
         """Looks for callers on disk of a file that was opened."""
         session = self._session
-        work = partial(session.analyst.find_callers, session.request(view))
+        work = session.with_request(view, session.analyst.find_callers)
         callers = await session.scheduler.submit(("callers", view.path), work, BACKGROUND)
         now = session.documents.view(view.uri)
         if now is None:
@@ -77,7 +77,7 @@ class Neighbours:
 
     async def _follow(self, view: View) -> None:
         session = self._session
-        work = partial(session.analyst.dependents, session.request(view))
+        work = session.with_request(view, session.analyst.dependents)
         key = ("dependents", view.path)
         paths = await session.scheduler.submit(key, work, BACKGROUND)
         others = [each for each in session.documents.views() if each.path in paths]

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from device_lens.lsp.analyst import Analyst, Request, settings_for
 from device_lens.lsp.client import Client, read_interpreter
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from device_lens.project.files import FileStore
 
 logger = logging.getLogger(__name__)
+T = TypeVar("T")
 
 CONFIGURATION_TIMEOUT = 2.0
 """Seconds to wait for the client's settings before the defaults count, until they come."""
@@ -269,6 +270,18 @@ class Session:
         """What the analysis needs to know, as it is now."""
         return Request(view, self._store_now().snapshot(), self.folders, dict(self.settings))
 
+    def with_request(self, view: View, look: Callable[[Request, Token], T]) -> Callable[[Token], T]:
+        """Work on a view with the other documents as the newest request has them when it starts:
+        work that has waited would take the program back to former texts of theirs, and the next
+        work would take it forth again, which costs a whole run each time."""
+        request = self.request(view)
+
+        def work(token: Token) -> T:
+            assert self._store is not None  # the request has come from it
+            return look(replace(request, snapshot=self._store.snapshot()), token)
+
+        return work
+
     async def _is_wanted(self, view: View) -> bool:
         await self.configured()
         return self.settings_of(view.path).enable
@@ -284,8 +297,7 @@ class Session:
     def _submit(self, view: View, urgency: int) -> tuple[View, asyncio.Future[Result]]:
         may_glance = urgency == URGENT and self.client.hears_news
         look = self._analyst.first_look if may_glance else self._analyst.analyse
-        work: Callable[[Token], Result] = partial(look, self.request(view))
-        future = self.scheduler.submit(view.path, work, urgency)
+        future = self.scheduler.submit(view.path, self.with_request(view, look), urgency)
         pending = self._pending[view.path] = (view, future)
         future.add_done_callback(partial(self._take, view))
         return pending
