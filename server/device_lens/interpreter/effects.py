@@ -72,9 +72,9 @@ def forget(machine: Machine, items: tuple[Any, ...]) -> None:
 def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> None:
     """A call is not followed: it is given its arguments as code that is not seen, and what its
     text may move is somewhere unknown."""
-    machine.unit.consulted.add(function.node)
-    attributes = moved_by(function.node)
-    if attributes is None and not _hands_on(function.node):
+    attributes, hands_on = answer = _moves_and_hands_on(function.node)
+    machine.unit.weighed[function.node] = _moves_and_hands_on, answer
+    if attributes is None and not hands_on:
         reports.escaped(machine, values)  # whatever its name says: its text moves nothing
         return
     machine.escape(values, {}, function.name)
@@ -178,6 +178,10 @@ def _moved_in(node: ast.stmt, names: frozenset[str]) -> tuple[bool, frozenset[st
         attributes = (place.attr for place in places if isinstance(place, ast.Attribute))
         known = node.__dict__[_MOVED_IN] = names, (in_place, frozenset(attributes))
     return known[1]
+
+
+def _moves_and_hands_on(node: Any) -> tuple[frozenset[str] | None, bool]:
+    return moved_by(node), _hands_on(node)
 
 
 def _hands_on(node: Any) -> bool:

@@ -81,7 +81,8 @@ def loaded(program: Program, namespace: Namespace, steps: int) -> Iterator[None]
 
 def _told(program: Program, unit: Unit) -> frozenset[object]:
     """The lineages of the chunks of which a module's top level has shown something."""
-    functions = (program.defined.get(node) for node in unit.activated | unit.consulted)
+    read = unit.activated | unit.consulted | unit.weighed.keys()
+    functions = (program.defined.get(node) for node in read)
     return frozenset(
         {
             *unit.noted,

@@ -70,6 +70,7 @@ def again(machine: Machine, unit: Unit, stretch: Stretch, around: Around, splice
         visit.part = new.part
         unit.asked.update(new.part.asked)
         unit.consulted |= new.part.consulted
+        unit.weighed.update(new.part.weighed)
         unit.noted |= new.part.noted
     visits.stretch, visits.silent = stretch, silent
     return True

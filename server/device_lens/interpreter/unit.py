@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.path import ALWAYS
@@ -41,6 +41,8 @@ class Unit:
         self.activated: set[Any] = set()
         self.entered: set[Any] = set()
         self.consulted: set[Any] = set()
+        self.weighed: dict[Any, tuple[Callable[[Any], Any], Any]] = {}
+        """Nodes of whose code one thing alone was asked: the question with its answer."""
         self.noted: set[object] = set()
         """The lineages of chunks whose places are kept in notes."""
         self.imports: set[str] = set()
@@ -109,6 +111,7 @@ class Unit:
     def learn(self, other: Unit) -> None:
         """Rests on all that one of its parts has read."""
         self.consulted |= other.consulted
+        self.weighed.update(other.weighed)
         self.imports |= other.imports
         self.asked.update(other.asked)
 
@@ -117,6 +120,7 @@ class Unit:
         return not (
             nodes.isdisjoint(self.activated)
             and nodes.isdisjoint(self.consulted)
+            and nodes.isdisjoint(self.weighed)
             and self.imports.isdisjoint(modules)
         )
 
@@ -130,8 +134,15 @@ class Unit:
         )
 
     def told(self, codes: Iterable[tuple[Any, Any, Any]]) -> bool:
-        """Whether the unit read the text of a function or class that has changed."""
-        return any(left in self.consulted for _, left, _ in codes)
+        """Whether the unit read the text of a function or class that has changed, and what it
+        asked of it has another answer now."""
+        return any(
+            left in self.consulted or self._reads_else(left, right) for _, left, right in codes
+        )
+
+    def _reads_else(self, left: Any, right: Any) -> bool:
+        known = self.weighed.get(left)
+        return known is not None and known[0](right) != known[1]
 
     def recode(self, codes: Iterable[tuple[Any, Any, Any]]) -> None:
         """Takes the new code of functions and classes, each with its chunk, its old and its new
@@ -141,6 +152,8 @@ class Unit:
                 if left in nodes:
                     nodes.remove(left)
                     nodes.add(right)
+            if left in self.weighed:
+                self.weighed[right] = self.weighed.pop(left)
             if self.rests_on is not None and left in self.rests_on:
                 self.rests_on = (self.rests_on - {left}) | {right}
             if left in self.recorder.settled:

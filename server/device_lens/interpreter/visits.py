@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from device_lens.interpreter.stretch import Stretch
     from device_lens.interpreter.unit import Unit
 
-MOST_VISITS = 24
+MOST_VISITS = 64
 """Visits of a place in one unit whose states are kept."""
 
 
