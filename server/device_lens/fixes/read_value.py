@@ -24,8 +24,9 @@ def drop_graph(subject: Place) -> Fix | None:
 
 
 def _is_given(subject: Place) -> bool:
-    """Whether a value is made of nothing but parameters, their attributes, and constants."""
-    given = parameters_of(subject.function)
+    """Whether a value is made of nothing but parameters, their attributes and items, and
+    constants."""
+    given = _given_names(subject.function)
     pending = [subject.node]
     while pending:
         node = pending.pop()
@@ -41,6 +42,18 @@ def _is_given(subject: Place) -> bool:
         elif not isinstance(node, ast.Constant):
             return False
     return True
+
+
+def _given_names(function: ast.AST | None) -> set[str]:
+    """The parameters of a function, and what its loops find in them: `for i, v in
+    enumerate(values)`, `for k, v in kwargs.items()`."""
+    given = set(parameters_of(function))
+    for node in ast.walk(function) if function is not None else ():
+        if isinstance(node, ast.For | ast.comprehension):
+            source = (each.id for each in ast.walk(node.iter) if isinstance(each, ast.Name))
+            if not given.isdisjoint(source):
+                given |= {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
+    return given
 
 
 def as_number(subject: Place) -> Fix | None:

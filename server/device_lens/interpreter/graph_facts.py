@@ -275,10 +275,23 @@ def _is_spent(run: Any, names: set[str]) -> bool:
             continue
         if node.func.attr != "backward" or any(k.arg == "retain_graph" for k in node.keywords):
             continue
-        started = _started_from(node)
+        started = _terms(run, _started_from(node))
         if names & started or any(_base(each) in names for each in started):
             return True
     return False
+
+
+def _terms(run: Any, totals: set[str]) -> set[str]:
+    """Totals with what a run adds up to them: the backward pass of `loss = first + second` is that
+    of both."""
+    found = set(totals)
+    for node in ast.walk(run):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp()):
+                found |= _operands(node.value) if name in totals else set()
+            case ast.AugAssign(target=ast.Name(id=name), op=ast.Add()):
+                found |= _operands(node.value) if name in totals else set()
+    return found
 
 
 def _starts_anew(loop: Any, accumulator: str) -> bool:

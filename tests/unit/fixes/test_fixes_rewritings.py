@@ -322,6 +322,7 @@ def test_of_operands_in_one_another_the_inner_one_moves() -> None:
         ("val", True),
         ("val * n", True),
         ("-self.val[0] / 2", True),
+        ("item", True),
         ("loss", False),
         ("val * loss", False),
         ("val.mean()", False),
@@ -330,7 +331,10 @@ def test_of_operands_in_one_another_the_inner_one_moves() -> None:
 def test_a_graph_is_not_dropped_silently_where_a_caller_may_give_a_number(
     kept: str, is_given: bool
 ) -> None:
-    source = f"def update(self, val, n=1):\n    loss = f(val)\n    self.sum += {kept}\n"
+    source = (
+        "def update(self, val, n=1):\n    loss = f(val)\n"
+        f"    for i, item in enumerate(val):\n        self.sum += {kept}\n"
+    )
     found: list[Fix | None] = []
 
     def rewrite(file: SourceFile) -> Fix | None:
