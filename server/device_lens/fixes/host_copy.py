@@ -10,7 +10,7 @@ from device_lens.fixes.place import Place, grouped
 
 def host_copy(subject: Place, container: str | None, detach: bool, move: bool) -> Fix | None:
     """Brings a tensor, or each tensor of a container, to where host code can read it."""
-    suffix = (".detach()" if detach else "") + (".cpu()" if move else "")
+    suffix = _suffix(detach, move)
     if container is not None:
         new_text = mapped(subject, container, suffix)
         if new_text is None:
@@ -22,3 +22,18 @@ def host_copy(subject: Place, container: str | None, detach: bool, move: bool) -
         return None
     title = "Copy it to the host" if move else "Leave the graph"
     return Fix(f"{title}: {grouped(subject)}{suffix}", Safety.SAFE, (appending,))
+
+
+def copy_items(items: list[Place], detach: bool, move: bool) -> Fix | None:
+    """`[step, loss]` → `[step, loss.cpu()]`, for what is written out in a list, tuple or dict."""
+    suffix = _suffix(detach, move)
+    edits = [appended(item, suffix) for item in items]
+    known = tuple(edit for edit in edits if edit is not None)
+    if not items or len(known) != len(items):
+        return None
+    texts = ", ".join(f"{grouped(item)}{suffix}" for item in items)
+    return Fix(f"Copy to the host: {texts}", Safety.SAFE, known)
+
+
+def _suffix(detach: bool, move: bool) -> str:
+    return (".detach()" if detach else "") + (".cpu()" if move else "")

@@ -183,7 +183,14 @@ def _tests_remainder(test: ast.expr) -> bool:
     )
 
 
-def host_read(machine: Machine, what: str, value: Any, position: int | str, nested: bool) -> None:
+def host_read(
+    machine: Machine,
+    what: str,
+    value: Any,
+    position: int | str,
+    nested: bool,
+    container: str | None,
+) -> None:
     """A tensor handed to code that needs host memory."""
     tensor = tensor_of(value)
     if tensor is None or not treated_as_tensor(value):
@@ -205,6 +212,7 @@ def host_read(machine: Machine, what: str, value: Any, position: int | str, nest
         tensor.trail,
         places.condition_text(machine, literals),
         places.loops_around(frame),
+        container=container,
         nested=nested,
     )
     machine.findings.others[HostRead, node, None] = fact

@@ -288,8 +288,15 @@ def synchronization(machine: Machine, what: str, subject: Any, position: int | s
     host_facts.synchronization(machine, what, subject, position)
 
 
-def host_read(machine: Machine, what: str, value: Any, position: int | str, nested: bool) -> None:
-    host_facts.host_read(machine, what, value, position, nested)
+def host_read(
+    machine: Machine,
+    what: str,
+    value: Any,
+    position: int | str,
+    nested: bool,
+    container: str | None,
+) -> None:
+    host_facts.host_read(machine, what, value, position, nested, container)
 
 
 def escaped(machine: Machine, values: tuple[Any, ...], name: str = "") -> None:

@@ -152,10 +152,15 @@ class ModelServices:
         reports.synchronization(self, what, subject, position)
 
     def host_read(
-        self: Any, what: str, value: Any, position: int | str, nested: bool = False
+        self: Any,
+        what: str,
+        value: Any,
+        position: int | str,
+        nested: bool = False,
+        container: str | None = None,
     ) -> None:
         """Reports that a tensor is read as host memory: `.numpy()`, `np.asarray(t)`, a plot."""
-        reports.host_read(self, what, value, position, nested)
+        reports.host_read(self, what, value, position, nested, container)
 
     def optimizer_conflict(
         self: Any, form: str, optimizer: Site | None, move: Site | None, state: Site | None

@@ -93,9 +93,17 @@ class Services(Protocol):
     def synchronize(self, what: str, subject: Value, position: int | str) -> None:
         """Reports that the call waits for the device that `subject` is on."""
 
-    def host_read(self, what: str, value: Value, position: int | str, nested: bool = False) -> None:
+    def host_read(
+        self,
+        what: str,
+        value: Value,
+        position: int | str,
+        nested: bool = False,
+        container: str | None = None,
+    ) -> None:
         """Reports that a tensor is read as host memory: `.numpy()`, `np.asarray(t)`, a plot.
-        `nested`: it is in a container beside other things, or in one of several containers."""
+        `nested`: it is in a container beside other things, or in one of several containers;
+        `container`: what it is in, if that is a dict."""
 
     def report(self, fact: Any) -> None:
         """Reports a fact of `interpreter.rarer_facts`, built by the interpreter's own factories."""

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
+
+from device_lens.domain.device import is_accelerator
+from device_lens.domain.guard import leaves
 from device_lens.fixes.edit import Fix
-from device_lens.fixes.host_copy import host_copy
+from device_lens.fixes.host_copy import copy_items, host_copy
 from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.rarer_facts import HostRead
 from device_lens.rules.context import Context
@@ -18,7 +23,31 @@ def container_of(fact: HostRead, context: Context) -> str | None:
 
 
 def copied(fact: HostRead, detach: bool, move: bool, context: Context) -> Fix | None:
-    """The tensors brought to where NumPy can read them, where the text names them alone."""
-    if fact.nested or fact.subject.node is fact.site.node:
+    """The tensors brought to where NumPy can read them, where the text names them alone, or as
+    items of what is written out."""
+    if fact.subject.node is fact.site.node:
         return None
-    return host_copy(context.place(fact.subject), container_of(fact, context), detach, move)
+    place = context.place(fact.subject)
+    if fact.nested:
+        items = [place.at(node) for node in _items(place.node) if _is_read(node, move, context)]
+        return copy_items(items, detach, move)
+    return host_copy(place, container_of(fact, context), detach, move)
+
+
+def _items(node: ast.AST) -> Iterator[ast.expr]:
+    """What a list, tuple or dict is written with, that of lists in it included."""
+    held = node.values if isinstance(node, ast.Dict) else getattr(node, "elts", ())
+    for item in held:
+        if isinstance(item, ast.List | ast.Tuple):
+            yield from _items(item)
+        else:
+            yield item
+
+
+def _is_read(node: ast.expr, move: bool, context: Context) -> bool:
+    """Whether an item is a tensor that host code cannot read as it is."""
+    known = context.facts.expression_at(node)
+    if known is None or known.kind is not Kind.TENSOR:
+        return False
+    elsewhere = any(is_accelerator(leaf) for leaf in leaves(known.device))
+    return elsewhere if move else known.requires_grad is True

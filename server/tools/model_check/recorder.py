@@ -74,7 +74,14 @@ class Recorder:
     def synchronize(self, what: str, subject: Any, position: int | str) -> None:
         self.waits.append(what)
 
-    def host_read(self, what: str, value: Any, position: int | str) -> None:
+    def host_read(
+        self,
+        what: str,
+        value: Any,
+        position: int | str,
+        nested: bool = False,
+        container: str | None = None,
+    ) -> None:
         self.host_reads.append(what)
 
     def report(self, fact: Any) -> None:

@@ -93,7 +93,14 @@ class FakeServices:
     def synchronize(self, what: str, subject: Any, position: Any) -> None:
         self.synchronizations.append(what)
 
-    def host_read(self, what: str, value: Any, position: Any, nested: bool = False) -> None:
+    def host_read(
+        self,
+        what: str,
+        value: Any,
+        position: Any,
+        nested: bool = False,
+        container: str | None = None,
+    ) -> None:
         self.host_reads.append(what)
 
     def report(self, fact: Any) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from device_lens.domain.code import BoundMethod, Function
-from device_lens.domain.heap import Instance, contents
+from device_lens.domain.heap import DictObject, Instance, contents
 from device_lens.domain.values import External, HostArray, Partial, TupleValue
 from device_lens.models.call import Call, Model, Value, tensor_of
 
@@ -52,19 +52,21 @@ def read_arguments(call: Call, what: str) -> None:
 
 
 def _read(call: Call, what: str, value: Value, place: int | str) -> None:
-    found = _first_tensor(value, DEPTH)
+    opens_dicts = not call.name.startswith("numpy.")  # which keeps a dict as an object
+    found = _first_tensor(value, DEPTH, opens_dicts)
     if found is not None:
         nested = found is not value and not all(map(_is_tensor, contents(value)))
-        call.services.host_read(what, found, place, nested)
+        container = "dict" if type(value) is DictObject else None
+        call.services.host_read(what, found, place, nested, container)
 
 
-def _first_tensor(value: Value, depth: int) -> Value | None:
+def _first_tensor(value: Value, depth: int, opens_dicts: bool) -> Value | None:
     if tensor_of(value) is not None:
         return value
-    if not depth:
+    if not depth or (type(value) is DictObject and not opens_dicts):
         return None
     for item in contents(value):
-        found = _first_tensor(item, depth - 1)
+        found = _first_tensor(item, depth - 1, opens_dicts)
         if found is not None:
             return found
     return None
