@@ -1,4 +1,5 @@
-"""The session when the analysis itself fails: said once, and nothing else ends."""
+"""The session: a failure of the analysis is said once, and nothing else ends; work that waited is
+about the texts as they are by then."""
 
 from __future__ import annotations
 
@@ -11,9 +12,9 @@ import pytest
 import pytest_asyncio
 from lsprotocol import types
 
-from device_lens.lsp.analyst import Analyst
+from device_lens.lsp.analyst import Analyst, Request
 from device_lens.lsp.features.status import Status
-from device_lens.lsp.scheduler import Stale
+from device_lens.lsp.scheduler import Stale, Token
 from device_lens.lsp.session import AnalysisFailed, Session
 from device_lens.lsp.settings import Settings
 
@@ -99,3 +100,30 @@ async def test_what_is_asked_while_the_settings_change_is_answered_under_the_new
     result = await asked
     assert result is not None
     assert result.settings.ignore == ("discarded-transfer",)
+
+
+async def test_work_that_waited_sees_the_texts_as_they_are_when_it_starts(
+    session: Session,
+) -> None:
+    """The look at a file around the edited one waits behind the next letter: it must not take the
+    program back to the text before that."""
+    waits = opened(session, "waits")
+    edited = opened(session, "edited")
+    await session.result(waits)
+    await session.result(edited)
+    view = session.documents.view(waits)
+    assert view is not None
+    seen: list[object] = []
+
+    def look(request: Request, token: Token) -> None:
+        seen.extend(each.content for each in request.snapshot.documents.values())
+
+    work = session.with_request(view, look)
+    session.documents.change(
+        types.VersionedTextDocumentIdentifier(2, edited),
+        [types.TextDocumentContentChangeWholeDocument("import torch\n\n")],
+    )
+    session.changed(edited)
+    await session.result(edited)
+    work(Token())
+    assert seen == ["import torch\n", "import torch\n\n"]

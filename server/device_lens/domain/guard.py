@@ -21,14 +21,20 @@ MOST_CASES = 64
 MOST_REMEMBERED = 4_096
 """Answers kept of each operation on conditions: a program asks for few of them, again and again."""
 
+MOST_SHARED_NODES = 8_192
+"""Conditions of which there is one object each; past that the next ones are made anew."""
+
 _ORDER = count()
-_CONDITIONS: dict[Any, Any] = {}
+_NODES: dict[tuple[int, int, int], Guarded] = {}
+"""Conditions by the identities of their parts, which they keep alive. What is the same object need
+not be compared, and costs its memory once."""
 _BOTH: dict[Any, Any] = {}
 _EITHER: dict[Any, Any] = {}
 _APART: dict[Any, Any] = {}
 _WITHIN: dict[Any, Any] = {}
-_NOT: dict[Any, Any] = {}
-MOST_SHARED_NODES = 8_192
+_OPPOSITE: dict[Any, Any] = {}
+"""Answers with the conditions that they are about, by the identities of these. Each part of a
+condition has its own: one whose parts occur many times is not walked once for each way to them."""
 
 
 class Atom:
@@ -99,7 +105,7 @@ def _order_of(text: str) -> int:
 
 class Guarded:
     """A decision: `yes` where `atom` holds, else `no`. `depth` counts the atoms on its longest
-    path, `size` its leaves."""
+    path, `size` its leaves; it is a condition where all leaves are truth values."""
 
     __slots__ = ("_hash", "atom", "depth", "is_condition", "no", "size", "yes")
 
@@ -160,16 +166,16 @@ def node(atom: Atom, yes: Any, no: Any) -> Any:
     if yes is no:
         return yes
     key = (id(atom), id(yes), id(no))
-    found = _CONDITIONS.get(key)
+    found = _NODES.get(key)
     if found is not None:
         return found
     if yes == no:
         return yes
     made = Guarded(atom, yes, no)
     if made.is_condition:
-        if len(_CONDITIONS) >= MOST_SHARED_NODES:
-            _CONDITIONS.clear()
-        _CONDITIONS[key] = made
+        if len(_NODES) >= MOST_SHARED_NODES:
+            _NODES.clear()
+        _NODES[key] = made
     return made
 
 
@@ -320,11 +326,11 @@ def negation(condition: Any) -> Any:
     if type(condition) is not Guarded:
         return not condition
     key = id(condition)
-    known = _NOT.get(key)
+    known = _OPPOSITE.get(key)
     if known is not None:
         return known[0]
     result = node(condition.atom, negation(condition.yes), negation(condition.no))
-    _remember(_NOT, key, (result, condition))
+    _remember(_OPPOSITE, key, (result, condition))
     return result
 
 

@@ -232,6 +232,18 @@ def test_atoms_that_programs_share_have_one_order_and_come_first() -> None:
     assert Atom("CUDA is there", shared=True).order == later.order
 
 
+def test_conditions_cost_their_nodes_and_not_their_ways() -> None:
+    """Each of these pairs doubles the ways through the whole: 2 to the power of 60 of them."""
+    every: Any = True
+    for _ in range(60):
+        every = conjunction(every, disjunction(*(Guarded(Atom(""), True, False) for _ in "ab")))
+    assert conjunction(every, negation(every)) is False
+    assert disjunction(every, negation(every)) is True
+    assert exclude(every, negation(every))
+    assert implies(every, every.yes)  # what the other pairs say
+    assert not implies(every.yes, every)
+
+
 @given(NUMBERS)
 def test_size_counts_leaves(tree: Any) -> None:
     assert (tree.size if isinstance(tree, Guarded) else 1) == len(list(leaves(tree)))

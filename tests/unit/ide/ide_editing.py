@@ -12,6 +12,34 @@ from device_lens.ide.project import Project
 from device_lens.interpreter import imports
 from device_lens.project.files import FileStore, Snapshot
 
+SCRIPT = """\
+import torch
+from torch import nn
+
+
+def prepare(batch, device):
+    # here
+    return batch.to(device)
+
+
+def main():
+    device = torch.device("cuda:0")
+    model = nn.Linear(4, 4).to(device)
+    seen = []
+    for step in range(10):
+        batch = torch.zeros(4)
+        batch = prepare(batch, device)
+        # loop
+        out = model(batch)
+        seen.append(out.detach())
+    # end
+    return seen
+
+
+if __name__ == "__main__":
+    main()
+"""
+
 
 class Editing:
     """A folder of files, all open, with a project that has seen each version of them."""
@@ -66,3 +94,34 @@ def modules_run(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(imports, "run_module", run)
     return names
+
+
+def scripts_run(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The scripts that run as a whole from now on."""
+    names: list[str] = []
+    original = imports.run_module
+
+    def run(machine, namespace, top=None):  # type: ignore[no-untyped-def]
+        if namespace.name == "__main__":
+            names.append(namespace.path)
+        original(machine, namespace, top)
+
+    monkeypatch.setattr(imports, "run_module", run)
+    return names
+
+
+def typed(editing: Editing, mark: str, statement: str, scripts: list[str]) -> int:
+    """Types a statement before a comment, letter by letter; how often the script ran as a whole."""
+    line = next(line for line in editing.texts["train"].split("\n") if line.strip() == mark)
+    indent = line[: len(line) - len(mark)]
+    editing.said("train")
+    scripts.clear()
+    whole = 0
+    for end in range(len(statement)):
+        before = f"{indent}{statement[:end]}\n{line}" if end else line
+        editing.edit("train", before, f"{indent}{statement[: end + 1]}\n{line}")
+        mine = editing.said("train")
+        whole += len(scripts)
+        assert mine == editing.said("train", editing.fresh())
+        scripts.clear()
+    return whole

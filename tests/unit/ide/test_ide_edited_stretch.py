@@ -7,38 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from ide_editing import Editing
+from ide_editing import SCRIPT, Editing, scripts_run, typed
 
-from device_lens.interpreter import imports
 from device_lens.interpreter.budget import Cancelled
-
-SCRIPT = """\
-import torch
-from torch import nn
-
-
-def prepare(batch, device):
-    # here
-    return batch.to(device)
-
-
-def main():
-    device = torch.device("cuda:0")
-    model = nn.Linear(4, 4).to(device)
-    seen = []
-    for step in range(10):
-        batch = torch.zeros(4)
-        batch = prepare(batch, device)
-        # loop
-        out = model(batch)
-        seen.append(out.detach())
-    # end
-    return seen
-
-
-if __name__ == "__main__":
-    main()
-"""
 
 MANY = """\
 import torch
@@ -70,34 +41,7 @@ if __name__ == "__main__":
 
 @pytest.fixture
 def scripts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The scripts that run as a whole."""
-    names: list[str] = []
-    original = imports.run_module
-
-    def run(machine, namespace, top=None):  # type: ignore[no-untyped-def]
-        if namespace.name == "__main__":
-            names.append(namespace.path)
-        original(machine, namespace, top)
-
-    monkeypatch.setattr(imports, "run_module", run)
-    return names
-
-
-def typed(editing: Editing, mark: str, statement: str, scripts: list[str]) -> int:
-    """Types a statement before a comment, letter by letter; how often the script ran as a whole."""
-    line = next(line for line in editing.texts["train"].split("\n") if line.strip() == mark)
-    indent = line[: len(line) - len(mark)]
-    editing.said("train")
-    scripts.clear()
-    whole = 0
-    for end in range(len(statement)):
-        before = f"{indent}{statement[:end]}\n{line}" if end else line
-        editing.edit("train", before, f"{indent}{statement[: end + 1]}\n{line}")
-        mine = editing.said("train")
-        whole += len(scripts)
-        assert mine == editing.said("train", editing.fresh())
-        scripts.clear()
-    return whole
+    return scripts_run(monkeypatch)
 
 
 @pytest.mark.parametrize("mark", ["# here", "# loop", "# end"])

@@ -1,0 +1,59 @@
+"""What an edit must not make run: a whole script, where only its own statements matter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from ide_editing import SCRIPT, Editing, scripts_run, typed
+
+
+@pytest.fixture
+def scripts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    return scripts_run(monkeypatch)
+
+
+def test_an_edit_of_two_functions_at_once_does_not_hold_those_after_it(
+    tmp_path: Path, scripts: list[str]
+) -> None:
+    """Somebody who types fast, or saves after a rename, changes two places in one step: no part
+    of the script can run by itself for that, but for the next letter it can."""
+    editing = Editing(tmp_path, {"train": SCRIPT})
+    editing.said("train")
+    editing.edit("train", "    # here\n", "")
+    editing.edit("train", "# end", "# the end")
+    editing.edit("train", "seen = []\n", "seen = []\n    # there\n")
+    assert typed(editing, "# there", "new = torch.ones(4).to('cuda:1')", scripts) == 0
+
+
+OFTEN = """\
+import torch
+from torch import nn
+
+
+def deep(layer, left):
+    # text
+    if left:
+        deep(layer, left - 1)
+    return 1
+
+
+def main():
+    layer = nn.Linear(4, 4)
+    deep(layer, 99)
+    return layer.weight
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_what_a_call_that_is_not_followed_may_move_is_asked_alone(
+    tmp_path: Path, scripts: list[str]
+) -> None:
+    """Of a function that is called too deep only that is read; the rest of its text matters where
+    it runs."""
+    editing = Editing(tmp_path, {"train": OFTEN})
+    assert typed(editing, "# text", "new = torch.ones(4)", scripts) == 0
+    assert typed(editing, "# text", "layer.cuda()", scripts) > 0
