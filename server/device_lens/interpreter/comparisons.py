@@ -7,7 +7,7 @@ import operator
 from typing import Any
 
 from device_lens.domain.device import ANY_INDEX, Agreement, SymbolicDevice, agree, is_unknown
-from device_lens.domain.guard import Guarded, choose, combine, negation, undecided
+from device_lens.domain.guard import Guarded, choose, combine, disjunction, negation, undecided
 from device_lens.domain.heap import MISSING, DictObject, ListObject
 from device_lens.domain.presence import presence
 from device_lens.domain.values import (
@@ -234,8 +234,29 @@ def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
             if rest is None and MISSING not in keys and not any(map(_is_open, (left, *items))):
                 return False
     if type(left) is Unknown:
-        return opaque(left, ("in", ast.dump(node)))
+        among = _is_one_of(left, right)
+        return opaque(left, ("in", ast.dump(node))) if among is None else among
     return undecided()
+
+
+_MOST_ASKED = 4
+"""How many constants are asked for one by one: each is a test of its own in the path."""
+
+
+def _is_one_of(left: Unknown, right: Any) -> Any:
+    """Whether an unknown equals one of a few constants, decided as `==` decides it elsewhere; None
+    where that is not known of all that the sequence holds."""
+    if type(right) not in (TupleValue, ListObject):
+        return None
+    items, rest = parts(right)
+    if rest is not None or not 0 < len(items) <= _MOST_ASKED:
+        return None
+    if any(type(item) is not Const or _is_open(item) for item in items):
+        return None
+    found: Any = False
+    for item in items:
+        found = disjunction(found, _equal(left, item))
+    return found
 
 
 EVALUATORS[ast.Compare] = _compare

@@ -382,6 +382,6 @@ INTRINSICS: dict[str, Intrinsic] = {
     "builtins.globals": scope_tables.global_names,
     "builtins.vars": scope_tables.names_of,
     "importlib.import_module": scope_tables.import_module,
-    "builtins.eval": scope_tables.evaluated,
+    "builtins.eval": scope_tables.value_of_text,
     "builtins.exec": scope_tables.evaluated,
 }

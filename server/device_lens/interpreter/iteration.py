@@ -196,7 +196,8 @@ def are_keys(items: tuple[Any, ...]) -> bool:
 
 def kinds_of(machine: Machine, items: tuple[Any, ...]) -> list[Any] | None:
     """One module for each kind among some, of the same class and settings and in the same place; a
-    module may come with its name. None for anything else, and where there is but one kind."""
+    module may come with its name. None for anything else, and where there is but one kind of a
+    class of the program: of a library's layers the sizes alone may differ then."""
     found: dict[Any, Any] = {}
     for item in items:
         named = type(item) is TupleValue and len(item.items) == 2
@@ -208,7 +209,8 @@ def kinds_of(machine: Machine, items: tuple[Any, ...]) -> list[Any] | None:
             found[kind] = TupleValue((Unknown("name"), module)) if named else module
             if len(found) > MAX_KINDS:
                 return None
-    return list(found.values()) if len(found) > 1 else None
+    several = len(found) > 1 or any(type(cls) is External for cls, *_ in found)
+    return list(found.values()) if several else None
 
 
 def any_of(items: tuple[Any, ...], rest: Any) -> Any:

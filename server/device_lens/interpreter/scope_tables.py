@@ -10,6 +10,7 @@ from device_lens.domain.heap import DictObject, Instance
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import attributes, imports
 from device_lens.interpreter.frames import Frame
+from device_lens.models.torch.parts import is_many
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -56,6 +57,45 @@ def import_module(
 def evaluated(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
-    """`eval` and `exec`, which are not followed."""
+    """`exec`, which is not followed."""
     machine.skip_at(node, frame, "code made at run time is not followed")
     return Unknown()
+
+
+def value_of_text(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    """`eval(text)` of a name, or of names with dots between them; no other text is followed."""
+
+    def read(text: Any) -> Any:
+        names = text.value.split(".") if _is_text(text) else [""]
+        table = _table_of(names[0], frame)
+        if table is None or not all(name.isidentifier() for name in names):
+            return evaluated(machine, args, kwargs, node, frame)
+        around = frame.namespace.scope.names
+        value = imports.settled(machine, table[names[0]], around, names[0])
+        for name in names[1:]:
+            value = attributes.read(machine, value, name, node, frame)
+        return value
+
+    if len(args) != 1 or kwargs:
+        return evaluated(machine, args, kwargs, node, frame)
+    return combine(read, args[0])
+
+
+def _table_of(name: str, frame: Frame) -> Any:
+    """The present scope or the module, whichever `eval` finds a name in; None where neither, or
+    where it is a name of a function around the present one: that is seen if the present one has a
+    use of it."""
+    own, around = frame.scope, frame.namespace.scope.names
+    if name in own.names:
+        return own.names
+    while own.parent is not None:
+        own = own.parent
+        if name in own.names and own.names is not around:
+            return None
+    return around if name in around else None
+
+
+def _is_text(value: Any) -> bool:
+    return type(value) is Const and isinstance(value.value, str) and not is_many(value.value)
