@@ -42,7 +42,10 @@ def whole_value(creation: Place) -> Place:
     statement = creation.statement.node
     if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return):
         return creation
-    return creation.at(statement.value) if isinstance(statement.value, ast.Call) else creation
+    value = statement.value
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Call):
+        value = value.func  # the layer in `nn.Linear(3, 3)(x)`
+    return creation.at(value) if isinstance(value, ast.Call) else creation
 
 
 def move_alike(operand: Place, moved: Place) -> Fix | None:

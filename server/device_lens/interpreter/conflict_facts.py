@@ -65,6 +65,9 @@ def conflict(
         part = _as_part(machine, first, second)
     stray, other = _order(first, second, wants_cpu)
     certainty = _certainty(stray, other)
+    if certainty is None and _is_made_beside_input(stray, other, frame):
+        certainty = Certainty.EVIDENCED
+        stray, other = (stray, other) if stray.is_parameter else (other, stray)
     if certainty is None:
         return
     if not wants_cpu:
@@ -298,6 +301,19 @@ def _certainty(stray: Operand, other: Operand) -> Certainty | None:
     if made.device is not CPU or made.origin.kind not in _MADE_ON_DEFAULT:
         return None
     return Certainty.EVIDENCED if symbol.of_module_input else Certainty.POSSIBLE
+
+
+def _is_made_beside_input(stray: Operand, other: Operand, frame: Frame) -> bool:
+    """Whether a module's input meets a layer that its `forward` itself makes on the host, and does
+    not move: whoever moves the module cannot move that one."""
+    made, given = (stray, other) if stray.is_parameter else (other, stray)
+    symbol, trail, function = given.device, made.trail, frame.function
+    if not made.is_parameter or made.device is not CPU or trail is None or function is None:
+        return False
+    if not isinstance(symbol, SymbolicDevice) or not symbol.of_module_input:
+        return False
+    made_at = trail.site.node
+    return trail.kind == "created" and any(node is made_at for node in ast.walk(function.node))
 
 
 def _module_call(

@@ -130,6 +130,8 @@ def device_of_module(conflict: Conflict, context: Context) -> str | None:
     known = None if facts is None else facts.expression_at(called)
     if known is not None and known.kind is not Kind.MODULE:
         return None
+    if known is not None and not (known.parameter_count or known.bytes):
+        return None  # it has neither to ask, or its parts are not known any more
     held = "buffers" if known is not None and known.parameter_count == 0 else "parameters"
     return f"next({text}.{held}()).device"
 

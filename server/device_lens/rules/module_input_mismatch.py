@@ -33,7 +33,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from device_lens.domain.device import CPU
+from device_lens.domain.device import CPU, SymbolicDevice
 from device_lens.fixes.bindings import means_the_same
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.move_operand import move_alike, move_operand, whole_value
@@ -63,10 +63,11 @@ def check(cause: Cause, context: Context) -> Finding | None:
     stray, other = conflict.stray, conflict.other
     parameters, tensor = (stray, other) if stray.is_parameter else (other, stray)
     module = conflict.module_text or parameters.text
+    whence = "" if isinstance(tensor.device, SymbolicDevice) else context.whence(tensor.trail)
     message = (
         f"The parameters of {quoted(module)} are {on(parameters.device)}"
         f"{context.whence(parameters.trail)}, but {quoted(tensor.text)} is {on(tensor.device)}"
-        f"{context.whence(tensor.trail)}: the call {outcome(conflict)}."
+        f"{whence}: the call {outcome(conflict)}."
     )
     return context.finding(
         RULE,
