@@ -18,9 +18,6 @@ MAX_DEPTH = 6
 MOST_CASES = 64
 """Leaves of a tree that are told apart: what two trees give together may have one for each pair."""
 
-MOST_REMEMBERED = 4_096
-"""Answers kept of each operation on conditions: a program asks for few of them, again and again."""
-
 MOST_SHARED_NODES = 8_192
 """Conditions of which there is one object each; past that the next ones are made anew."""
 
@@ -28,13 +25,6 @@ _ORDER = count()
 _NODES: dict[tuple[int, int, int], Guarded] = {}
 """Conditions by the identities of their parts, which they keep alive. What is the same object need
 not be compared, and costs its memory once."""
-_BOTH: dict[Any, Any] = {}
-_EITHER: dict[Any, Any] = {}
-_APART: dict[Any, Any] = {}
-_WITHIN: dict[Any, Any] = {}
-_OPPOSITE: dict[Any, Any] = {}
-"""Answers with the conditions that they are about, by the identities of these. Each part of a
-condition has its own: one whose parts occur many times is not walked once for each way to them."""
 
 
 class Atom:
@@ -253,118 +243,16 @@ def choose(condition: Any, yes: Any, no: Any) -> Any:
         holds = fails = condition
     return node(
         first,
-        choose(holds, _side(yes, first, True), _side(no, first, True)),
-        choose(fails, _side(yes, first, False), _side(no, first, False)),
+        choose(holds, side(yes, first, True), side(no, first, True)),
+        choose(fails, side(yes, first, False), side(no, first, False)),
     )
 
 
-def _side(tree: Any, atom: Atom, value: bool) -> Any:
+def side(tree: Any, atom: Atom, value: bool) -> Any:
     """`tree` where `atom`, which none of its atoms precedes, has `value`."""
     if type(tree) is Guarded and tree.atom is atom:
         return tree.yes if value else tree.no
     return tree
-
-
-def conjunction(left: Any, right: Any) -> Any:
-    if left is True or left is right:
-        return right
-    if right is True or left is False:
-        return left
-    if right is False:
-        return False
-    key = (id(left), id(right))
-    known = _BOTH.get(key)
-    if known is not None:
-        return known[0]
-    first = left.atom if left.atom.order <= right.atom.order else right.atom
-    result = node(
-        first,
-        conjunction(_side(left, first, True), _side(right, first, True)),
-        conjunction(_side(left, first, False), _side(right, first, False)),
-    )
-    _remember(_BOTH, key, (result, left, right))
-    return result
-
-
-def exclude(left: Any, right: Any) -> bool:
-    """Whether two conditions never hold together."""
-    if left is False or right is False:
-        return True
-    if left is True or right is True or left is right:
-        return False
-    key = (id(left), id(right))
-    known = _APART.get(key)
-    if known is not None:
-        return bool(known[0])
-    first = left.atom if left.atom.order <= right.atom.order else right.atom
-    result = exclude(_side(left, first, True), _side(right, first, True)) and exclude(
-        _side(left, first, False), _side(right, first, False)
-    )
-    _remember(_APART, key, (result, left, right))
-    return result
-
-
-def implies(left: Any, right: Any) -> bool:
-    """Whether the second condition holds wherever the first one does."""
-    if left is False or right is True or left is right:
-        return True
-    if left is True or right is False:
-        return False
-    key = (id(left), id(right))
-    known = _WITHIN.get(key)
-    if known is not None:
-        return bool(known[0])
-    first = left.atom if left.atom.order <= right.atom.order else right.atom
-    result = implies(_side(left, first, True), _side(right, first, True)) and implies(
-        _side(left, first, False), _side(right, first, False)
-    )
-    _remember(_WITHIN, key, (result, left, right))
-    return result
-
-
-def negation(condition: Any) -> Any:
-    if type(condition) is not Guarded:
-        return not condition
-    key = id(condition)
-    known = _OPPOSITE.get(key)
-    if known is not None:
-        return known[0]
-    result = node(condition.atom, negation(condition.yes), negation(condition.no))
-    _remember(_OPPOSITE, key, (result, condition))
-    return result
-
-
-def disjunction(left: Any, right: Any) -> Any:
-    if left is True or right is False or left is right:
-        return left
-    if left is False or right is True:
-        return right
-    key = (id(left), id(right))
-    known = _EITHER.get(key)
-    if known is not None:
-        return known[0]
-    first = left.atom if left.atom.order <= right.atom.order else right.atom
-    result = node(
-        first,
-        disjunction(_side(left, first, True), _side(right, first, True)),
-        disjunction(_side(left, first, False), _side(right, first, False)),
-    )
-    _remember(_EITHER, key, (result, left, right))
-    return result
-
-
-def _remember(table: dict[Any, tuple[Any, ...]], key: Any, entry: tuple[Any, ...]) -> None:
-    """Keeps an answer, with the trees whose identity is its key."""
-    if len(table) >= MOST_REMEMBERED:
-        table.clear()
-    table[key] = entry
-
-
-def settled(condition: Any, text: str = "") -> Any:
-    """The condition; one that nothing decides where it has too many cases."""
-    if type(condition) is Guarded and condition.size > MOST_CASES:
-        return Guarded(Atom(text), True, False)
-    return condition
 
 
 def cases(tree: Any) -> Iterator[tuple[Literals, Any]]:
@@ -405,26 +293,6 @@ def renamed(tree: Any, names: dict[Atom, Atom]) -> Any:
     return choose(Guarded(atom, True, False), yes, no)
 
 
-def forced(condition: Any) -> Literals:
-    """The literals that hold wherever `condition` does."""
-    found: list[tuple[Atom, bool]] = []
-    while type(condition) is Guarded:
-        if condition.no is False:
-            found.append((condition.atom, True))
-            condition = condition.yes
-        elif condition.yes is False:
-            found.append((condition.atom, False))
-            condition = condition.no
-        else:
-            break
-    return tuple(found)
-
-
-def holds_somewhere(condition: Any, literals: Literals) -> bool:
-    """Whether `condition` and all the literals can be true together."""
-    return assume_all(condition, literals) is not False
-
-
 def primary(tree: Any) -> Any:
     """The part of a tree that the primary case selects: atoms with a default have it."""
     if type(tree) is not Guarded:
@@ -432,10 +300,3 @@ def primary(tree: Any) -> Any:
     if tree.atom.default is not None:
         return primary(tree.yes if tree.atom.default else tree.no)
     return node(tree.atom, primary(tree.yes), primary(tree.no))
-
-
-def describe(literals: Literals) -> str | None:
-    """The condition in the program's words, or None when an atom has no words."""
-    if not all(atom.named for atom, _ in literals):
-        return None
-    return " and ".join(atom.text if value else atom.negative for atom, value in literals) or None

@@ -10,23 +10,25 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+from device_lens.domain.condition import (
+    MOST_REMEMBERED,
+    conjunction,
+    disjunction,
+    exclude,
+    forced,
+    implies,
+    settled,
+)
 from device_lens.domain.guard import (
     MOST_CASES,
-    MOST_REMEMBERED,
     Atom,
     Guarded,
     Literals,
     assume_all,
     atoms,
     choose,
-    conjunction,
     depth,
-    disjunction,
-    exclude,
-    forced,
-    implies,
     node,
-    settled,
 )
 
 MAX_NAMED_DEPTH = 6

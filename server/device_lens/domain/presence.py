@@ -11,7 +11,8 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
-from device_lens.domain.guard import choose, depth, disjunction, undecided
+from device_lens.domain.condition import disjunction
+from device_lens.domain.guard import choose, depth, undecided
 from device_lens.domain.heap import MISSING, DictObject, Entries, Presences, Table
 from device_lens.domain.join import MAX_VALUE_DEPTH, join
 from device_lens.domain.journal import Delta, Journal

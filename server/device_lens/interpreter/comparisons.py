@@ -6,8 +6,9 @@ import ast
 import operator
 from typing import Any
 
+from device_lens.domain.condition import disjunction, negation
 from device_lens.domain.device import ANY_INDEX, Agreement, SymbolicDevice, agree, is_unknown
-from device_lens.domain.guard import Guarded, choose, combine, disjunction, negation, undecided
+from device_lens.domain.guard import Guarded, choose, combine, undecided
 from device_lens.domain.heap import MISSING, DictObject, ListObject
 from device_lens.domain.presence import presence
 from device_lens.domain.values import (

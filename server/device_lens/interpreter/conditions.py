@@ -6,8 +6,9 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
+from device_lens.domain.condition import negation
 from device_lens.domain.device import SymbolicDevice, is_unknown
-from device_lens.domain.guard import Atom, Guarded, combine, negation, shared_atom
+from device_lens.domain.guard import Atom, Guarded, combine, shared_atom
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject
 from device_lens.domain.presence import any_present
 from device_lens.domain.values import (

@@ -12,8 +12,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Namespace
+from device_lens.domain.condition import negation
 from device_lens.domain.device import CPU, Device, is_unknown
-from device_lens.domain.guard import Guarded, assume_all, negation, primary, undecided
+from device_lens.domain.guard import Guarded, assume_all, primary, undecided
 from device_lens.domain.heap import MISSING, Presences, moment
 from device_lens.domain.join import bounded, join, join_blind
 from device_lens.domain.journal import Delta, Journal

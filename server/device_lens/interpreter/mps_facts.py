@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.condition import conjunction, negation
 from device_lens.domain.device import Device
-from device_lens.domain.guard import assume_all, conjunction, negation
+from device_lens.domain.guard import assume_all
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.path import literal
 from device_lens.interpreter import places

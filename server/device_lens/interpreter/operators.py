@@ -9,8 +9,9 @@ from functools import partial
 from typing import Any
 
 from device_lens.domain.code import ClassValue
+from device_lens.domain.condition import negation
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
-from device_lens.domain.guard import Guarded, combine, negation
+from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import (
     DictObject,
     Instance,

@@ -6,14 +6,8 @@ import ast
 from typing import Any
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.guard import (
-    Guarded,
-    combine,
-    conjunction,
-    disjunction,
-    settled,
-    undecided,
-)
+from device_lens.domain.condition import conjunction, disjunction, settled
+from device_lens.domain.guard import Guarded, combine, undecided
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import (
     Const,

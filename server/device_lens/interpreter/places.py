@@ -6,8 +6,9 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.condition import describe
 from device_lens.domain.device import is_accelerator
-from device_lens.domain.guard import Literals, assume_all, cases, describe
+from device_lens.domain.guard import Literals, assume_all, cases
 from device_lens.domain.trail import Site
 from device_lens.interpreter import scan
 from device_lens.interpreter.facts import Loop

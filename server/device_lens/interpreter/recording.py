@@ -6,20 +6,13 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from device_lens.domain.condition import disjunction
 from device_lens.domain.device import (
     UNKNOWN_DEVICE,
     DeviceTree,
     shared,
 )
-from device_lens.domain.guard import (
-    MAX_DEPTH,
-    Guarded,
-    choose,
-    combine,
-    depth,
-    disjunction,
-    leaves,
-)
+from device_lens.domain.guard import MAX_DEPTH, Guarded, choose, combine, depth, leaves
 from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import (

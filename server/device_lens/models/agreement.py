@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from device_lens.domain.condition import conjunction
 from device_lens.domain.device import (
     CONTESTED,
     CPU,
@@ -15,7 +16,7 @@ from device_lens.domain.device import (
     is_unknown,
     widen_device,
 )
-from device_lens.domain.guard import Guarded, assume, conjunction
+from device_lens.domain.guard import Guarded, assume
 from device_lens.domain.values import Tensor, Unknown
 from device_lens.models.call import Services, treated_as_tensor
 

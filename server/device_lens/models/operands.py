@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from device_lens.domain.condition import conjunction
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, DeviceTree
-from device_lens.domain.guard import Guarded, cases, combine, conjunction, leaves
+from device_lens.domain.guard import Guarded, cases, combine, leaves
 from device_lens.domain.heap import DictObject, HeapObject, ListObject
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (

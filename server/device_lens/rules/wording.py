@@ -7,8 +7,9 @@ from collections.abc import Callable
 from io import StringIO
 from tokenize import COMMENT, TokenError, generate_tokens
 
+from device_lens.domain.condition import describe
 from device_lens.domain.device import CPU, Device, DeviceTree, SymbolicDevice, is_accelerator
-from device_lens.domain.guard import cases, describe, leaves, primary
+from device_lens.domain.guard import cases, leaves, primary
 from device_lens.domain.trail import Trail
 
 _CONDITIONS = {

@@ -8,6 +8,15 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from device_lens.domain.condition import (
+    conjunction,
+    disjunction,
+    exclude,
+    forced,
+    implies,
+    negation,
+    settled,
+)
 from device_lens.domain.guard import (
     MOST_CASES,
     Atom,
@@ -18,15 +27,8 @@ from device_lens.domain.guard import (
     cases,
     choose,
     combine,
-    conjunction,
-    disjunction,
-    exclude,
-    forced,
-    implies,
     leaves,
-    negation,
     primary,
-    settled,
 )
 from device_lens.domain.join import bounded
 from device_lens.domain.path import ALWAYS, Path, without_unnamed

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.code import BoundMethod
-from device_lens.domain.guard import Guarded, combine, disjunction, negation, settled
+from device_lens.domain.condition import disjunction, negation, settled
+from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, ListObject, Parameter
 from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.presence import all_present, carry
