@@ -154,6 +154,25 @@ def join_shapes(left: Any, right: Any) -> Any:
     return tuple(a if a == b else None for a, b in zip(left, right, strict=True))
 
 
+def with_common_sizes(before: Any, after: Any) -> Any:
+    """The later value of a place with the sizes alone that its former value has too."""
+    placed = (Tensor, HostArray, Guarded)
+    if type(before) in placed and type(after) in placed:
+        return combine(_resized, before, after)
+    return after
+
+
+def _resized(before: Any, after: Any) -> Any:
+    if type(before) is not type(after) or type(after) not in (Tensor, HostArray):
+        return after
+    if before.shape == after.shape:
+        return after
+    shape = join_shapes(before.shape, after.shape)
+    if type(after) is Tensor:
+        return after.with_(shape=shape)
+    return HostArray(after.dtype, shape, after.trail, after.zero_dim)
+
+
 def _join_tuples(condition: Any, left: TupleValue, right: TupleValue) -> TupleValue:
     pairs = zip(left.items, right.items, strict=True)
     items = tuple(join(condition, a, b) for a, b in pairs)

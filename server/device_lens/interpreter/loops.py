@@ -8,7 +8,7 @@ from typing import Any
 
 from device_lens.domain.guard import undecided
 from device_lens.domain.heap import MISSING, ListObject, Presences
-from device_lens.domain.join import flatten, join_all, join_blind, similar
+from device_lens.domain.join import flatten, join_all, join_blind, similar, with_common_sizes
 from device_lens.domain.journal import Delta
 from device_lens.domain.kinds import gathered, kinds
 from device_lens.domain.path import Path
@@ -208,10 +208,9 @@ def _repeat(
             break
         over.append(machine.journal.mark())
         if not number:
-            if steady and _settled(machine, before):
+            if not _stop_counting(machine, before) and steady and _settled(machine, before):
                 break
             _let_grow(machine, before)
-            _stop_counting(machine, before)
         elif _settled(machine, before):
             break
         if number == MAX_PASSES - 2:
@@ -325,14 +324,22 @@ def _let_grow(machine: Machine, mark: int) -> None:
             machine.journal.write(table, "rest", joined)
 
 
-def _stop_counting(machine: Machine, mark: int) -> None:
-    """A number that a pass changed is another one after the next: which is not known."""
+def _stop_counting(machine: Machine, mark: int) -> bool:
+    """A number or a size that a pass changed is another one after the next: which is not known.
+    Gives whether there is any."""
+    found = False
     for table, key, old in list(machine.journal.value_at(mark).values()):
         new = table.get(key, MISSING)
-        if type(old) is not Const or type(new) is not Const or old == new:
+        if type(old) is not Const or type(new) is not Const:
+            resized = with_common_sizes(old, new)
+        elif old != new and {type(old.value), type(new.value)} <= {int, float}:
+            resized = Unknown()
+        else:
             continue
-        if type(old.value) in (int, float) and type(new.value) in (int, float):
-            machine.journal.write(table, key, Unknown())
+        if resized is not new:
+            found = True
+            machine.journal.write(table, key, resized)
+    return found
 
 
 def _give_up(machine: Machine, mark: int) -> None:

@@ -14,6 +14,7 @@ from device_lens.domain.device import (
 )
 from device_lens.domain.guard import MAX_DEPTH, Guarded, choose, combine, depth, leaves
 from device_lens.domain.heap import ModuleObject, Parameter
+from device_lens.domain.join import join_shapes
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import (
     Tensor,
@@ -213,11 +214,23 @@ def _add(known: list[Seen], new: Seen) -> None:
         ):
             if entry.failed and not new.failed:
                 known[position] = new
+            elif type(entry.value) is Tensor and type(new.value) is Tensor:
+                known[position] = _with_common_sizes(entry, new.value)
             return
     if len(known) < MAX_SEEN:
         known.append(new)
     else:
         known[-1] = Seen(new.kind, UNKNOWN_DEVICE, new.value, True)
+
+
+def _with_common_sizes(entry: Seen, other: Tensor) -> Seen:
+    """An observation with the sizes alone that another one of the same has too."""
+    known = entry.value
+    if known is other or (known.shape == other.shape and known.dtype == other.dtype):
+        return entry
+    dtype = known.dtype if known.dtype == other.dtype else None
+    value = known.with_(shape=join_shapes(known.shape, other.shape), dtype=dtype)
+    return Seen(entry.kind, entry.device, value, entry.condition, entry.failed)
 
 
 class _Bottom:
@@ -339,25 +352,15 @@ def _one_tensor(entries: list[Seen]) -> Tensor | None:
     for entry in entries:
         value = entry.value
         tensor = value.tensor if type(value) is Parameter else value
-        if type(tensor) is Guarded:
-            tensors = [leaf for leaf in leaves(tensor) if type(leaf) is Tensor]
-            tensor = tensors[0] if tensors else None
-        if type(tensor) is not Tensor:
-            continue
-        if found is None:
-            found = tensor
-        elif found.shape != tensor.shape or found.dtype != tensor.dtype:
-            same = found.shape is not None and tensor.shape is not None
-            shape = _common_shape(found.shape, tensor.shape) if same else None
-            dtype = found.dtype if found.dtype == tensor.dtype else None
-            found = found.with_(shape=shape, dtype=dtype)
+        for leaf in leaves(tensor):
+            if type(leaf) is not Tensor:
+                continue
+            if found is None:
+                found = leaf
+            elif found.shape != leaf.shape or found.dtype != leaf.dtype:
+                dtype = found.dtype if found.dtype == leaf.dtype else None
+                found = found.with_(shape=join_shapes(found.shape, leaf.shape), dtype=dtype)
     return found
-
-
-def _common_shape(left: Any, right: Any) -> Any:
-    if len(left) != len(right):
-        return None
-    return tuple(a if a == b else None for a, b in zip(left, right, strict=True))
 
 
 def _module_trail(entries: list[Seen]) -> Trail | None:
