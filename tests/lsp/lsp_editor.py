@@ -6,7 +6,8 @@ import ast
 import asyncio
 import json
 import sys
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -162,9 +163,21 @@ async def start(
     await client.initialize_session(params)
 
 
+@asynccontextmanager
+async def within(seconds: float) -> AsyncIterator[None]:
+    """Ends the test that takes longer. `asyncio.timeout` is there from Python 3.11 on."""
+    task = asyncio.current_task()
+    assert task is not None
+    timer = asyncio.get_running_loop().call_later(seconds, task.cancel)
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
 async def until(client: Client, condition: Any) -> None:
     """Waits for messages until a condition holds; a test fails when it never does."""
-    async with asyncio.timeout(PATIENCE):
+    async with within(PATIENCE):
         while not condition():
             client.arrived.clear()
             await client.arrived.wait()

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 import pytest_lsp
-from lsp_editor import PATIENCE, Client, server_config, until
+from lsp_editor import PATIENCE, Client, server_config, until, within
 from lsp_worker import WorkerSession
 from lsprotocol import types
 
@@ -139,7 +139,7 @@ async def test_cancelling_ends_it_at_once(calibrating: Calibrating) -> None:
         "Device Lens: This machine is being calibrated already.",
     )
     calibrating.client.window_work_done_progress_cancel(types.WorkDoneProgressCancelParams(token))
-    async with asyncio.timeout(PATIENCE):
+    async with within(PATIENCE):
         assert await asked is False
     assert calibrating.reports()[-1]["kind"] == "end"
     assert labels(await calibrating.curve(), "measured") == set()
@@ -200,7 +200,7 @@ async def test_the_real_worker_calibrates_what_the_machine_has(
     calibrating: Calibrating, torch_python: str
 ) -> None:
     await calibrating.begin("", python=torch_python, timeout=60)
-    async with asyncio.timeout(5 * PATIENCE):
+    async with within(5 * PATIENCE):
         assert await calibrating.calibrate() is True, calibrating.told
     picture = await calibrating.curve()
     measured = [each for each in picture.curves if each.source == "measured"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import pytest_lsp
-from lsp_editor import PATIENCE, QUIET, Client, Editor, capabilities, rules, server_config
+from lsp_editor import PATIENCE, QUIET, Client, Editor, capabilities, rules, server_config, within
 from lsprotocol import types
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -80,7 +80,7 @@ async def test_a_folder_that_is_added_counts(client: Client, folders: dict[str, 
     client.set_configuration({"deviceLens": {"enable": False}}, scope_uri=added.as_uri())
     event = types.WorkspaceFoldersChangeEvent([types.WorkspaceFolder(added.as_uri(), "added")], [])
     client.workspace_did_change_workspace_folders(types.DidChangeWorkspaceFoldersParams(event))
-    async with asyncio.timeout(PATIENCE):
+    async with within(PATIENCE):
         while await editor.pulled():
             await asyncio.sleep(0.05)
     assert await editor.hover("to(") is None

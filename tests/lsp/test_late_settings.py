@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 import pytest_lsp
-from lsp_editor import PATIENCE, QUIET, Client, Editor, server_config, start, until
+from lsp_editor import PATIENCE, QUIET, Client, Editor, server_config, start, until, within
 from lsprotocol import types
 
 pytestmark = pytest.mark.asyncio
@@ -60,7 +60,7 @@ def configure(client: Client, **section: Any) -> None:
 
 async def hover_until(editor: Editor, part: str) -> None:
     """Hovers again and again, as the user does, until the text is there."""
-    async with asyncio.timeout(PATIENCE):
+    async with within(PATIENCE):
         while part not in await hover(editor):
             await asyncio.sleep(0.05)
 

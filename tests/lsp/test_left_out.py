@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
-from lsp_editor import PATIENCE
+from lsp_editor import PATIENCE, within
 from lsprotocol import types
 
 from device_lens.ide import project
@@ -41,7 +41,7 @@ class Open:
 
     async def told(self, state: dict[str, str]) -> None:
         """Waits until the status is this one."""
-        async with asyncio.timeout(PATIENCE):
+        async with within(PATIENCE):
             while self.sent[-1:] != [state]:
                 self._news.clear()
                 await self._news.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -11,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from lsp_editor import PATIENCE, server_config
+from lsp_editor import PATIENCE, server_config, within
 
 CAPABILITIES: dict[str, Any] = {"notebookDocument": {"synchronization": {}}}
 INITIALIZE = {"processId": None, "rootUri": None, "capabilities": CAPABILITIES}
@@ -157,5 +156,5 @@ def test_starting_does_not_load_the_analysis() -> None:
 @pytest.mark.asyncio
 async def test_a_test_whose_set_up_fails_does_not_wait_for_its_server() -> None:
     client = await server_config().start()
-    async with asyncio.timeout(PATIENCE):
+    async with within(PATIENCE):
         await client.stop()

@@ -16,7 +16,7 @@ from urllib.parse import unquote
 import pytest
 import pytest_asyncio
 import pytest_lsp
-from lsp_editor import PATIENCE, Client, server_config, until
+from lsp_editor import PATIENCE, Client, server_config, until, within
 from lsp_worker import FAKE, PROGRAM, WorkerSession
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -59,7 +59,7 @@ class Measuring(WorkerSession):
 
     async def hover_until(self, part: str) -> str:
         """Hovers again and again, as the user does, until the text is there."""
-        async with asyncio.timeout(PATIENCE):
+        async with within(PATIENCE):
             while part not in (text := await self.hover()):
                 await asyncio.sleep(0.05)
         return text
@@ -277,7 +277,7 @@ async def test_the_real_worker_measures_what_the_machine_has(
     await measuring.begin("", python=torch_python, timeout=60)
     found = re.compile(r"Measured on .*, \d{4}-\d\d-\d\d: |No CUDA device to measure with: .*\n")
     text = ""
-    async with asyncio.timeout(3 * PATIENCE):
+    async with within(3 * PATIENCE):
         while not found.search(text) or "*measuring…*" in text:
             text = await measuring.hover()
             await asyncio.sleep(0.2)
@@ -292,7 +292,7 @@ async def test_the_real_worker_measures_what_the_machine_has(
 
 async def test_the_real_worker_measures_operations(measuring: Measuring, torch_python: str) -> None:
     await measuring.begin("", python=torch_python, program=PRODUCT, timeout=60)
-    async with asyncio.timeout(3 * PATIENCE):
+    async with within(3 * PATIENCE):
         while "Measured on " not in (text := await measuring.hover()) or "*measuring…*" in text:
             await asyncio.sleep(0.2)
     assert text.splitlines()[0].endswith(" measured`")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 import pytest_lsp
-from lsp_editor import PATIENCE, Client, Editor, server_config, start
+from lsp_editor import PATIENCE, Client, Editor, server_config, start, within
 from lsprotocol import types
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -61,6 +61,6 @@ async def test_a_class_is_known_once_the_workspace_is_trusted(
     client.protocol.notify("deviceLens/environment", environment)
     assert "module" not in await answer(editor)
     client.protocol.notify("deviceLens/environment", {**environment, "trusted": True})
-    async with asyncio.timeout(PATIENCE):
+    async with within(PATIENCE):
         while "module on cuda:1" not in await answer(editor):
             await asyncio.sleep(0.1)

@@ -11,7 +11,7 @@ from urllib.request import url2pathname
 
 import pytest
 import pytest_lsp
-from lsp_editor import PATIENCE, Client, Editor, rules, server_config, start, until
+from lsp_editor import PATIENCE, Client, Editor, rules, server_config, start, until, within
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -346,7 +346,7 @@ async def test_callers_on_disk_tell_where_things_are(editor: Editor, root: Path)
     )
     client = editor.client
     editor.open("def add(x, w):\n    return x + w\n")
-    async with asyncio.timeout(PATIENCE):
+    async with within(PATIENCE):
         before = client.diagnostic_refresh_count
         while not (found := await editor.pulled()):
             await until(client, lambda seen=before: client.diagnostic_refresh_count > seen)

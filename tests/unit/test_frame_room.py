@@ -36,9 +36,9 @@ def test_a_recursion_still_has_its_limit() -> None:
 
 @pytest.mark.skipif(
     sys.implementation.name != "cpython"
-    or sys.version_info < (3, 11)
+    or not (3, 11) <= sys.version_info < (3, 14)
     or not sys.platform.startswith("linux"),
-    reason="frames are elsewhere, or pages are not counted",
+    reason="frames are elsewhere or stay mapped, or pages are not counted",
 )
 def test_calls_at_any_depth_take_no_new_pages() -> None:
     import resource

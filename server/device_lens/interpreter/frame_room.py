@@ -1,6 +1,6 @@
 """Memory for Python's own frames, in one piece while the analysis runs.
 
-CPython (3.11 and later) takes memory for the frames of calls from the system 16 kB at a time, and
+CPython from 3.11 to 3.13 takes memory for the frames of calls from the system 16 kB at a time, and
 gives each piece back as soon as the first call in it returns (`_PyThreadState_PopFrame` in
 `Python/pystate.c`). An interpreter of nested expressions goes up and down over the end of a piece
 all the time: the pages that the system makes anew for it are a seventh of the processor time.
@@ -24,7 +24,9 @@ which the thousand frames fit that Python allows. Only pages that are used take 
 def in_one_piece(function: Callable[P, R]) -> Callable[P, R]:
     """The function, with room for all frames of the calls in it. Other implementations and versions
     run it as it is."""
-    if sys.implementation.name != "cpython" or sys.version_info < (3, 11):
+    if sys.implementation.name != "cpython" or sys.version_info >= (3, 14):
+        return function
+    if sys.version_info < (3, 11):
         return function
 
     @wraps(function)
