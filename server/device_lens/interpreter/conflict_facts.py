@@ -170,11 +170,12 @@ def _as_part(machine: Machine, first: Operand, second: Operand) -> OwnPart | Non
     for operand, beside in ((first, second), (second, first)):
         if operand.device is not CPU:
             continue
-        if not (is_accelerator(beside.device) or isinstance(beside.device, SymbolicDevice)):
+        wherever = isinstance(beside.device, SymbolicDevice)
+        if not (is_accelerator(beside.device) or wherever):
             continue
         if operand.origin.kind in _LOST_MOVES:
             continue
-        part = own_part(machine, operand.trail)
+        part = own_part(machine, operand.trail, wherever_moved=wherever)
         if part is not None:
             operand.is_parameter, operand.trail = True, part.trail
             operand.origin = Origin("parameter", operand.site, operand.text)

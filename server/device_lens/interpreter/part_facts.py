@@ -27,16 +27,16 @@ class OwnPart(NamedTuple):
     """Where the module was made, if that is known."""
 
 
-def own_part(machine: Machine, trail: Trail | None) -> OwnPart | None:
+def own_part(machine: Machine, trail: Trail | None, wherever_moved: bool = False) -> OwnPart | None:
     """The module that holds what has this history as a parameter or buffer of its own, where it
-    never moved."""
+    never moved, or wherever it did."""
     if trail is None or trail.kind != "created":
         return None
     for depth in range(len(machine.stack) - 1, -1, -1):
         frame = machine.stack[depth]
         module = frame.self_value
         if type(module) is ModuleObject and _holds(module, trail):
-            if module.own.get("moved") is not None:
+            if module.own.get("moved") is not None and not wherever_moved:
                 return None  # it was made since
             while depth and machine.stack[depth - 1].self_value is module:
                 depth -= 1

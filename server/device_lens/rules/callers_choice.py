@@ -6,11 +6,11 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from device_lens.domain.device import CPU
+from device_lens.domain.device import CPU, SymbolicDevice
 from device_lens.domain.guard import leaves
 from device_lens.fixes.bindings import parameters_of
 from device_lens.fixes.place import Place
-from device_lens.interpreter.facts import Transfer
+from device_lens.interpreter.facts import Conflict, Transfer
 from device_lens.rules.context import Context
 from device_lens.rules.wording import telling_step
 
@@ -43,6 +43,24 @@ def is_chosen_elsewhere(fact: Transfer, call: Place, context: Context) -> bool:
     if here is there:
         return (_varies(target) and _root(target) in given) or _root(source) in given
     return subject is not None and _is_given(subject, here, given)
+
+
+def is_lost_on_the_way(conflict: Conflict, context: Context) -> bool:
+    """Whether one operand is somewhere only since a call is not followed, which nobody could have
+    told to go elsewhere: the other operand came in beside what the call was given, or the function
+    around takes nothing."""
+    symbol = conflict.other.device
+    if not isinstance(symbol, SymbolicDevice) or not symbol.label.endswith("(…)"):
+        return False
+    if not context.knows(conflict.site):
+        return False
+    function = _function(context.place(conflict.site))
+    if function is None:
+        return False
+    given = parameters_of(function)
+    stray = conflict.stray.site.node
+    beside = isinstance(stray, ast.expr) and _is_given(stray, function, given)
+    return beside or not given - {"self", "cls"}
 
 
 def _function(place: Place) -> ast.AST | None:

@@ -41,6 +41,7 @@ from device_lens.fixes.edit import Fix
 from device_lens.fixes.factories import takes_device
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict
+from device_lens.rules.callers_choice import is_lost_on_the_way
 from device_lens.rules.causes import CREATED, Cause
 from device_lens.rules.conflict_words import (
     SEVERITIES,
@@ -64,6 +65,9 @@ def check(cause: Cause, context: Context) -> Finding | None:
     if cause.rule != RULE.name or cause.origin is None:
         return None
     conflict = cause.leading
+    possible = conflict.certainty is Certainty.POSSIBLE
+    if possible and all(is_lost_on_the_way(each, context) for each in cause.conflicts):
+        return None
     factory = quoted(f"{cause.origin.name}(…)")
     made = f"makes {quoted(conflict.stray.text)} on"
     if takes_device(cause.origin.name):
