@@ -37,15 +37,20 @@ def appended(place: Place, suffix: str) -> Edit | None:
 
 
 def whole_value(creation: Place) -> Place:
-    """The value of the assignment, or what is returned, that a creation is part of: of the layer in
-    `net = nn.Sequential(nn.Linear(3, 3))`, the call of `Sequential`."""
+    """What a creation is part of in an assignment or in what is returned: of the layer in
+    `net = nn.Sequential(nn.Linear(3, 3))`, the call of `Sequential`. A layer that is called where
+    it is made is a whole by itself: what that call gives is no layer."""
     statement = creation.statement.node
     if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return):
         return creation
-    value = statement.value
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Call):
-        value = value.func  # the layer in `nn.Linear(3, 3)(x)`
-    return creation.at(value) if isinstance(value, ast.Call) else creation
+    whole = child = creation.node
+    for node in creation.ancestors():
+        if isinstance(node, ast.Call):
+            if node.func is child:
+                break
+            whole = node
+        child = node
+    return creation.at(whole)
 
 
 def move_alike(operand: Place, moved: Place) -> Fix | None:
