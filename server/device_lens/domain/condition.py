@@ -6,6 +6,7 @@ whose parts occur many times is not walked once for each way to them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from device_lens.domain.guard import MOST_CASES, Atom, Guarded, Literals, assume_all, node, side
@@ -28,18 +29,7 @@ def conjunction(left: Any, right: Any) -> Any:
         return left
     if right is False:
         return False
-    key = (id(left), id(right))
-    known = _BOTH.get(key)
-    if known is not None:
-        return known[0]
-    first = left.atom if left.atom.order <= right.atom.order else right.atom
-    result = node(
-        first,
-        conjunction(side(left, first, True), side(right, first, True)),
-        conjunction(side(left, first, False), side(right, first, False)),
-    )
-    _remember(_BOTH, key, (result, left, right))
-    return result
+    return _connected(_BOTH, conjunction, left, right)
 
 
 def exclude(left: Any, right: Any) -> bool:
@@ -48,16 +38,7 @@ def exclude(left: Any, right: Any) -> bool:
         return True
     if left is True or right is True or left is right:
         return False
-    key = (id(left), id(right))
-    known = _APART.get(key)
-    if known is not None:
-        return bool(known[0])
-    first = left.atom if left.atom.order <= right.atom.order else right.atom
-    result = exclude(side(left, first, True), side(right, first, True)) and exclude(
-        side(left, first, False), side(right, first, False)
-    )
-    _remember(_APART, key, (result, left, right))
-    return result
+    return _throughout(_APART, exclude, left, right)
 
 
 def implies(left: Any, right: Any) -> bool:
@@ -66,16 +47,7 @@ def implies(left: Any, right: Any) -> bool:
         return True
     if left is True or right is False:
         return False
-    key = (id(left), id(right))
-    known = _WITHIN.get(key)
-    if known is not None:
-        return bool(known[0])
-    first = left.atom if left.atom.order <= right.atom.order else right.atom
-    result = implies(side(left, first, True), side(right, first, True)) and implies(
-        side(left, first, False), side(right, first, False)
-    )
-    _remember(_WITHIN, key, (result, left, right))
-    return result
+    return _throughout(_WITHIN, implies, left, right)
 
 
 def negation(condition: Any) -> Any:
@@ -95,17 +67,38 @@ def disjunction(left: Any, right: Any) -> Any:
         return left
     if left is False or right is True:
         return right
+    return _connected(_EITHER, disjunction, left, right)
+
+
+def _connected(
+    table: dict[Any, Any], connective: Callable[[Any, Any], Any], left: Guarded, right: Guarded
+) -> Any:
+    """A connective of two conditions, from those of their parts."""
     key = (id(left), id(right))
-    known = _EITHER.get(key)
+    known = table.get(key)
     if known is not None:
         return known[0]
     first = left.atom if left.atom.order <= right.atom.order else right.atom
-    result = node(
-        first,
-        disjunction(side(left, first, True), side(right, first, True)),
-        disjunction(side(left, first, False), side(right, first, False)),
+    yes = connective(side(left, first, True), side(right, first, True))
+    no = connective(side(left, first, False), side(right, first, False))
+    result = node(first, yes, no)
+    _remember(table, key, (result, left, right))
+    return result
+
+
+def _throughout(
+    table: dict[Any, Any], question: Callable[[Any, Any], bool], left: Guarded, right: Guarded
+) -> bool:
+    """Whether something is so of two conditions in both their parts."""
+    key = (id(left), id(right))
+    known = table.get(key)
+    if known is not None:
+        return bool(known[0])
+    first = left.atom if left.atom.order <= right.atom.order else right.atom
+    result = question(side(left, first, True), side(right, first, True)) and question(
+        side(left, first, False), side(right, first, False)
     )
-    _remember(_EITHER, key, (result, left, right))
+    _remember(table, key, (result, left, right))
     return result
 
 

@@ -225,12 +225,18 @@ def _add(known: list[Seen], new: Seen) -> None:
 
 def _with_common_sizes(entry: Seen, other: Tensor) -> Seen:
     """An observation with the sizes alone that another one of the same has too."""
-    known = entry.value
-    if known is other or (known.shape == other.shape and known.dtype == other.dtype):
+    value = _in_common(entry.value, other)
+    if value is entry.value:
         return entry
-    dtype = known.dtype if known.dtype == other.dtype else None
-    value = known.with_(shape=join_shapes(known.shape, other.shape), dtype=dtype)
     return Seen(entry.kind, entry.device, value, entry.condition, entry.failed)
+
+
+def _in_common(tensor: Tensor, other: Tensor) -> Tensor:
+    """A tensor with the shape and dtype alone that another one has too."""
+    if tensor.shape == other.shape and tensor.dtype == other.dtype:
+        return tensor
+    dtype = tensor.dtype if tensor.dtype == other.dtype else None
+    return tensor.with_(shape=join_shapes(tensor.shape, other.shape), dtype=dtype)
 
 
 class _Bottom:
@@ -353,13 +359,8 @@ def _one_tensor(entries: list[Seen]) -> Tensor | None:
         value = entry.value
         tensor = value.tensor if type(value) is Parameter else value
         for leaf in leaves(tensor):
-            if type(leaf) is not Tensor:
-                continue
-            if found is None:
-                found = leaf
-            elif found.shape != leaf.shape or found.dtype != leaf.dtype:
-                dtype = found.dtype if found.dtype == leaf.dtype else None
-                found = found.with_(shape=join_shapes(found.shape, leaf.shape), dtype=dtype)
+            if type(leaf) is Tensor:
+                found = leaf if found is None else _in_common(found, leaf)
     return found
 
 
