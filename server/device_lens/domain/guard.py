@@ -273,15 +273,26 @@ def leaves(tree: Any) -> Iterator[Any]:
     yield from leaves(tree.no)
 
 
-def atoms(tree: Any) -> set[Atom]:
-    if type(tree) is not Guarded:
-        return set()
-    return {tree.atom} | atoms(tree.yes) | atoms(tree.no)
+def atoms(tree: Any) -> list[Atom]:
+    """The atoms of a tree, in the order in which they came up: what is made anew for each of them
+    comes up in that order too."""
+    found: set[Atom] = set()
+    pending = [tree]
+    while pending:
+        part = pending.pop()
+        if type(part) is Guarded:
+            found.add(part.atom)
+            pending += part.yes, part.no
+    return sorted(found, key=came_up)
 
 
-def made_since(tree: Any, start: int) -> set[Atom]:
+def came_up(atom: Atom) -> int:
+    return atom.order
+
+
+def made_since(tree: Any, start: int) -> list[Atom]:
     """The atoms of a tree that came after a moment and are none of a reader's."""
-    return {atom for atom in atoms(tree) if atom.order > start and not atom.named}
+    return [atom for atom in atoms(tree) if atom.order > start and not atom.named]
 
 
 def renamed(tree: Any, names: dict[Atom, Atom]) -> Any:

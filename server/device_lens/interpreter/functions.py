@@ -35,7 +35,7 @@ def invoke(
         return Unknown(f"{function.name}(…)")
     key = machine.memory.key(machine, function, args, kwargs) if complete else None
     if key is not None:
-        known = machine.memory.answers.get(key)
+        known = machine.memory.answers.get(key[0])
         if known is not None:
             reports.recalled(machine, known[2], caller)
             return machine.memory.recall(known[0])
@@ -63,7 +63,7 @@ def invoke(
     if journal.outside == outside:
         if machine.path is path and key is not None:
             steps = reports.steps_of_call(machine, first)
-            machine.memory.keep(key, value, (args, kwargs), steps, start)
+            machine.memory.keep(*key, value, steps, start)
         if rough is not None:
             machine.memory.keep_rough(rough, value, start)
     elif journal.mark() == mark:

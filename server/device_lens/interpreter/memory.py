@@ -10,7 +10,15 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Function
-from device_lens.domain.guard import Atom, Guarded, combine, leaves, made_since, renamed
+from device_lens.domain.guard import (
+    Atom,
+    Guarded,
+    came_up,
+    combine,
+    leaves,
+    made_since,
+    renamed,
+)
 from device_lens.domain.heap import (
     DictObject,
     Instance,
@@ -45,30 +53,31 @@ NOT_ALIKE = object()
 
 
 class Memory:
-    """Answers by function and arguments, with the arguments, so that an identity in a key is not
-    given to another object, and with what was computed."""
+    """Answers by function and arguments, with the objects whose identities are in the key, so that
+    no other one gets them, and with what was computed."""
 
     def __init__(self) -> None:
         self.answers: dict[Any, tuple[Any, Any, Any]] = {}
         self.rough: dict[Any, Any] = {}
-        self.own: dict[int, tuple[Any, set[Atom]]] = {}
+        self.own: dict[int, tuple[Any, list[Atom]]] = {}
         """By the identity of an answer, the answer itself, and the conditions that it hangs on and
         that came up in the call."""
 
     def key(
         self, machine: Machine, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
-    ) -> Any:
-        """What decides the answer, or None where that is too much to compare."""
+    ) -> tuple[Any, list[Any]] | None:
+        """What decides the answer, and the objects whose identities that holds; None where it is
+        too much to compare."""
         state = machine.globals
+        defaults = state["default_device"], state["default_type"], state["current_cuda"]
         marks: list[Any] = [
             function.node,
             id(function.scope),
             state["grad"],
             state["expecting"],
-            id(state["default_device"]),
-            id(state["default_type"]),
-            id(state["current_cuda"]),
+            *map(id, defaults),
         ]
+        held: list[Any] = [function.scope, *defaults]
         if not machine.standalone:
             marks.append(machine.journal.outside)
             marks.append(machine.path.named)
@@ -77,16 +86,17 @@ class Memory:
         if closed is None:
             return None
         for value in (*args, *kwargs.values(), *closed):
-            mark = fingerprint(value)
+            mark = fingerprint(value, held)
             if mark is None:
                 return None
             marks.append(mark)
+            held.append(value)
         marks.extend(kwargs)
-        return tuple(marks)
+        return tuple(marks), held
 
-    def keep(self, key: Any, value: Any, holding: Any, steps: Any, start: int) -> None:
+    def keep(self, key: Any, held: list[Any], value: Any, steps: Any, start: int) -> None:
         """Keeps the answer of a call that began at a moment."""
-        self.answers[key] = (value, holding, steps)
+        self.answers[key] = (value, held, steps)
         self._notice(value, start)
 
     def recall(self, value: Any) -> Any:
@@ -137,11 +147,12 @@ def closed_over(function: Function, depth: int = MAX_CLOSURES) -> list[Any] | No
     return found
 
 
-def _made_since(value: Any, start: int) -> set[Atom]:
+def _made_since(value: Any, start: int) -> list[Atom]:
     if type(value) is Tensor:
         return made_since(value.device, start)
     if type(value) is TupleValue:
-        return {atom for item in value.items for atom in _made_since(item, start)}
+        found = {atom: None for item in value.items for atom in _made_since(item, start)}
+        return sorted(found, key=came_up)
     return made_since(value, start)
 
 
@@ -243,8 +254,9 @@ def without_sizes(value: Any) -> Any:
     return value if value == NONE else None
 
 
-def fingerprint(value: Any, depth: int = 2) -> Any:
-    """What a value says, hashable; None where it is too much."""
+def fingerprint(value: Any, held: list[Any], depth: int = 2) -> Any:
+    """What a value says, hashable; None where it is too much. What may leave an object whose
+    identity counts is added to `held`."""
     kind = type(value)
     if kind is Tensor:
         return (
@@ -264,37 +276,41 @@ def fingerprint(value: Any, depth: int = 2) -> Any:
             return None
         return value
     if kind is TupleValue:
-        return _all(value.items, depth)
+        return _all(value.items, held, depth)
     if kind is Parameter:
+        held.append(value.tensor)
         return ("parameter", id(value), id(value.tensor))
     if kind is ListObject:
+        held += value.items, value.rest
         return ("list", id(value), id(value.items), id(value.rest))
     if kind is DictObject:
-        return ("dict", id(value), _identities(value.entries), id(value.rest))
+        held.append(value.rest)
+        return ("dict", id(value), _identities(value.entries, held), id(value.rest))
     if kind is ModuleObject:
-        return _module(value, depth)
+        return _module(value, held, depth)
     if kind is Instance:
-        return ("instance", id(value), _identities(value.fields))
+        return ("instance", id(value), _identities(value.fields, held))
     return id(value)
 
 
-def _all(values: tuple[Any, ...], depth: int) -> Any:
-    marks = tuple(fingerprint(value, depth - 1) for value in values)
+def _all(values: tuple[Any, ...], held: list[Any], depth: int) -> Any:
+    marks = tuple(fingerprint(value, held, depth - 1) for value in values)
     return None if None in marks else marks
 
 
-def _identities(table: dict[Any, Any]) -> tuple[int, ...]:
+def _identities(table: dict[Any, Any], held: list[Any]) -> tuple[int, ...]:
+    held += table.values()
     return tuple(map(id, table.values()))
 
 
-def _module(value: ModuleObject, depth: int) -> Any:
+def _module(value: ModuleObject, held: list[Any], depth: int) -> Any:
     tables = (value.fields, value.parameters, value.buffers, value.modules, value.own)
     if sum(map(len, tables)) > MAX_PARTS:
         return None
-    marks: list[Any] = ["module", id(value), *map(_identities, tables)]
+    marks: list[Any] = ["module", id(value), *(_identities(table, held) for table in tables)]
     if depth:
         for inner in value.modules.values():
-            mark = _module(inner, depth - 1) if type(inner) is ModuleObject else id(inner)
+            mark = _module(inner, held, depth - 1) if type(inner) is ModuleObject else id(inner)
             if mark is None:
                 return None
             marks.append(mark)
