@@ -279,3 +279,13 @@ def test_conditions_have_a_bounded_number_of_cases(count: int) -> None:
     else:
         assert found.depth == 1
         assert not found.atom.named
+
+
+@given(st.lists(st.integers(0, 200), min_size=2, unique=True))
+def test_atoms_come_in_the_order_in_which_they_came_up(chosen: list[int]) -> None:
+    """Where in memory they are must not decide what a tree with others in their place is."""
+    made = [Atom("", "path") for _ in range(201)]
+    tree: Any = 0
+    for number in chosen:
+        tree = Guarded(made[number], tree, number)
+    assert atoms(tree) == [made[number] for number in sorted(chosen)]
