@@ -14,7 +14,7 @@ class Definitions(Statements):
 
     def _enter(self, result: str, *tensors: str, **more: list[str]) -> None:
         """The names of a function that begins."""
-        self.names = {kind: list(more.get(kind, ())) for kind in "tsldofvng"}
+        self.names = {kind: list(more.get(kind, ())) for kind in "tsldofvngb"}
         self.names["t"] = list(tensors)
         self.fixed, self.loops, self.result = set(), 0, result
         self.indent += 1

@@ -16,6 +16,7 @@ SPELT = (
     '"cuda:{}".format(1)',
     '("cuda" if torch.cuda.is_available() else "cpu")',
 )
+FLAGS = ("FIRST", "FIRST", "SECOND", 'OPTIONS["gpu"]', "SETTINGS.on")
 DEEPEST = 3
 """Blocks within blocks, and expressions within expressions."""
 
@@ -50,7 +51,7 @@ class Function:
 class Expressions:
     """Names by kind, and what can be written of them. The kinds: `t` tensors, `s` tensors without
     dimensions, `l` lists, `d` dicts, `o` objects and modules, `f` functions, `v` devices, `n` small
-    numbers, `g` generators."""
+    numbers, `g` generators, `b` coins that were tossed."""
 
     random: Random
     names: dict[str, list[str]]
@@ -59,6 +60,8 @@ class Expressions:
     classes: dict[str, Class]
     """Of the names of kind `o`."""
     functions: dict[str, Function]
+    flagged: bool
+    """Whether coins are tossed once and asked often."""
     apart: float
     """How often operands are drawn without regard to where they are."""
 
@@ -152,7 +155,19 @@ class Expressions:
             lambda: f"{inner}.{self.pick('cpu()', 'cuda()', 'cuda(1)')}",
         )
 
+    def _flagged(self, depth: int) -> str:
+        one = self.tensor(depth)
+        return self.one_of(
+            lambda: f"chosen({one}, {self.tensor(depth)}, {self.flag()})",
+            lambda: f"moved({one}, {self.flag()})",
+            lambda: f"moved({one})",
+            lambda: f"usual({one})",
+            lambda: f"({one} if {self.flag()} else {self.tensor(depth)})",
+        )
+
     def _unary(self, depth: int) -> str:
+        if self.flagged and self.chance(0.5):
+            return self._flagged(depth)
         inner = self.tensor(depth)
         return self.pick(
             f"{inner}.{self.pick('clone()', 'detach()', 'float()')}",
@@ -315,7 +330,14 @@ class Expressions:
 
     # Conditions.
 
+    def flag(self) -> str:
+        """A coin that was tossed before."""
+        return self.pick(*FLAGS, *self.names["b"][-3:] * 2)
+
     def condition(self) -> str:
+        if self.flagged and self.chance(0.6):
+            flag = self.flag()
+            return self.pick(flag, flag, f"not {flag}", f"{flag} and {self.flag()}")
         one, other = self.known("t"), self.known("t")
         return self.pick(
             "coin()",

@@ -21,7 +21,7 @@ from fuzz_edits import (
 from fuzz_guard import Hang, at_most
 from fuzz_mutations import mutated
 from fuzz_patterns import PATTERNS
-from fuzz_programs import SHARED_LINES, idiomatic_program, program
+from fuzz_programs import FLAG_LINES, SHARED_LINES, flagged_program, idiomatic_program, program
 from fuzz_traffic import converse
 from fuzz_truth import check_truth
 
@@ -64,6 +64,7 @@ KINDS: dict[str, Kind] = {
     "idioms": Kind(
         idiomatic_program, lambda made, random: check_truth(str(made), random, SHARED_LINES)
     ),
+    "flags": Kind(flagged_program, lambda made, random: check_truth(str(made), random, FLAG_LINES)),
     "traffic": Kind(lambda random, corpus: list(corpus), converse),
 }
 

@@ -69,6 +69,36 @@ class Kept:
 
 
 """
+FLAGS = """\
+FIRST, SECOND = coin(), coin()
+OPTIONS = {"gpu": coin()}
+
+
+class Settings:
+    def __init__(self):
+        self.on = coin()
+
+
+SETTINGS = Settings()
+
+
+def chosen(x, y, flag):
+    if flag:
+        return x
+    return y
+
+
+def moved(x, flag=FIRST):
+    return x.cuda() if flag else x.cpu()
+
+
+def usual(x):
+    if SETTINGS.on:
+        x = x.to("cuda:1")
+    return x
+
+
+"""
 GIVEN = ("torch.ones(2)", 'torch.ones(2, device="cuda")', "torch.ones(2).cuda(1)")
 
 
@@ -82,15 +112,22 @@ def idiomatic_program(random: Random, corpus: Sequence[str] = ()) -> str:
     return HEAD + IDIOMS + Writer(random, idiomatic=True).whole()
 
 
+def flagged_program(random: Random, corpus: Sequence[str] = ()) -> str:
+    """The same with coins that are tossed once and asked many times."""
+    return HEAD + FLAGS + Writer(random, flagged=True).whole()
+
+
+FLAG_LINES = (HEAD + FLAGS).count("\n")
 SHARED_LINES = (HEAD + IDIOMS).count("\n")
 """The lines before what an idiomatic program draws: definitions that all of it shares."""
 
 
 class Writer(Definitions):
-    def __init__(self, random: Random, idiomatic: bool = False) -> None:
+    def __init__(self, random: Random, idiomatic: bool = False, flagged: bool = False) -> None:
         self.random = random
         self.idiomatic = idiomatic
-        self.names = {kind: [] for kind in "tsldofvng"}
+        self.flagged = flagged
+        self.names = {kind: [] for kind in "tsldofvngb"}
         self.fixed = set()
         self.classes = {}
         self.functions = {}

@@ -74,6 +74,9 @@ class Statements(Idioms):
             self.write(f"{self.own('t')} = {self.tensor()}")
 
     def _bind(self, depth: int) -> None:
+        if self.flagged and self.chance(0.3):
+            self.bind("b", self.pick("coin()", self.flag(), f"not {self.flag()}"))
+            return
         kind = self.pick("l", "d", "o", "o", "s", "v", "m", *("f" * self.idiomatic))
         if kind == "l":
             self.bind("l", self.list())

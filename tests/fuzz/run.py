@@ -31,6 +31,7 @@ SHARES = {
     "file": 3,
     "truth": 2,
     "idioms": 1,
+    "flags": 1,
     "traffic": 1,
 }
 """How inputs are shared out among the kinds: those of a kind with more cost are fewer."""

@@ -25,6 +25,7 @@ BLOCKS = [
         ("notebook", 50),
         ("file", 600),
         ("truth", 100),
+        ("flags", 50),
     )
     for start in range(0, count, BLOCK)
 ] + [("traffic", start) for start in range(0, 50, 10)]
@@ -50,7 +51,7 @@ def test_expensive_programs_end(name: str) -> None:
 
 
 def test_the_same_seed_makes_the_same_inputs() -> None:
-    for kind in ("text", "edits", "typing", "notebook", "file", "truth", "idioms"):
+    for kind in ("text", "edits", "typing", "notebook", "file", "truth", "idioms", "flags"):
         one, other = (KINDS[kind].make(Random(f"{kind}:1:2"), CORPUS) for _ in range(2))
         assert one == other
 

@@ -26,7 +26,7 @@ def assign(machine: Machine, target: ast.expr, value: Any, frame: Frame, source:
     if isinstance(target, ast.Name):
         value = opened(value)
         assign_name(machine, target.id, value, frame)
-        machine.recorder.see(target, value, frame, machine.path.named)
+        machine.show(target, value, frame)
     elif isinstance(target, ast.Attribute):
         receiver = machine.evaluate(target.value, frame)
         if type(receiver) is Tensor:
@@ -37,7 +37,7 @@ def assign(machine: Machine, target: ast.expr, value: Any, frame: Frame, source:
                 from device_lens.interpreter import attributes
 
                 value = attributes.read(machine, receiver, target.attr, target, frame)
-        machine.recorder.see(target, value, frame, machine.path.named)
+        machine.show(target, value, frame)
     elif isinstance(target, ast.Subscript):
         from device_lens.interpreter.subscripts import store
 

@@ -42,7 +42,7 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame, unpacked: Any 
     if isinstance(func, ast.Attribute):
         receiver = machine.evaluate(func.value, frame)
         function = attributes.read(machine, receiver, func.attr, func, frame)
-        machine.recorder.see(func, function, frame, machine.path.named)
+        machine.show(func, function, frame)
     else:
         function = machine.evaluate(func, frame)
         if type(function) is External and function.name == "builtins.super":

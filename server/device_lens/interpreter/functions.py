@@ -15,8 +15,9 @@ from device_lens.interpreter import effects, reports, scan
 from device_lens.interpreter.annotations import of_host
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine, fold, join_values
+from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.memory import NOT_ALIKE, rough_key
+from device_lens.interpreter.merging import fold, join_values
 
 
 def invoke(
@@ -35,10 +36,12 @@ def invoke(
         return Unknown(f"{function.name}(…)")
     key = machine.memory.key(machine, function, args, kwargs) if complete else None
     if key is not None:
-        known = machine.memory.answers.get(key[0])
+        known = machine.memory.find(key[0], machine.path)
         if known is not None:
-            reports.recalled(machine, known[2], caller)
-            return machine.memory.recall(known[0])
+            given, value, _, steps = known
+            machine.premises.update(atom for atom, _ in given)
+            reports.recalled(machine, steps, caller)
+            return machine.memory.recall(value)
     counted: Any = counted_as(function, args)
     if machine.in_process:
         counted = counted, PROCESS
@@ -58,13 +61,19 @@ def invoke(
     first = len(machine.watched.steps) if machine.watched.open_calls else None
     left = machine.budget.steps
     start = atoms_before()
-    value = _enter(machine, function, args, kwargs, node, caller, complete)
+    premises, machine.premises = machine.premises, set()
+    try:
+        value = _enter(machine, function, args, kwargs, node, caller, complete)
+    finally:
+        given = tuple(each for each in path.literals if each[0] in machine.premises)
+        premises.update(atom for atom, _ in given)
+        machine.premises = premises
     machine.spent[counted] += max(left - machine.budget.steps, 0)
     if journal.outside == outside:
         if machine.path is path and key is not None:
             steps = reports.steps_of_call(machine, first)
-            machine.memory.keep(*key, value, steps, start)
-        if rough is not None:
+            machine.memory.keep(key[0], (given, value, key[1], steps), start)
+        if rough is not None and not given:
             machine.memory.keep_rough(rough, value, start)
     elif journal.mark() == mark:
         journal.outside = outside  # all that it wrote is in objects that it made
@@ -259,9 +268,7 @@ def _as_declared(value: Any, parameter: ast.arg) -> Any:
 def record_parameters(machine: Machine, function: Function, frame: Frame) -> None:
     parameters = function.node.args
     names = frame.scope.names
-    see = machine.recorder.see
-    condition = machine.path.named
     for parameter in (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs):
         value = names[parameter.arg]
         if type(value) is not Const:
-            see(parameter, value, frame, condition)
+            machine.show(parameter, value, frame)

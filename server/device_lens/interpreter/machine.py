@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import Namespace
 from device_lens.domain.condition import negation
 from device_lens.domain.device import CPU, Device, is_unknown
-from device_lens.domain.guard import Guarded, assume_all, primary, undecided
+from device_lens.domain.guard import Atom, Guarded, assume_all, atoms, primary, undecided
 from device_lens.domain.heap import MISSING, Presences, moment
-from device_lens.domain.join import bounded, join, join_blind
+from device_lens.domain.join import bounded, join
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.path import ALWAYS
 from device_lens.domain.presence import either, kept_in, presence_in, settle
@@ -28,17 +28,18 @@ from device_lens.domain.values import (
     External,
     HostArray,
     SliceValue,
+    Tensor,
     Unknown,
 )
 from device_lens.interpreter import stretch
 from device_lens.interpreter.budget import Cancelled, Exhausted, Options
 from device_lens.interpreter.frames import Exit, Frame
+from device_lens.interpreter.merging import fold, join_presences, join_values
 from device_lens.interpreter.protocol import ForeignClass, Workspace
 from device_lens.interpreter.services import ModelServices
 from device_lens.interpreter.unit import Unit
 
 if TYPE_CHECKING:
-    from device_lens.domain.path import Path
     from device_lens.interpreter.program import Program
 
 NEXT = 0
@@ -48,9 +49,6 @@ DEAD = 1
 
 _NOT_SHOWN = frozenset({Const, External, BoundExternal, SliceValue, HostArray})
 """Values that are on no device."""
-
-MOST_WAYS = 24
-"""Paths that are told apart where they meet: every two of them are compared."""
 
 Evaluator = Callable[["Machine", Any, Frame], Any]
 Executor = Callable[["Machine", Any, Frame], int]
@@ -76,6 +74,8 @@ class Machine(ModelServices):
             "expecting": False,
             "no_gpu": FALSE,
         }
+        self.premises: set[Atom] = set()
+        """The atoms of what the path has decided since the innermost call began."""
         self.errors: list[Exception] = []
         self.making: list[Any] = []
         """Classes that a metaclass of the program's is at work on, innermost last."""
@@ -144,11 +144,23 @@ class Machine(ModelServices):
         kind = type(value)
         if kind in _NOT_SHOWN or (kind is Unknown and is_unknown(value.device)):
             return value
-        path = self.path
         if kind is Guarded:
-            value = bounded(assume_all(value, path.literals))
-        self.recorder.see(node, value, frame, path.named)
+            value = bounded(self._here(value))
+        self.show(node, value, frame)
         return value
+
+    def show(self, node: Any, value: Any, frame: Frame) -> None:
+        """Records what a node is on the present path."""
+        if type(value) is Tensor and type(value.device) is Guarded:
+            value = value.with_(device=self._here(value.device))
+        self.recorder.see(node, value, frame, self.path.named)
+
+    def _here(self, tree: Guarded) -> Any:
+        """What is left of a tree on the present path."""
+        left = assume_all(tree, self.path.literals)
+        if left is not tree:
+            self.premises.update(atoms(tree))
+        return left
 
     def execute(self, body: list[ast.stmt], frame: Frame) -> int:
         """Runs statements until one ends the path."""
@@ -208,7 +220,10 @@ class Machine(ModelServices):
 
     def decide(self, condition: Any) -> Any:
         """A condition as the present path knows it: True, False or what remains open."""
-        return self.path.decide(condition)
+        decided = self.path.decide(condition)
+        if decided is not condition:
+            self.premises.update(atoms(condition))
+        return decided
 
     def fork(
         self,
@@ -331,7 +346,7 @@ class Machine(ModelServices):
         kept = []
         for entries, key in kept_in(places):
             found = [presence_in(changed or {}, entries, key) for _, _, changed in paths]
-            kept.append((entries, key, fold(found, ways, base, _join_presences)))
+            kept.append((entries, key, fold(found, ways, base, join_presences)))
         for place, (table, key, _) in places.items():
             old = table.get(key, MISSING)
             found = [(changed or {}).get(place, (0, 0, old))[2] for _, _, changed in paths]
@@ -342,42 +357,6 @@ class Machine(ModelServices):
         for path in paths[1:]:
             met = met.meet(path[0])
         self.path = met
-
-
-Join = Callable[[Any, Any, Any], Any]
-"""Joins two values that a condition tells apart; None: none does."""
-
-
-def fold(values: list[Any], paths: list[Path], base: Path | None, join_two: Join) -> Any:
-    """One value for several paths: told apart by their conditions where these exclude one another
-    (`base` is what they share, None: they do not tell)."""
-    result = values[-1]
-    told = base is not None and exclusive(paths)
-    for value, path in zip(reversed(values[:-1]), reversed(paths[:-1]), strict=True):
-        if value is not result:
-            condition = path.condition(base) if told and base is not None else None
-            result = join_two(condition, value, result)
-    return result
-
-
-def join_values(condition: Any, left: Any, right: Any) -> Any:
-    """Either of two values; the other one where one is missing."""
-    if left is MISSING or right is MISSING:
-        return right if left is MISSING else left
-    return join_blind(left, right) if condition is None else join(condition, left, right)
-
-
-def _join_presences(condition: Any, left: Any, right: Any) -> Any:
-    return either(undecided() if condition is None else condition, left, right)
-
-
-def exclusive(paths: list[Path]) -> bool:
-    """Whether no two of the paths can be the same run."""
-    if len(paths) > MOST_WAYS:
-        return False
-    return all(
-        path.excludes(other) for index, path in enumerate(paths) for other in paths[index + 1 :]
-    )
 
 
 def with_active(machine: Machine, node: Any, frame: Frame, action: Any) -> Any:

@@ -13,6 +13,7 @@ from device_lens.domain.code import Function
 from device_lens.domain.guard import (
     Atom,
     Guarded,
+    Literals,
     came_up,
     combine,
     leaves,
@@ -40,6 +41,7 @@ from device_lens.interpreter import scan
 
 if TYPE_CHECKING:
     from device_lens.domain.code import Scope
+    from device_lens.domain.path import Path
     from device_lens.interpreter.machine import Machine
 
 MAX_CLOSURES = 3
@@ -52,12 +54,19 @@ NOT_ALIKE = object()
 """In place of an answer: calls with arguments that look alike were answered differently."""
 
 
+Answer = tuple[Literals, Any, list[Any], Any]
+"""What it holds under, the value, what must live on, what was computed."""
+MOST_ANSWERS = 4
+"""Answers kept of calls that differ in their paths alone."""
+
+
 class Memory:
-    """Answers by function and arguments, with the objects whose identities are in the key, so that
-    no other one gets them, and with what was computed."""
+    """Answers by function and arguments, each with the literals that the path to its call held and
+    that decided something in it, with the objects whose identities are in the key, so that no other
+    one gets them, and with what was computed."""
 
     def __init__(self) -> None:
-        self.answers: dict[Any, tuple[Any, Any, Any]] = {}
+        self.answers: dict[Any, list[Answer]] = {}
         self.rough: dict[Any, Any] = {}
         self.own: dict[int, tuple[Any, list[Atom]]] = {}
         """By the identity of an answer, the answer itself, and the conditions that it hangs on and
@@ -94,10 +103,19 @@ class Memory:
         marks.extend(kwargs)
         return tuple(marks), held
 
-    def keep(self, key: Any, held: list[Any], value: Any, steps: Any, start: int) -> None:
+    def find(self, key: Any, path: Path) -> Answer | None:
+        """A kept answer that holds on a path."""
+        for answer in self.answers.get(key, ()):
+            if all(literal in path.literals for literal in answer[0]):
+                return answer
+        return None
+
+    def keep(self, key: Any, answer: Answer, start: int) -> None:
         """Keeps the answer of a call that began at a moment."""
-        self.answers[key] = (value, held, steps)
-        self._notice(value, start)
+        known = self.answers.setdefault(key, [])
+        if len(known) < MOST_ANSWERS:
+            known.append(answer)
+            self._notice(answer[1], start)
 
     def recall(self, value: Any) -> Any:
         """An answer as it is given another time: what nobody could decide in the call is open

@@ -1,0 +1,53 @@
+"""One value for several paths that meet, told apart by their conditions where that can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.guard import undecided
+from device_lens.domain.heap import MISSING
+from device_lens.domain.join import join, join_blind
+from device_lens.domain.presence import either
+
+if TYPE_CHECKING:
+    from device_lens.domain.path import Path
+
+MOST_WAYS = 24
+"""Paths that are told apart where they meet: every two of them are compared."""
+
+Join = Callable[[Any, Any, Any], Any]
+"""Joins two values that a condition tells apart; None: none does."""
+
+
+def fold(values: list[Any], paths: list[Path], base: Path | None, join_two: Join) -> Any:
+    """One value for several paths: told apart by their conditions where these exclude one another
+    (`base` is what they share, None: they do not tell)."""
+    result = values[-1]
+    told = base is not None and exclusive(paths)
+    for value, path in zip(reversed(values[:-1]), reversed(paths[:-1]), strict=True):
+        if value is not result:
+            condition = path.condition(base) if told and base is not None else None
+            result = join_two(condition, value, result)
+    return result
+
+
+def join_values(condition: Any, left: Any, right: Any) -> Any:
+    """Either of two values; the other one where one is missing."""
+    if left is MISSING or right is MISSING:
+        return right if left is MISSING else left
+    return join_blind(left, right) if condition is None else join(condition, left, right)
+
+
+def join_presences(condition: Any, left: Any, right: Any) -> Any:
+    """Whether a key is there on either of two paths."""
+    return either(undecided() if condition is None else condition, left, right)
+
+
+def exclusive(paths: list[Path]) -> bool:
+    """Whether no two of the paths can be the same run."""
+    if len(paths) > MOST_WAYS:
+        return False
+    return all(
+        path.excludes(other) for index, path in enumerate(paths) for other in paths[index + 1 :]
+    )
