@@ -31,6 +31,7 @@ class LoopRecord:
         "mark",
         "node",
         "repeats",
+        "sights",
         "trip_count",
     )
 
@@ -46,6 +47,13 @@ class LoopRecord:
         self.breaks: list[Exit] = []
         self.left: list[tuple[int, Exit]] = []
         self.continues: list[Exit] = []
+        self.sights: dict[Any, int] = {}
+
+    def differs(self, node: Any, is_open: bool) -> bool:
+        """Whether something is known of a node in one pass and nothing in another, this one
+        counted."""
+        self.sights[node] = known = self.sights.get(node, 0) | (2 if is_open else 1)
+        return known == 3
 
 
 class Frame:

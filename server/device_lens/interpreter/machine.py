@@ -142,7 +142,7 @@ class Machine(ModelServices):
             return Unknown()
         value = evaluator(self, node, frame)
         kind = type(value)
-        if kind in _NOT_SHOWN or (kind is Unknown and is_unknown(value.device)):
+        if kind in _NOT_SHOWN:
             return value
         if kind is Guarded:
             value = bounded(self._here(value))
@@ -150,7 +150,13 @@ class Machine(ModelServices):
         return value
 
     def show(self, node: Any, value: Any, frame: Frame) -> None:
-        """Records what a node is on the present path."""
+        """Records what a node is on the present path. What nothing is known of counts where it was
+        known in another pass of the same loop."""
+        is_open = type(value) is Unknown and is_unknown(value.device)
+        if frame.loops and frame.loops[0].differs(node, is_open) and not self.recorder.left_out:
+            self.recorder.see_unknown(node, self.path.named)
+        if is_open:
+            return
         if type(value) is Tensor and type(value.device) is Guarded:
             value = value.with_(device=self._here(value.device))
         self.recorder.see(node, value, frame, self.path.named)

@@ -106,6 +106,13 @@ class Recorder:
             return
         _add(known, Seen(what, device, value, condition, self.handling))
 
+    def see_unknown(self, node: Any, condition: Any) -> None:
+        """Nothing is known now of a node that was seen before."""
+        known = self.seen.get(node)
+        if known is not None:
+            kind = known[-1].kind
+            _add(known, Seen(kind, UNKNOWN_DEVICE, None, condition, self.handling))
+
     def take(self, other: Recorder) -> None:
         """Takes in what another one has seen since."""
         for function, condition in other.left_out.items():
