@@ -140,6 +140,4 @@ def describe(literals: Literals) -> str | None:
     """The condition in the program's words, or None when an atom has no words."""
     if not all(atom.named for atom, _ in literals):
         return None
-    # Scripts that declare the same flag have an atom each.
-    texts = dict.fromkeys(atom.text if value else atom.negative for atom, value in literals)
-    return " and ".join(texts) or None
+    return " and ".join(atom.text if value else atom.negative for atom, value in literals) or None

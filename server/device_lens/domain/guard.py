@@ -35,7 +35,7 @@ class Atom:
     `default` is its value in the primary case: accelerators exist, flags have their declared
     defaults, environment variables are unset; None where nothing is declared. Atoms come in the
     order in which they are made; those that are `shared` by all programs come before them, by
-    their texts, so that no program's trees hang on what another one asked first.
+    their kinds and texts, so that no program's trees hang on what another one asked first.
     """
 
     __slots__ = ("default", "kind", "negative", "order", "text")
@@ -49,7 +49,7 @@ class Atom:
         *,
         shared: bool = False,
     ) -> None:
-        self.order = _order_of(text) if shared else next(_ORDER)
+        self.order = _order_of(text, kind) if shared else next(_ORDER)
         self.text = text
         self.kind = kind
         self.default = default
@@ -87,10 +87,18 @@ def shared_atom(
     return atom
 
 
-def _order_of(text: str) -> int:
-    """A number below 0 for a text, the same in every process."""
-    digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "big") - (1 << 64)
+_RANKS = ("accelerator", "environment", "flag", "path")
+"""The order in which a condition tells atoms of these kinds, where they are shared."""
+
+
+def _order_of(text: str, kind: str) -> int:
+    """A number below 0 for a text, the same in every process: that of its first bytes, so that a
+    reader finds conditions in alphabetical order, and of all of it."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    number = int.from_bytes(
+        encoded[:16].ljust(16) + blake2b(encoded, digest_size=8).digest(), "big"
+    )
+    return number - ((len(_RANKS) - _RANKS.index(kind)) << 192)
 
 
 class Guarded:

@@ -117,7 +117,7 @@ def _value(call: Call, destination: str, text: str) -> Value:
     label = f"args.{destination}"
     if action in ("store_true", "store_false"):
         given = action == "store_true"
-        atom = Atom(f"{text} is given", "flag", False, f"{text} is not given")
+        atom = shared_atom(f"{text} is given", "flag", False, f"{text} is not given")
         if type(default) is Const and isinstance(default.value, bool) and default.value == given:
             return default
         return Guarded(atom, Const(given), Const(not given))
@@ -129,12 +129,19 @@ def _value(call: Call, destination: str, text: str) -> Value:
             return default
         if not text.startswith("-"):
             return Unknown(label)
-        atom = Atom(f"{text} is left at its default", "flag", True, f"{text} is given")
+        atom = left_at_default(text)
         return Guarded(atom, default, Unknown(label))
     if type(default) is Guarded or type(default).__name__ == "DeviceValue":
-        atom = Atom(f"{text} is left at its default", "flag", True, f"{text} is given")
+        atom = left_at_default(text)
         return _guard(atom, default, Unknown(label))
     return Unknown(label) if type(default) is Unknown else default
+
+
+def left_at_default(flag: str) -> Atom:
+    """The atom "is this flag left at its default": one for all that declare a flag of that name,
+    since a run has one command line."""
+    text = f"{flag} is left at its default"
+    return shared_atom(text, "flag", True, f"{flag} is given")
 
 
 def _is_name(default: Value) -> bool:
