@@ -62,6 +62,10 @@ class Device:
         return f"Device({self})"
 
 
+UNNAMED = "an expression"
+"""How a reader knows what the program gives no name."""
+
+
 class SymbolicDevice:
     """The device of something the analysis cannot see, equal only to itself.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.condition import negation
-from device_lens.domain.device import SymbolicDevice, is_unknown
+from device_lens.domain.device import UNNAMED, SymbolicDevice, is_unknown
 from device_lens.domain.guard import Atom, Guarded, combine, shared_atom
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject
 from device_lens.domain.presence import any_present
@@ -129,6 +129,6 @@ def symbol_of(value: Unknown) -> Any:
         parts = value.parts()
         symbol = parts.get("<device>")
         if symbol is None:
-            symbol = parts["<device>"] = SymbolicDevice(value.label or "an expression")
+            symbol = parts["<device>"] = SymbolicDevice(value.label or UNNAMED)
         return symbol
     return value.device

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from device_lens.domain.device import (
     ANY_INDEX,
     UNKNOWN_DEVICE,
+    UNNAMED,
     Device,
     DeviceTree,
     SymbolicDevice,
@@ -271,7 +272,7 @@ def _leaf_device(value: Value) -> Any:
         parts = value.parts()
         symbol = parts.get("<as device>")
         if symbol is None:
-            symbol = parts["<as device>"] = SymbolicDevice(value.label or "an expression")
+            symbol = parts["<as device>"] = SymbolicDevice(value.label or UNNAMED)
         return symbol
     return None
 

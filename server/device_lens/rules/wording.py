@@ -8,7 +8,14 @@ from io import StringIO
 from tokenize import COMMENT, TokenError, generate_tokens
 
 from device_lens.domain.condition import describe
-from device_lens.domain.device import CPU, Device, DeviceTree, SymbolicDevice, is_accelerator
+from device_lens.domain.device import (
+    CPU,
+    UNNAMED,
+    Device,
+    DeviceTree,
+    SymbolicDevice,
+    is_accelerator,
+)
 from device_lens.domain.guard import cases, leaves, primary
 from device_lens.domain.trail import Trail
 
@@ -74,7 +81,7 @@ def on(device: DeviceTree) -> str:
     if isinstance(one, Device):
         return f"on {one}"
     if isinstance(one, SymbolicDevice):
-        return f"wherever `{one.label}` is"
+        return "wherever it is" if one.label == UNNAMED else f"wherever `{one.label}` is"
     return "on a device that is not known"
 
 
@@ -85,7 +92,8 @@ def to(device: DeviceTree) -> str:
         return "to the CPU"
     if isinstance(one, Device):
         return f"to {one}"
-    return f"to {one}" if isinstance(one, SymbolicDevice) else "to another device"
+    is_told = isinstance(one, SymbolicDevice) and one.label != UNNAMED
+    return f"to {one}" if is_told else "to another device"
 
 
 def together(first: str | None, second: str | None) -> str | None:

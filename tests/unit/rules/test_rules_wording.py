@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from device_lens.rules.wording import quoted, together
+from device_lens.domain.device import UNNAMED, SymbolicDevice
+from device_lens.rules.wording import on, quoted, to, together
 
 
 def test_comments_inside_an_expression_are_left_out() -> None:
@@ -14,3 +15,10 @@ def test_conditions_are_told_once() -> None:
     assert together("a and b", "b and c") == "a and b and c"
     assert together(None, "a") == "a"
     assert together(None, None) is None
+
+
+def test_what_has_no_name_is_not_quoted() -> None:
+    assert on(SymbolicDevice("x")) == "wherever `x` is"
+    assert on(SymbolicDevice(UNNAMED)) == "wherever it is"
+    assert to(SymbolicDevice("x")) == "to the device of `x`"
+    assert to(SymbolicDevice(UNNAMED)) == "to another device"
