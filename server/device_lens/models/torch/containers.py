@@ -8,7 +8,7 @@ from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
 from device_lens.domain.guard import Guarded, combine, leaves, undecided
 from device_lens.domain.guard import choose as decide
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, Table
-from device_lens.domain.join import same_places
+from device_lens.domain.join import join_all, same_places
 from device_lens.domain.kinds import kinds, opened
 from device_lens.domain.values import (
     NONE,
@@ -23,7 +23,7 @@ from device_lens.models.call import Call, Model, Value, constant, is_none, tenso
 from device_lens.models.registry import BASES, FUNCTIONS, MODULES
 from device_lens.models.torch.module import note_replaced
 from device_lens.models.torch.module_parts import named
-from device_lens.models.torch.parts import REST
+from device_lens.models.torch.parts import REST, tensor_in
 
 MODULE = "torch.nn.Module"
 MANY = 4
@@ -179,7 +179,10 @@ def choose(values: list[Value]) -> Value:
 
 def alike(values: list[Value]) -> Value:
     """A member that stands for all, where all are of one class and in the same places, in each
-    case that they tell."""
+    case that they tell; of parameters a tensor with what they have in common."""
+    tensors = [tensor_in(leaf) for value in values for leaf in leaves(value)]
+    if tensors and None not in tensors:
+        return join_all(tensors)
     first = values[0] if values else None
     if type(first) is Guarded:
         atom = first.atom
@@ -215,7 +218,10 @@ def _getitem(call: Call) -> Value:
     if isinstance(key, int) and not isinstance(key, bool) and (rest is None or key >= 0):
         if -len(members) <= key < len(members):
             return members[key]
-        return opened(rest) if rest is not None else call.unknown()
+        if rest is not None:
+            return opened(rest)
+        # The program raises here, or a loop put more members in than were followed.
+        return choose(members) if members else call.unknown()
     return choose(members if rest is None else [*members, rest])
 
 
