@@ -14,7 +14,7 @@ from device_lens.interpreter.class_attributes import METACLASS
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
-from device_lens.models.python import dict_classes
+from device_lens.models.python import dict_classes, list_classes
 from device_lens.models.python.records import annotated_names
 
 
@@ -225,6 +225,7 @@ def bare_object(machine: Machine, cls: ClassValue, node: Any) -> Instance:
     found: Instance = ModuleObject(cls, node) if cls.is_module else Instance(cls, node)
     if not cls.is_module:
         dict_classes.hold(found, node)
+        list_classes.hold(found, node)
     if found.site is not None and cls.is_module and _hides_parts(machine, cls):
         machine.journal.write(found.own, "opaque", True)  # type: ignore[attr-defined]
     return found

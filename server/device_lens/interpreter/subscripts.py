@@ -37,7 +37,7 @@ from device_lens.interpreter.machine import EVALUATORS, NEXT, Machine
 from device_lens.interpreter.sequences import CONTAINERS, of_constant, of_sequence
 from device_lens.models import registry
 from device_lens.models.call import constant
-from device_lens.models.python import dict_classes
+from device_lens.models.python import dict_classes, list_classes
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.parts import REST, is_opaque
 
@@ -348,6 +348,7 @@ def _store_in_array(
 def remove(machine: Machine, target: ast.Subscript, frame: Frame) -> None:
     """`del receiver[index]`."""
     receiver = dict_classes.mapping(machine.evaluate(target.value, frame))
+    receiver = list_classes.sequence(receiver)
     key = key_of(machine.evaluate(target.slice, frame))
     if type(receiver) is DictObject and key is not MISSING:
         machine.journal.delete(receiver.entries, key)

@@ -12,6 +12,7 @@ from device_lens.models.python import (
     getters,
     iterators,
     json_texts,
+    list_classes,
     mappings,
     records,
     standard_library,
@@ -25,6 +26,7 @@ def register_all() -> None:
     containers.register()
     mappings.register()
     dict_classes.register()
+    list_classes.register()
     functions.register()
     json_texts.register()
     getters.register()

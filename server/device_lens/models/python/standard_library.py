@@ -9,6 +9,7 @@ from device_lens.domain.join import join_all
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, treated_as_tensor
 from device_lens.models.numbers import number
+from device_lens.models.python import list_classes
 from device_lens.models.python.builtins import first_argument, listing
 from device_lens.models.registry import ATTRIBUTES, FUNCTIONS, PACKAGES
 from device_lens.models.torch.objects import returns
@@ -58,7 +59,7 @@ def _choices(call: Call) -> Value:
 
 def _disorder(call: Call) -> Value:
     """`random.shuffle(items)`, `heapq.heapify(heap)`: the same items in another order."""
-    target = first_argument(call)
+    target = list_classes.sequence(first_argument(call))
     if type(target) is ListObject:
         found = _any_item(call, target)
         call.write(target.fields, "items", ())
@@ -68,7 +69,7 @@ def _disorder(call: Call) -> Value:
 
 def _push(call: Call) -> Value:
     """`heapq.heappush(heap, item)`: where the item ends up is not known."""
-    target = first_argument(call)
+    target = list_classes.sequence(first_argument(call))
     if type(target) is ListObject and len(call.args) > 1:
         items, rest = target.items, target.rest
         joined = join_all([v for v in (*items, rest, call.args[1]) if v is not None])
