@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from device_lens.domain.heap import DictObject, ListObject
-from device_lens.domain.join import join_all
+from device_lens.domain.join import join_all, similar
 from device_lens.domain.kinds import gather, gathered
 from device_lens.domain.presence import copied_dict
 from device_lens.domain.values import NONE, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
+from device_lens.models.numbers import is_number, number
 from device_lens.models.python.builtins import ask_key
 
 MAX_ITEMS = 64
@@ -34,11 +35,32 @@ def _append(call: Call) -> Value:
         return NONE
     value = call.args[0]
     if target.rest is not None:
-        _set(call, target, target.items, gather(target.rest, value))
+        if not _is_like_row(call, target.rest, value):
+            _set(call, target, target.items, gather(target.rest, value))
     else:
         _set(call, target, (*target.items, value), None)
     _forget_first(call, target)
     return NONE
+
+
+def _is_like_row(call: Call, known: Value, row: Value) -> bool:
+    """Whether a row `[index, x]` says what is known of others, but for its numbers: these are then
+    any."""
+    if type(known) is not ListObject or type(row) is not ListObject or known is row:
+        return False
+    if known.site is None or known.site is not row.site or known.kind != row.kind:
+        return False
+    if (known.rest, row.rest) != (None, None) or len(known.items) != len(row.items):
+        return False
+    items: list[Value] = []
+    for mine, other in zip(known.items, row.items, strict=True):
+        numbers = is_number(mine) and is_number(other)
+        if not (numbers or similar(mine, other)):
+            return False
+        items.append(mine if similar(mine, other) else number())
+    if any(new is not old for new, old in zip(items, known.items, strict=True)):
+        call.write(known.fields, "items", tuple(items))
+    return True
 
 
 def _forget_first(call: Call, target: ListObject) -> None:
@@ -60,13 +82,22 @@ def _mix(call: Call, target: ListObject) -> None:
 
 
 def _reorder(call: Call) -> Value:
-    """`sort`, `remove`, `rotate`: items are elsewhere afterwards."""
+    """`sort`, `rotate`: items are elsewhere afterwards."""
     target = _list(call)
     if target is not None:
         ask_key(call, target.items, target.rest)
     if target is not None and len(target.items) > 1:
         _mix(call, target)
     return NONE
+
+
+def _remove(call: Call) -> Value:
+    """`items.remove(item)`: which of several it is is not known."""
+    target = _list(call)
+    if target is not None and len(target.items) == 1 and target.rest is None:
+        call.write(target.fields, "items", ())
+        return NONE
+    return _reorder(call)
 
 
 def _put(call: Call) -> Value:
@@ -226,7 +257,7 @@ def register() -> None:
         "copy": copy,
         "reverse": _reverse,
         "sort": _reorder,
-        "remove": _reorder,
+        "remove": _remove,
         "rotate": _reorder,
         "discard": _none,
         "index": unknown,
