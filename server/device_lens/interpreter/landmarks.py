@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.history import History
 from device_lens.domain.values import Known, Remembered, newly_remembered
-from device_lens.interpreter.stretch import Stretch, is_nested
+from device_lens.interpreter.stretch import Stretch
 from device_lens.interpreter.told import Context, context_of
 from device_lens.interpreter.visits import MOST_VISITS, Outcome, Visit, Visits, part_of, state_of
 from device_lens.syntax.splicing import forget_answers
@@ -87,7 +87,7 @@ class Landmarks:
         taken = self._places.setdefault(place, [])
         if taken is None:
             return
-        if len(taken) == MOST_VISITS or self._count == MOST_LANDMARKS or is_nested(frame):
+        if len(taken) == MOST_VISITS or self._count == MOST_LANDMARKS:
             self._places[place] = None
             return
         self._count += 1

@@ -218,7 +218,7 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     visits, history = unit.visits, machine.program.history
     if visits is None or history is None or visits.stretch is not stretch:
         return machine.execute_each(stretch.body, frame)
-    if len(visits.each) >= MOST_VISITS or not stretch.is_plain or is_nested(frame):
+    if len(visits.each) >= MOST_VISITS or not stretch.is_plain:
         visits.usable = False
     if not visits.usable:
         return machine.execute_each(stretch.body, frame)
@@ -249,12 +249,6 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
         unit.findings.take(part.findings)
         unit.watched.take(part.watched)
     return flow
-
-
-def is_nested(frame: Frame) -> bool:
-    """Whether the function stands in another one, which its text is a part of."""
-    function = frame.function
-    return function is not None and function.scope is not function.namespace.scope
 
 
 def observed(

@@ -221,6 +221,53 @@ def test_the_end_of_a_block_is_a_place_too(tmp_path: Path, scripts: list[str]) -
     assert typed(editing, "# last", "new = torch.ones(4).to('cuda:1')", scripts) == 0
 
 
+NESTED = """\
+import torch
+from torch import nn
+
+
+def main():
+    device = torch.device("cuda:0")
+    model = nn.Linear(4, 4).to(device)
+    last = torch.zeros(1)
+
+    def forward(batch):
+        nonlocal last
+        batch = batch.to(device)
+        # within
+        out = model(batch)
+        last = out.sum()
+        return out
+
+    for step in range(10):
+        out = forward(torch.zeros(4))
+        last.item()
+    return out
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("statement", "runs"),
+    [
+        ("new = torch.ones(4).to('cuda:1')", False),
+        ("print(batch.shape, last)", False),
+        ("new = batch + torch.ones(4)", False),
+        ("batch = batch.cpu()", True),
+        ("last = batch.cpu()", True),
+        ("model.cpu()", True),
+    ],
+)
+def test_a_function_in_a_function_is_a_place_too(
+    tmp_path: Path, scripts: list[str], statement: str, runs: bool
+) -> None:
+    editing = Editing(tmp_path, {"train": NESTED})
+    assert (typed(editing, "# within", statement, scripts) > 0) is runs
+
+
 LOOP = """\
 import torch
 
