@@ -76,8 +76,13 @@ class Cause:
 
 
 def causes_of(all_facts: Mapping[str, FileFacts]) -> list[Cause]:
-    """The conflicts of all files, by cause, in the order in which they were found."""
-    conflicts = [conflict for facts in all_facts.values() for conflict in facts.conflicts]
+    """The conflicts of all files, by cause, file by file in the order in which they stand there:
+    after an edit they may be found in another one than before."""
+    conflicts = [
+        conflict
+        for facts in all_facts.values()
+        for conflict in sorted(facts.conflicts, key=lambda each: _start(each.site, all_facts))
+    ]
     paths = {path for conflict in conflicts for path in _paths(conflict)}
     near = [all_facts[path] for path in sorted(paths) if path in all_facts]
     spoken_for = set(_own_facts(near))
@@ -259,6 +264,11 @@ def _explains(conflict: Conflict, origin: Origin, all_facts: Mapping[str, FileFa
 
 def _place(site: Site, all_facts: Mapping[str, FileFacts]) -> Place:
     return Place(all_facts[site.path].source, site.chunk, site.node)
+
+
+def _start(site: Site, all_facts: Mapping[str, FileFacts]) -> tuple[int, int]:
+    start = _place(site, all_facts).range.start
+    return start.line, start.column
 
 
 def _own_facts(files: Iterable[FileFacts]) -> Iterator[tuple[str, Any]]:
