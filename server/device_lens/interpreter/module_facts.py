@@ -6,7 +6,14 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, is_accelerator, is_unknown
+from device_lens.domain.device import (
+    CPU,
+    UNKNOWN_DEVICE,
+    Device,
+    is_accelerator,
+    is_unknown,
+    same_everywhere,
+)
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
 from device_lens.domain.trail import Site, Trail
@@ -201,9 +208,12 @@ def conclude(machine: Machine) -> None:
 
 
 def _copied_at(machine: Machine, fact: PlainAttribute, copied: ast.AST) -> Site | None:
-    """The use that moves a copy to an accelerator and keeps none."""
+    """The use that moves a copy to an accelerator and keeps none. What is always there already,
+    as an attribute made on the module's device is, is not copied."""
     transfer = machine.findings.transfers.get(copied)
     if transfer is None or not any(map(is_accelerator, leaves(transfer.target))):
+        return fact.copied_at
+    if same_everywhere(transfer.source, transfer.target):
         return fact.copied_at
     return transfer.site
 
