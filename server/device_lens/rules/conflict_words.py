@@ -142,9 +142,26 @@ def plain(text: str) -> bool:
 
 
 def followed(other: Operand, context: Context) -> str | None:
-    """`x.device` for a tensor that can be written twice."""
+    """`x.device` for a tensor that can be written twice, `device` for one that is made with
+    `device=device` where it is used."""
     text = context.text(other.site)
-    return f"{text}.device" if plain(text) and _is_tensor(other, context) else None
+    if plain(text):
+        return f"{text}.device" if _is_tensor(other, context) else None
+    return _asked_for(other, context)
+
+
+def _asked_for(other: Operand, context: Context) -> str | None:
+    """The device that the operand, which is the call of a factory, names."""
+    call, trail = other.site.node, other.trail
+    if not isinstance(call, ast.Call) or trail is None or trail.kind != "created":
+        return None
+    if trail.site.node is not call:
+        return None
+    for keyword in call.keywords:
+        if keyword.arg == "device" and isinstance(keyword.value, (ast.Name, ast.Attribute)):
+            device = ast.unparse(keyword.value)
+            return device if plain(device) else None
+    return None
 
 
 def _is_tensor(operand: Operand, context: Context) -> bool:
