@@ -6,12 +6,14 @@ Every mutable part is a plain dict ("table"), which changes through `Journal.wri
 from __future__ import annotations
 
 from itertools import count
+from threading import local
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import CPU, DeviceTree
 from device_lens.domain.values import Tensor, TupleValue
 
 if TYPE_CHECKING:
+    from device_lens.domain.guard import Literals
     from device_lens.domain.trail import Trail
 
 Table = dict[Any, Any]
@@ -22,6 +24,15 @@ _CLOCK = count()
 def moment() -> int:
     """Now, as far as the births of tables go: those made from here on are `born` no earlier."""
     return next(_CLOCK)
+
+
+class _Birthplace(local):
+    """What the path holds on which tables are being made, for each analysis thread."""
+
+    literals: Literals = ()
+
+
+BIRTHPLACE = _Birthplace()
 
 
 class Dated(dict[Any, Any]):
@@ -74,12 +85,14 @@ class Standing:
 
 
 class Registry(Dated):
-    """A table that decides where a module is; the registry of a parameter has no `standing`."""
+    """A table that decides where a module is; the registry of a parameter has no `standing`. Where
+    one of the `literals` does not hold it was never made: nobody can read or change it there."""
 
-    __slots__ = ("standing",)
+    __slots__ = ("literals", "standing")
 
     def __init__(self, standing: Standing | None = None) -> None:
         self.born = next(_CLOCK)
+        self.literals = BIRTHPLACE.literals
         self.standing = standing
 
 

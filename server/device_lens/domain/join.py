@@ -51,6 +51,8 @@ MAX_VALUE_DEPTH = 4
 MAX_USUAL_DEPTH = 8
 """The same where only the usual case of each is told apart from the others: there is one leaf more
 than there are conditions."""
+MOST_FOLLOWED = 12
+"""Leaves of a tree that is as deep: a few of many, which long chains of conditions tell apart."""
 
 
 def join(condition: Any, left: Any, right: Any) -> Any:
@@ -111,6 +113,8 @@ def _usual(tree: Any, above: int) -> Any:
     """The tree, less of what conditions tell apart where it is too deep: the primary case is kept
     for as long as there is one, and the others are one case at each condition."""
     if type(tree) is not Guarded or depth(tree) <= MAX_VALUE_DEPTH - above:
+        return tree
+    if tree.depth + above <= MAX_USUAL_DEPTH and tree.size + above <= MOST_FOLLOWED:
         return tree
     default = tree.atom.default
     if default is None or above >= MAX_USUAL_DEPTH:

@@ -7,16 +7,16 @@ from typing import Any
 
 from device_lens.domain.code import Function, Scope
 from device_lens.domain.guard import atoms_before
-from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
+from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, moment
 from device_lens.domain.join import join_blind
 from device_lens.domain.path import Path
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.interpreter import effects, reports, scan
+from device_lens.interpreter.alike import likeness
 from device_lens.interpreter.annotations import of_host
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
-from device_lens.interpreter.memory import NOT_ALIKE, rough_key
 from device_lens.interpreter.merging import fold, join_values
 
 
@@ -30,7 +30,8 @@ def invoke(
     complete: bool = True,
 ) -> Any:
     """Calls `function`; past the bounds of depth and recursion the answer is unknown."""
-    machine.recorder.call(function.node, caller)
+    omissions = machine.recorder.omissions
+    omissions.call(function.node, caller and caller.function and caller.function.node)
     if not _may_enter(machine, function):
         effects.left_out(machine, function, (*args, *kwargs.values()))
         return Unknown(f"{function.name}(…)")
@@ -46,21 +47,16 @@ def invoke(
     if machine.in_process:
         counted = counted, PROCESS
     number = machine.activations[counted] = machine.activations[counted] + 1
-    rough = rough_key(machine, function, args, kwargs)
-    if number > machine.most_activations() or machine.spent[counted] > machine.options.max_spent:
-        machine.budget.note("functions called very often were not followed each time")
-        machine.recorder.leave_out(function.node, machine.path.named)
-        machine.budget.spend()
-        answer = machine.memory.rough.get(rough, NOT_ALIKE)
-        if answer is not NOT_ALIKE:
-            return machine.memory.recall(answer)  # whoever is called alike changed nothing either
-        effects.left_out(machine, function, (*args, *kwargs.values()))
-        return Unknown(f"{function.name}(…)")
+    like = likeness(machine, function, args, kwargs)
+    often = number > machine.most_activations()
+    often = often or machine.spent[counted] > machine.options.max_spent
+    if often and not machine.alikes.is_new(counted, like):
+        return _not_followed(machine, function, args, kwargs, like)
     journal, path = machine.journal, machine.path
     outside, mark = journal.outside, journal.mark()
     first = len(machine.watched.steps) if machine.watched.open_calls else None
     left = machine.budget.steps
-    start = atoms_before()
+    start, born = atoms_before(), moment()
     premises, machine.premises = machine.premises, set()
     try:
         value = _enter(machine, function, args, kwargs, node, caller, complete)
@@ -73,11 +69,34 @@ def invoke(
         if machine.path is path and key is not None:
             steps = reports.steps_of_call(machine, first)
             machine.memory.keep(key[0], (given, value, key[1], steps), start)
-        if rough is not None and not given:
-            machine.memory.keep_rough(rough, value, start)
     elif journal.mark() == mark:
         journal.outside = outside  # all that it wrote is in objects that it made
+    if journal.outside == outside and like is not None:
+        passes = journal.passing(born)
+        machine.alikes.keep(like, given, value, path.named, start, passes)
     return value
+
+
+def _not_followed(
+    machine: Machine,
+    function: Function,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    like: Any,
+) -> Any:
+    """What a call gives that is not followed: what one alike gave, which changed nothing."""
+    machine.budget.note("functions called very often were not followed each time")
+    machine.budget.spend()
+    omissions, path = machine.recorder.omissions, machine.path
+    known = machine.alikes.find(like, path)
+    if known is not None:
+        given, answer = known
+        machine.premises.update(atom for atom, _ in given)
+        omissions.answer(function.node, path.named, answer.condition)
+        return answer.again()
+    omissions.leave_out(function.node, path.named)
+    effects.left_out(machine, function, (*args, *kwargs.values()))
+    return Unknown(f"{function.name}(…)")
 
 
 PROCESS = "process"
@@ -147,7 +166,7 @@ def run(machine: Machine, function: Function, frame: Frame) -> Any:
             alive = not machine.execute(function.node.body, frame)
         except Exhausted:
             machine.budget.note(f"`{function.name}` was not run to its end: too many steps")
-            machine.recorder.leave_out(function.node, machine.path.named)
+            machine.recorder.omissions.leave_out(function.node, machine.path.named)
             return Unknown(f"{function.name}(…)")
         keeps = not info.no_grad
         return _result(machine, frame, alive, path)

@@ -87,15 +87,13 @@ def _from_library(machine: Machine, node: ast.ImportFrom, name: str, frame: Fram
     for alias in node.names:
         if alias.name == "*":
             continue
-        value: Any
-        if node.level:
-            value = Unknown(alias.name)
-            submodule = machine.workspace.resolve(
-                f"{name}.{alias.name}" if name else alias.name, node.level, frame.namespace.path
-            )
-            if submodule is not None:
-                value = load(machine, submodule, alias.name)
-        else:
+        dotted = f"{name}.{alias.name}" if name else alias.name
+        # A folder without `__init__.py` is a package of the modules in it.
+        inside = machine.workspace.resolve(dotted, node.level, frame.namespace.path)
+        value: Any = Unknown(alias.name)
+        if inside is not None:
+            value = load(machine, inside, alias.name)
+        elif not node.level:
             value = attributes.read(machine, External(name), alias.name, node, frame)
         assign_name(machine, alias.asname or alias.name, value, frame)
 
@@ -196,6 +194,6 @@ def run_module(machine: Machine, namespace: Namespace, top: TopLevel | None = No
                 break
     except Exhausted:
         machine.budget.note(f"`{namespace.name}` was not run to its end: too many steps")
-        machine.recorder.leave_out(None, machine.path.named)
+        machine.recorder.omissions.leave_out(None, machine.path.named)
     finally:
         machine.stack.pop()

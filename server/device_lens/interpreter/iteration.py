@@ -25,7 +25,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.interpreter import enumerations
-from device_lens.interpreter.memory import rough
+from device_lens.interpreter.alike import mark_of
 from device_lens.models import registry
 from device_lens.models.python import dict_classes
 from device_lens.models.torch.module import opaque_part
@@ -204,7 +204,7 @@ def kinds_of(machine: Machine, items: tuple[Any, ...]) -> list[Any] | None:
         module = item.items[1] if named else item
         if type(module) is not ModuleObject:
             return None
-        kind = rough(machine, module, 1)
+        kind = mark_of(machine, module, 1)
         if kind not in found:
             found[kind] = TupleValue((Unknown("name"), module)) if named else module
             if len(found) > MAX_KINDS:

@@ -15,10 +15,10 @@ from device_lens.domain.code import Namespace
 from device_lens.domain.condition import negation
 from device_lens.domain.device import CPU, Device, is_unknown
 from device_lens.domain.guard import Atom, Guarded, assume_all, atoms, primary, undecided
-from device_lens.domain.heap import MISSING, Presences, moment
+from device_lens.domain.heap import BIRTHPLACE, MISSING, Presences, moment
 from device_lens.domain.join import bounded, join
 from device_lens.domain.journal import Delta, Journal
-from device_lens.domain.path import ALWAYS
+from device_lens.domain.path import ALWAYS, Path
 from device_lens.domain.presence import either, kept_in, presence_in, settle
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
@@ -34,7 +34,12 @@ from device_lens.domain.values import (
 from device_lens.interpreter import stretch
 from device_lens.interpreter.budget import Cancelled, Exhausted, Options
 from device_lens.interpreter.frames import Exit, Frame
-from device_lens.interpreter.merging import fold, join_presences, join_values
+from device_lens.interpreter.merging import (
+    fold,
+    fold_in,
+    join_in,
+    join_presences,
+)
 from device_lens.interpreter.protocol import ForeignClass, Workspace
 from device_lens.interpreter.services import ModelServices
 from device_lens.interpreter.unit import Unit
@@ -89,6 +94,7 @@ class Machine(ModelServices):
         self.watched = unit.watched
         self.budget = unit.budget
         self.memory = unit.memory
+        self.alikes = unit.alikes
         self.activations = unit.activations
         self.spent = unit.spent
         self.defined = unit.defined
@@ -101,6 +107,16 @@ class Machine(ModelServices):
         self.current_call = unit.current_call
         self.standalone = unit.standalone
         self.symbolic = unit.symbolic
+
+    @property
+    def path(self) -> Path:
+        """What holds where the machine is."""
+        return self._path
+
+    @path.setter
+    def path(self, path: Path) -> None:
+        self._path = path
+        BIRTHPLACE.literals = path.literals
 
     @contextmanager
     def apart(self, unit: Unit) -> Iterator[None]:
@@ -153,17 +169,17 @@ class Machine(ModelServices):
         """Records what a node is on the present path. What nothing is known of counts where it was
         known in another pass of the same loop."""
         is_open = type(value) is Unknown and is_unknown(value.device)
-        if frame.loops and frame.loops[0].differs(node, is_open) and not self.recorder.left_out:
-            self.recorder.see_unknown(node, self.path.named)
+        if frame.loops and frame.loops[0].differs(node, is_open) and not self.recorder.omissions:
+            self.recorder.see_unknown(node, self._path.named)
         if is_open:
             return
         if type(value) is Tensor and type(value.device) is Guarded:
             value = value.with_(device=self._here(value.device))
-        self.recorder.see(node, value, frame, self.path.named)
+        self.recorder.see(node, value, frame, self._path.named)
 
     def _here(self, tree: Guarded) -> Any:
         """What is left of a tree on the present path."""
-        left = assume_all(tree, self.path.literals)
+        left = assume_all(tree, self._path.literals)
         if left is not tree:
             self.premises.update(atoms(tree))
         return left
@@ -226,7 +242,7 @@ class Machine(ModelServices):
 
     def decide(self, condition: Any) -> Any:
         """A condition as the present path knows it: True, False or what remains open."""
-        decided = self.path.decide(condition)
+        decided = self._path.decide(condition)
         if decided is not condition:
             self.premises.update(atoms(condition))
         return decided
@@ -304,11 +320,11 @@ class Machine(ModelServices):
         for place, (table, key, value) in yes.items():
             other = no.get(place)
             right = other[2] if other is not None else table.get(key, MISSING)
-            self._write_joined(table, key, join(condition, value, right))
+            self._write_joined(table, key, join_in(table, condition, value, right))
         for place, (table, key, value) in no.items():
             if place not in yes:
                 left = table.get(key, MISSING)
-                self._write_joined(table, key, join(condition, left, value))
+                self._write_joined(table, key, join_in(table, condition, left, value))
         for entries, key, present in kept:
             settle(self.journal, entries, key, present)
 
@@ -356,7 +372,7 @@ class Machine(ModelServices):
         for place, (table, key, _) in places.items():
             old = table.get(key, MISSING)
             found = [(changed or {}).get(place, (0, 0, old))[2] for _, _, changed in paths]
-            self._write_joined(table, key, fold(found, ways, base, join_values))
+            self._write_joined(table, key, fold_in(table, found, ways, base))
         for entries, key, present in kept:
             settle(self.journal, entries, key, present)
         met = paths[0][0]

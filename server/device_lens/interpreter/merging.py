@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from device_lens.domain.guard import undecided
-from device_lens.domain.heap import MISSING
+from device_lens.domain.guard import Guarded, Literals, assume_all, undecided
+from device_lens.domain.heap import MISSING, Registry, Table
 from device_lens.domain.join import join, join_blind
+from device_lens.domain.path import Path
 from device_lens.domain.presence import either
-
-if TYPE_CHECKING:
-    from device_lens.domain.path import Path
 
 MOST_WAYS = 24
 """Paths that are told apart where they meet: every two of them are compared."""
@@ -30,6 +28,38 @@ def fold(values: list[Any], paths: list[Path], base: Path | None, join_two: Join
             condition = path.condition(base) if told and base is not None else None
             result = join_two(condition, value, result)
     return result
+
+
+def made_on(table: Table) -> Literals:
+    """What holds wherever a table exists."""
+    return table.literals if type(table) is Registry else ()
+
+
+def fold_in(table: Table, values: list[Any], paths: list[Path], base: Path | None) -> Any:
+    """What a table holds where several paths meet, of those alone on which it may exist."""
+    literals = made_on(table)
+    if literals:
+        ways = [each for each in zip(values, paths, strict=True) if _may_hold(literals, each[1])]
+        if ways:
+            values, paths = [value for value, _ in ways], [path for _, path in ways]
+        base = base and Path(base.named, literals)
+    return fold(values, paths, base, join_values)
+
+
+def _may_hold(literals: Literals, path: Path) -> bool:
+    return not any((atom, not value) in path.literals for atom, value in literals)
+
+
+def join_in(table: Table, condition: Any, left: Any, right: Any) -> Any:
+    """What a table holds after two sides of a condition. A module that only one of them makes
+    knows that one's changes alone: who moves `A() if c else B()` moves `A()` where `c` holds, and
+    elsewhere there is none."""
+    literals = made_on(table)
+    if literals and type(condition) is Guarded:
+        condition = assume_all(condition, literals)
+        if type(condition) is not Guarded:
+            return left if condition else right
+    return join(condition, left, right)
 
 
 def join_values(condition: Any, left: Any, right: Any) -> Any:

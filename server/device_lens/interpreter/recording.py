@@ -6,13 +6,10 @@ import ast
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from device_lens.domain.condition import disjunction
 from device_lens.domain.device import (
     UNKNOWN_DEVICE,
-    DeviceTree,
-    shared,
 )
-from device_lens.domain.guard import MAX_DEPTH, Guarded, choose, combine, depth, leaves
+from device_lens.domain.guard import leaves
 from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.join import join_shapes
 from device_lens.domain.trail import Site, Trail
@@ -21,32 +18,17 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.interpreter.described import DESCRIBE
+from device_lens.interpreter.evaluated import over_all
 from device_lens.interpreter.facts import Expression, Kind
 from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.observations import Seen
+from device_lens.interpreter.omissions import Missed, Omissions, all_missed
 from device_lens.interpreter.scan import bare_name
 
 Sizes = Callable[[ModuleObject], tuple[int | None, int | None]]
 """Bytes of a module's parameters and buffers, and how many parameters it has."""
 MAX_SEEN = 12
 """Observations kept of one expression; more of them make its device unknown."""
-
-
-class Seen:
-    """One observation: the kind and device of a value under a path condition. Of a module `trail`
-    is what was known of its way when it was observed: others may move it later. `failed` tells that
-    it was made after something had failed."""
-
-    __slots__ = ("condition", "device", "failed", "kind", "trail", "value")
-
-    def __init__(
-        self, kind: Kind, device: Any, value: Any, condition: Any, failed: bool = False
-    ) -> None:
-        self.failed = failed
-        self.kind = kind
-        self.device = device
-        self.value = value
-        self.condition = condition
-        self.trail = value.trail if type(value) is ModuleObject else None
 
 
 class Recorder:
@@ -58,11 +40,7 @@ class Recorder:
         self.settled: frozenset[Any] = frozenset()
         self.handling = False
         """Whether what runs is a handler of an exception, or called by one."""
-        self.left_out: dict[Any, Any] = {}
-        """The functions that were not followed for want of steps, or not to their ends (None: a
-        top level), and the condition of that."""
-        self.callers: dict[Any, set[Any]] = {}
-        """The functions that called a function, by nodes; None for a top level."""
+        self.omissions = Omissions()
         self.within: dict[Any, Any] = {}
         """The function of a node that was first seen under a condition."""
         self.seen: dict[Any, list[Seen]] = {}
@@ -115,10 +93,7 @@ class Recorder:
 
     def take(self, other: Recorder) -> None:
         """Takes in what another one has seen since."""
-        for function, condition in other.left_out.items():
-            self.leave_out(function, condition)
-        for callee, callers in other.callers.items():
-            self.callers.setdefault(callee, set()).update(callers)
+        self.omissions.take(other.omissions)
         self.within.update(other.within)
         for node, entries in other.seen.items():
             known = self.seen.get(node)
@@ -129,32 +104,9 @@ class Recorder:
                 for entry in entries:
                     _add(known, entry)
 
-    def call(self, callee: Any, caller: Frame | None) -> None:
-        """A function is called, whether that is followed or not."""
-        function = caller.function if caller is not None else None
-        known = self.callers.setdefault(callee, set())
-        known.add(None if function is None else function.node)
-
-    def leave_out(self, function: Any, condition: Any) -> None:
-        """A call of a function was not followed under a condition."""
-        left_out = disjunction(self.left_out.get(function, False), condition)
-        self.left_out[function] = left_out if depth(left_out) <= MAX_DEPTH else True
-
-    def missed(self, node: Any) -> Any:
-        """The condition under which a node may be evaluated though it was not seen: what leads to
-        its function was left out there."""
-        if not self.left_out:
-            return False
-        missed: Any = False
-        pending = [self.within.get(node)]
-        reached = set(pending)
-        while pending:
-            function = pending.pop()
-            missed = disjunction(missed, self.left_out.get(function, False))
-            new = self.callers.get(function, set()) - reached
-            reached |= new
-            pending += new
-        return missed if depth(missed) <= MAX_DEPTH else True
+    def missed(self, node: Any) -> Missed:
+        """Where a node may be evaluated though it was not seen."""
+        return self.omissions.missed(self.within.get(node))
 
     def expression(self, node: Any, sizes: Sizes | None) -> Expression:
         """The fact of a node that no other recorder has seen."""
@@ -203,10 +155,8 @@ def _shared(node: Any, recorders: list[Recorder], sizes: Sizes | None) -> Expres
     for recorder in recorders:
         for seen in recorder.seen[node]:
             _add(merged, seen)
-    left_out: Any = False
-    for recorder in recorders:
-        left_out = disjunction(left_out, recorder.missed(node))
-    found = _expression(recorders[0].sites[node], merged, sizes, left_out)
+    missed = all_missed(recorder.missed(node) for recorder in recorders)
+    found = _expression(recorders[0].sites[node], merged, sizes, missed)
     recorders[0]._merged[node] = recorders, found
     return found
 
@@ -246,14 +196,7 @@ def _in_common(tensor: Tensor, other: Tensor) -> Tensor:
     return tensor.with_(shape=join_shapes(tensor.shape, other.shape), dtype=dtype)
 
 
-class _Bottom:
-    __slots__ = ()
-
-
-_BOTTOM = _Bottom()
-
-
-def _expression(site: Site, entries: list[Seen], sizes: Sizes | None, left_out: Any) -> Expression:
+def _expression(site: Site, entries: list[Seen], sizes: Sizes | None, missed: Missed) -> Expression:
     kinds = {entry.kind for entry in entries}
     kind = entries[0].kind if len(kinds) == 1 else Kind.CONTAINER
     tensor = _one_tensor(entries)
@@ -261,7 +204,7 @@ def _expression(site: Site, entries: list[Seen], sizes: Sizes | None, left_out: 
     found = Expression(
         site,
         kind,
-        _over_all(entries, left_out),
+        over_all(entries, missed),
         shape=tensor.shape if tensor is not None else None,
         dtype=tensor.dtype if tensor is not None else None,
         trail=trail,
@@ -284,79 +227,6 @@ def _moved_receiver(node: Any) -> str | None:
 
 
 _GIVE_THEMSELVES = frozenset("to cuda cpu xpu half float double bfloat16 train eval".split())
-
-
-def _over_all(entries: list[Seen], left_out: Any) -> DeviceTree:
-    """One tree for all observations: each counts where its condition holds, and where several
-    do they must agree. A module that has no parts (yet) is nowhere and disagrees with none. Where
-    nothing was seen the expression is not evaluated, unless calls were left out there. What is so
-    only after a failure counts where there is nothing else."""
-    tree: Any = _BOTTOM
-    entries = [entry for entry in entries if not entry.failed] or entries
-    placed = [entry for entry in entries if entry.device is not None]
-    for entry in placed or entries:
-        device = entry.device if entry.device is not None else UNKNOWN_DEVICE
-        here = device if entry.condition is True else choose(entry.condition, device, _BOTTOM)
-        tree = here if tree is _BOTTOM else combine(_both, tree, here)
-        if depth(tree) > MAX_DEPTH + 4:
-            tree = _over_named(tree)
-        if depth(tree) > MAX_DEPTH + 4:
-            return UNKNOWN_DEVICE
-    if type(tree) is Guarded and left_out is not False:
-        tree = combine(_filled, tree, choose(left_out, UNKNOWN_DEVICE, _BOTTOM))
-    found: DeviceTree = UNKNOWN_DEVICE if tree is _BOTTOM else _evaluated(tree)
-    return found
-
-
-def _evaluated(tree: Any) -> Any:
-    """The tree where the expression is evaluated. Where that takes one of several flags, they have
-    to agree: none of them is the usual case."""
-    if type(tree) is not Guarded:
-        return tree
-    yes, no = _evaluated(tree.yes), _evaluated(tree.no)
-    if yes is _BOTTOM or no is _BOTTOM:
-        return no if yes is _BOTTOM else yes
-    atom = tree.atom
-    starts = atom.kind == "flag" and _is_idle(tree.yes if atom.default else tree.no)
-    if starts and combine(_is_seen, tree.yes) != combine(_is_seen, tree.no):
-        return combine(_both, yes, no)
-    return yes if yes == no else Guarded(atom, yes, no)
-
-
-def _is_seen(leaf: Any) -> bool:
-    return leaf is not _BOTTOM
-
-
-def _is_idle(tree: Any) -> bool:
-    """Whether nothing is evaluated where flags have their defaults."""
-    if type(tree) is not Guarded:
-        return tree is _BOTTOM
-    sides = (tree.yes, tree.no)
-    if tree.atom.kind == "flag" and tree.atom.default is not None:
-        return _is_idle(sides[0 if tree.atom.default else 1])
-    return all(map(_is_idle, sides))
-
-
-def _filled(leaf: Any, instead: Any) -> Any:
-    return instead if leaf is _BOTTOM else leaf
-
-
-def _over_named(tree: Any) -> Any:
-    """The tree over named atoms alone: what the others tell apart has to agree."""
-    if type(tree) is not Guarded:
-        return tree
-    yes, no = _over_named(tree.yes), _over_named(tree.no)
-    if not tree.atom.named:
-        return combine(_both, yes, no)
-    return choose(Guarded(tree.atom, True, False), yes, no)
-
-
-def _both(left: Any, right: Any) -> Any:
-    if left is _BOTTOM:
-        return right
-    if right is _BOTTOM or left is right:
-        return left
-    return shared(left, right)
 
 
 def _one_tensor(entries: list[Seen]) -> Tensor | None:

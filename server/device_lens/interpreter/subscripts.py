@@ -29,7 +29,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import attributes, calls, imports
+from device_lens.interpreter import attributes, calls, choices, imports
 from device_lens.interpreter.expressions import key_of, put
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import any_of
@@ -126,7 +126,9 @@ def _of_dict(machine: Machine, receiver: DictObject, index: Any) -> Any:
         if receiver.rest is not None:
             return receiver.rest
         return _made_on_demand(machine, receiver, index)
-    found = any_of(tuple(receiver.entries.values()), receiver.rest)
+    found = choices.choice(machine, receiver, index)
+    if found is None:
+        found = any_of(tuple(receiver.entries.values()), receiver.rest)
     return found if found is not None else _made_on_demand(machine, receiver, index)
 
 

@@ -14,6 +14,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.path import ALWAYS
+from device_lens.interpreter.alike import Alikes
 from device_lens.interpreter.budget import Budget
 from device_lens.interpreter.findings import Findings
 from device_lens.interpreter.frames import Frame
@@ -76,6 +77,7 @@ class Unit:
 
     def _begin(self) -> None:
         self.memory = Memory()
+        self.alikes = Alikes()
         self.activations: Counter[Any] = Counter()
         self.spent: Counter[Any] = Counter()
         self.shared: dict[Any, Any] = {}

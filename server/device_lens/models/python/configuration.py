@@ -124,6 +124,8 @@ def _value(call: Call, destination: str, text: str) -> Value:
     converter = call.kwargs.get("type")
     if _is_name(default) and type(converter) in (External, Function):
         default = call.services.invoke(converter, (default,), {})
+    if constant(call.kwargs.get("required")) is True:
+        return Unknown(label)
     if type(default) is Const:
         if isinstance(default.value, int | float) and not isinstance(default.value, bool):
             return default
