@@ -51,14 +51,17 @@ class Function:
 
     `defaults` and `kw_defaults` are values taken where it was defined. `kind` is `function`,
     `static`, `class`, `property`, `cached_property` or `lambda`. `owner` is the class whose body
-    defines it, for `super()`.
+    defines it, for `super()`. `manages` tells that it makes context managers, `kept` are the
+    answers that it gives again, by arguments; None of one that runs each time.
     """
 
     __slots__ = (
         "chunk",
         "defaults",
+        "kept",
         "kind",
         "kw_defaults",
+        "manages",
         "name",
         "namespace",
         "node",
@@ -75,6 +78,8 @@ class Function:
         self.scope = scope
         self.name = name
         self.kind = "function"
+        self.manages = False
+        self.kept: Table | None = None
         self.owner: ClassValue | None = None
         self.defaults: tuple[Any, ...] = ()
         self.kw_defaults: tuple[Any, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from device_lens.domain.guard import undecided
@@ -11,7 +12,7 @@ from device_lens.domain.heap import MISSING, Entries, ListObject, Presences
 from device_lens.domain.join import join_blind
 from device_lens.domain.presence import settle
 from device_lens.domain.values import Const, Unknown
-from device_lens.interpreter import contexts, patterns, reports
+from device_lens.interpreter import contexts, leaving, patterns, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.expressions import text_of
@@ -59,15 +60,18 @@ def _try(machine: Machine, node: ast.Try, frame: Frame) -> int:
     """The body may fail anywhere: a handler starts from the state before it joined with the one
     after it."""
     mark = machine.journal.mark()
+    known = leaving.ways_out(frame) if node.finalbody else []
     frame.try_depth += 1
     flow = machine.execute(node.body, frame)
     if not flow:
         flow = machine.execute(node.orelse, frame)
-    frame.try_depth -= 1
     for handler in node.handlers:
         flow = _handler(machine, handler, frame, flow, mark)
-    after = machine.execute(node.finalbody, frame)
-    return DEAD if flow or after else NEXT
+    frame.try_depth -= 1
+    last = partial(machine.execute, node.finalbody, frame)
+    if known and leaving.finish(machine, frame, known, mark, last) and flow:
+        return DEAD
+    return DEAD if last() or flow else NEXT
 
 
 def _handler(
@@ -100,28 +104,32 @@ def _handler(
 
 
 def _with(machine: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> int:
-    leaving: list[Callable[[], None]] = []
+    leaves: list[Callable[[], None]] = []
     before = dict(machine.globals)
-    ways = [(exits, len(exits)) for exits in _ways_out(frame)]
+    known = leaving.ways_out(frame)
     for item in node.items:
         manager = machine.evaluate(item.context_expr, frame)
         value, leave = contexts.enter(machine, manager, item.context_expr, frame)
-        leaving.append(leave)
+        leaves.append(leave)
         if item.optional_vars is not None:
             assign(machine, item.optional_vars, value, frame, item.context_expr)
     entered = dict(machine.globals)
+    mark = machine.journal.mark()
     flow = machine.execute(node.body, frame)
-    for leave in reversed(leaving):
+    own = [leave for leave in reversed(leaves) if isinstance(leave, contexts.OwnLeave)]
+    if own:
+
+        def end() -> int:
+            for leave in own:
+                leave()
+            return NEXT
+
+        leaving.finish(machine, frame, known, mark, end)
+    for leave in reversed(leaves):
         leave()
-    for exits, known in ways:
-        _put_back(machine, before, entered, exits[known:])
+    for exits, _, count in known:
+        _put_back(machine, before, entered, exits[count:])
     return flow
-
-
-def _ways_out(frame: Frame) -> list[list[Exit]]:
-    """What leaves the activation, and each of its loops that runs."""
-    loops = (ways for loop in frame.loops for ways in (loop.breaks, loop.continues))
-    return [frame.exits, *loops]
 
 
 def _put_back(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
@@ -11,7 +12,7 @@ from device_lens.domain.device import UNKNOWN_DEVICE, widen_device
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import DeviceValue, External, Unknown
-from device_lens.interpreter import calls, effects, reports
+from device_lens.interpreter import calls, effects, reports, suspended
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
@@ -38,6 +39,18 @@ def _nothing() -> None:
     return None
 
 
+class OwnLeave:
+    """The end of a block whose manager is of a class of the program: it may do anything."""
+
+    __slots__ = ("run",)
+
+    def __init__(self, run: Callable[[], Any]) -> None:
+        self.run = run
+
+    def __call__(self) -> None:
+        self.run()
+
+
 def enter(machine: Machine, manager: Any, expression: ast.expr, frame: Frame) -> tuple[Any, Leave]:
     """What `as` binds, and what to do when the block ends."""
     if type(manager) is Guarded:
@@ -49,6 +62,9 @@ def enter(machine: Machine, manager: Any, expression: ast.expr, frame: Frame) ->
     if type(manager) is ListObject and manager.kind == "generator":
         from device_lens.interpreter.branches import yielded
 
+        ends = suspended.enter(machine, manager)
+        if ends is not None:
+            return yielded(manager), OwnLeave(ends)
         effects.moved_around(machine, manager.site, _given(machine, expression, frame))
         return yielded(manager), _nothing
     if isinstance(manager, Instance) and type(manager.cls) is ClassValue:
@@ -179,13 +195,11 @@ def _enter_own(
     if isinstance(entering, Function):
         value = calls.call(machine, BoundMethod(manager, entering), (), {}, expression, frame)
     leaving = manager.cls.lookup("__exit__")
-
-    def leave() -> None:
-        if isinstance(leaving, Function):
-            nothing = (Unknown(), Unknown(), Unknown())
-            calls.call(machine, BoundMethod(manager, leaving), nothing, {}, expression, frame)
-
-    return value, leave
+    if not isinstance(leaving, Function):
+        return value, _nothing
+    nothing = (Unknown(), Unknown(), Unknown())
+    method = BoundMethod(manager, leaving)
+    return value, OwnLeave(partial(calls.call, machine, method, nothing, {}, expression, frame))
 
 
 def _set_grad(machine: Machine, switch: Instance) -> Leave:

@@ -7,9 +7,9 @@ from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import MISSING, Instance
+from device_lens.domain.heap import MISSING, Entries, Instance
 from device_lens.domain.values import Const, External, Partial, Unknown
-from device_lens.interpreter import calls
+from device_lens.interpreter import calls, kept_answers, suspended
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
@@ -51,6 +51,7 @@ def apply(machine: Machine, decorator: ast.expr, value: Any, node: Any, frame: F
     if type(wrapper) is External and wrapper.name in _KINDS and type(value) is Function:
         value.kind = _KINDS[wrapper.name]
         return value
+    _note(machine, wrapper, decorator, value, frame)
     if type(wrapper) is External and wrapper.name in _DISPATCHERS:
         return Unknown(node.name)
     if type(wrapper) in _WRAPPERS:
@@ -61,6 +62,18 @@ def apply(machine: Machine, decorator: ast.expr, value: Any, node: Any, frame: F
         if type(found) is Function or type(found) is Partial:
             return found
     return value
+
+
+def _note(machine: Machine, wrapper: Any, decorator: ast.expr, value: Any, frame: Frame) -> None:
+    """Keeps with a function what a decorator makes of its calls, if it leaves the function."""
+    if isinstance(decorator, ast.Call) and isinstance(decorator.func, ast.Name | ast.Attribute):
+        wrapper = machine.evaluate(decorator.func, frame)
+    if type(wrapper) is not External or type(value) is not Function:
+        return
+    if wrapper.name in kept_answers.KEEPING:
+        value.kept = Entries()
+    elif wrapper.name in suspended.MANAGING:
+        value.manages = True
 
 
 def apply_to_class(

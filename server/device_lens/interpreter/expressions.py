@@ -21,7 +21,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import attributes, calls, imports, intrinsics, reports
+from device_lens.interpreter import attributes, calls, imports, intrinsics, reports, suspended
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.enumerations import is_member
@@ -312,6 +312,7 @@ def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Any:
     value = NONE if node.value is None else machine.evaluate(node.value, frame)
     if frame.yields is not None:
         frame.yields.append((value, _at_most(frame)))
+        suspended.keep(machine, frame)
     return Unknown("the value sent")
 
 

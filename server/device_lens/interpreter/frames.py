@@ -80,6 +80,7 @@ class Frame:
         "statement",
         "top",
         "try_depth",
+        "waits",
         "yields",
     )
 
@@ -108,4 +109,5 @@ class Frame:
         self.statement: Any = None
         self.top: TopLevel | None = None
         self.yields: list[Any] | None = None
+        self.waits: list[Exit] = []
         self.call_site: Any = None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import partial
 from typing import Any
 
 from device_lens.domain.code import Function, Scope
@@ -11,7 +12,7 @@ from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, m
 from device_lens.domain.join import join_blind
 from device_lens.domain.path import Path
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
-from device_lens.interpreter import effects, reports, scan
+from device_lens.interpreter import effects, kept_answers, reports, scan, suspended
 from device_lens.interpreter.alike import likeness
 from device_lens.interpreter.annotations import of_host
 from device_lens.interpreter.budget import Exhausted
@@ -30,6 +31,21 @@ def invoke(
     complete: bool = True,
 ) -> Any:
     """Calls `function`; past the bounds of depth and recursion the answer is unknown."""
+    if function.kept is not None and caller is not None and complete:
+        call = partial(_run_or_recall, machine, function, args, kwargs, node, caller)
+        return kept_answers.answer(machine, function.kept, args, kwargs, caller, call)
+    return _run_or_recall(machine, function, args, kwargs, node, caller, complete)
+
+
+def _run_or_recall(
+    machine: Machine,
+    function: Function,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    caller: Frame | None,
+    complete: bool = True,
+) -> Any:
     omissions = machine.recorder.omissions
     omissions.call(function.node, caller and caller.function and caller.function.node)
     if not _may_enter(machine, function):
@@ -209,7 +225,9 @@ def _result(machine: Machine, frame: Frame, alive: bool, base: Path) -> Any:
     if not frame.raised:
         machine.path = base
     if frame.yields is not None:
-        return _generator(frame)
+        generator = _generator(frame)
+        suspended.suspend(machine, frame, generator)
+        return generator
     if not paths:
         return Unknown()
     values, ways = [path[1] for path in paths], [path[0] for path in paths]

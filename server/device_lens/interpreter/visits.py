@@ -181,6 +181,7 @@ def copied(frame: Frame, copies: dict[int, Frame]) -> Frame:
             loop.breaks, loop.continues, loop.mark = [], [], 0
         found.exits, found.entry_mark = [], 0
         found.yields = None if frame.yields is None else []
+        found.waits = []
         if frame.parent is not None:
             found.parent = copied(frame.parent, copies)
     return found
