@@ -27,6 +27,7 @@ from device_lens.interpreter import (
 )
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine, with_active
+from device_lens.interpreter.picks import picking
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, constant, tensor_of
 from device_lens.models.torch import module as torch_module
@@ -125,12 +126,13 @@ def _call_tree(
     if NONE in (tree.yes, tree.no):
         kept = tree.no if tree.yes == NONE else tree.yes
         return call(machine, kept, args, kwargs, node, frame, complete)
-    return machine.choose(
-        Guarded(tree.atom, True, False),
-        frame,
-        lambda: call(machine, tree.yes, args, kwargs, node, frame, complete),
-        lambda: call(machine, tree.no, args, kwargs, node, frame, complete),
-    )
+    with picking(machine, tree.atom):
+        return machine.choose(
+            Guarded(tree.atom, True, False),
+            frame,
+            lambda: call(machine, tree.yes, args, kwargs, node, frame, complete),
+            lambda: call(machine, tree.no, args, kwargs, node, frame, complete),
+        )
 
 
 def call_external(

@@ -46,8 +46,9 @@ def conflict(
     wants_cpu: bool,
 ) -> None:
     """Writes a conflict down, unless a test expects an error, or it rests on a condition without
-    words, on there being no accelerator, or on two that no machine has."""
-    if machine.globals["expecting"]:
+    words, on there being no accelerator, or on two that no machine has, or in what was picked by a
+    condition that another one may exclude."""
+    if machine.globals["expecting"] or machine.pick.is_doubtful:
         return
     if places.without_accelerator(literals) or not all(atom.named for atom, _ in literals):
         return

@@ -40,6 +40,7 @@ from device_lens.interpreter.merging import (
     join_in,
     join_presences,
 )
+from device_lens.interpreter.picks import Pick
 from device_lens.interpreter.protocol import ForeignClass, Workspace
 from device_lens.interpreter.services import ModelServices
 from device_lens.interpreter.unit import Unit
@@ -82,6 +83,7 @@ class Machine(ModelServices):
         self.premises: set[Atom] = set()
         """The atoms of what the path has decided since the innermost call began."""
         self.errors: list[Exception] = []
+        self.pick = Pick()
         self.making: list[Any] = []
         """Classes that a metaclass of the program's is at work on, innermost last."""
 
