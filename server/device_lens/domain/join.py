@@ -51,7 +51,7 @@ MAX_VALUE_DEPTH = 4
 MAX_USUAL_DEPTH = 8
 """The same where only the usual case of each is told apart from the others: there is one leaf more
 than there are conditions."""
-MOST_FOLLOWED = 12
+MOST_FOLLOWED = 10
 """Leaves of a tree that is as deep: a few of many, which long chains of conditions tell apart."""
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 DEPTH = 3
 """Objects within objects whose parts are compared."""
-MOST_KINDS = 6
+MOST_KINDS = 2
 """Calls that are followed though their function was followed often enough, since none alike was."""
 
 
