@@ -16,7 +16,7 @@ Exit = tuple[Any, Any, Delta | None]
 
 class LoopRecord:
     """A loop that is being run. `breaks` and `continues` are the paths that left its body, `left`
-    the former with the mark at which the pass began that each was in;
+    the former with the mark at which the pass began that each was in; `start` is that of the loop;
     `repeats` tells that a pass may stand for any number of them, `many` that the text of the body
     decides whether it runs for each item, `ends` that it may end without a `break`."""
 
@@ -32,10 +32,13 @@ class LoopRecord:
         "node",
         "repeats",
         "sights",
+        "start",
         "trip_count",
     )
 
-    def __init__(self, node: Any, chunk: Any, trip_count: int | None, hot: bool) -> None:
+    def __init__(
+        self, node: Any, chunk: Any, trip_count: int | None, hot: bool, start: int = 0
+    ) -> None:
         self.node = node
         self.chunk = chunk
         self.trip_count = trip_count
@@ -44,6 +47,7 @@ class LoopRecord:
         self.many = False
         self.ends = True
         self.mark = 0
+        self.start = start
         self.breaks: list[Exit] = []
         self.left: list[tuple[int, Exit]] = []
         self.continues: list[Exit] = []

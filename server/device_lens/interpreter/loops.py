@@ -17,6 +17,7 @@ from device_lens.domain.values import Const, TupleValue, Unknown
 from device_lens.interpreter import item_effects, reports, scan
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
+from device_lens.interpreter.draws import drawn
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.iteration import (
     MAX_KEYS,
@@ -28,7 +29,6 @@ from device_lens.interpreter.iteration import (
 )
 from device_lens.interpreter.live import Live, use_up
 from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
-from device_lens.models.torch.copying import fresh
 
 MAX_PASSES = 4
 """Passes over a body before what still changes is given up."""
@@ -42,14 +42,15 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     live = Live(machine, node, iterable, frame)
     items, rest = live.started
     reports.iterated(machine, node, iterable, frame)
-    record = LoopRecord(
-        node, frame.chunk, trip_count(items, rest, iterable), _is_hot(node.iter, iterable, rest)
-    )
+    count, hot = trip_count(items, rest, iterable), _is_hot(node.iter, iterable, rest)
+    record = LoopRecord(node, frame.chunk, count, hot, machine.journal.mark())
     if not items and rest is None:
         return machine.execute(node.orelse, frame)
 
+    since = frame.loops[0].start if frame.loops else record.start
+
     def bind(value: Any) -> Callable[[], None]:
-        return lambda: assign(machine, node.target, fresh(value), frame, node.iter)
+        return lambda: assign(machine, node.target, drawn(machine, value, since), frame, node.iter)
 
     record.many = len(items) > MAX_UNROLLED or (rest is not None and bool(items))
     changes = record.many and item_effects.changes_items(node, node.target, node.body, items)
@@ -113,7 +114,7 @@ _WAYS_OUT = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield)
 
 
 def _while(machine: Machine, node: ast.While, frame: Frame) -> int:
-    record = LoopRecord(node, frame.chunk, None, True)
+    record = LoopRecord(node, frame.chunk, None, True, machine.journal.mark())
     frame.loops.append(record)  # the test runs in each iteration, as the body does
     try:
         value = machine.evaluate(node.test, frame)

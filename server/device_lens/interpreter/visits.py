@@ -178,7 +178,7 @@ def copied(frame: Frame, copies: dict[int, Frame]) -> Frame:
         found = copies[id(frame)] = copy(frame)
         found.loops = [copy(loop) for loop in frame.loops]
         for loop in found.loops:
-            loop.breaks, loop.continues, loop.mark = [], [], 0
+            loop.breaks, loop.continues, loop.mark, loop.start = [], [], 0, 0
         found.exits, found.entry_mark = [], 0
         found.yields = None if frame.yields is None else []
         found.waits = []
