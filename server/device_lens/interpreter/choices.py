@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.guard import choose, undecided
-from device_lens.domain.heap import DictObject, ModuleObject
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject
 from device_lens.domain.join import similar
-from device_lens.domain.values import BoundExternal, External, Partial, Unknown
+from device_lens.domain.values import BoundExternal, External, Partial, TupleValue, Unknown
 from device_lens.interpreter.conditions import opaque
 from device_lens.models import registry
 
@@ -53,7 +53,11 @@ def choice(machine: Machine, table: DictObject, index: Any) -> Any:
 
 
 def _is_told_apart(value: Any) -> bool:
+    """Whether what is done with a value may be something else than with its neighbours: code, a
+    module, or a row of a table that holds one."""
     kind = type(value)
+    if kind is TupleValue or (kind is ListObject and value.rest is None):
+        return any(map(_is_told_apart, value.items))
     if kind is External:
         return registry.names_code(value.name)
     return kind is ModuleObject or kind in _CODE
