@@ -21,7 +21,6 @@ from device_lens.domain.values import Tensor
 from device_lens.interpreter import cuda_facts, places
 from device_lens.interpreter.container_parts import kept_in
 from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
-from device_lens.interpreter.findings import rank
 from device_lens.interpreter.part_facts import OwnPart, own_part
 from device_lens.models.call import tensor_of
 from device_lens.models.torch.availability import TEXTS, assumed_accelerator, availability
@@ -75,14 +74,8 @@ def conflict(
         stray.origin = _of_container(machine, stray, other) or stray.origin
     if certainty is Certainty.SURE:
         _forget_written(machine, node, frame)
-    key = node
-    known = machine.findings.conflicts.get(key)
-    if known is not None and _is_another(known.stray.origin, stray.origin):
-        key = node, stray.origin.site.node
-        known = machine.findings.conflicts.get(key)
-        if certainty is Certainty.POSSIBLE:
-            return
-    if known is not None and rank(known.certainty) <= rank(certainty):
+    key = machine.findings.place_of(node, stray.origin, certainty)
+    if key is None:
         return
     machine.findings.conflicts[key] = Conflict(
         machine.site(node, frame),
@@ -96,11 +89,6 @@ def conflict(
         wants_cpu=wants_cpu,
         call_chain=_call_chain(machine, frame),
     )
-
-
-def _is_another(known: Origin, origin: Origin) -> bool:
-    """Whether two strays of one operation come from two factories: each is to be told of."""
-    return known.kind == origin.kind == "factory" and known.site.node is not origin.site.node
 
 
 def _forget_written(machine: Machine, node: Any, frame: Frame) -> None:

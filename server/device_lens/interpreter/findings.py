@@ -13,6 +13,7 @@ from device_lens.interpreter.facts import (
     Certainty,
     Conflict,
     FileFacts,
+    Origin,
     Skipped,
     Synchronization,
     Transfer,
@@ -64,10 +65,11 @@ class Findings:
         for transfer in other.transfers.values():
             self.keep(copy(transfer))
         self.doubtful |= other.doubtful
-        for node, conflict in other.conflicts.items():
-            known = self.conflicts.get(node)
-            if known is None or rank(conflict.certainty) < rank(known.certainty):
-                self.conflicts[node] = conflict
+        for conflict in other.conflicts.values():
+            origin = conflict.stray.origin
+            place = self.place_of(conflict.site.node, origin, conflict.certainty)
+            if place is not None:
+                self.conflicts[place] = conflict
         for node, waiting in other.synchronizations.items():
             self.synchronizations.setdefault(node, waiting)
         for key, fact in other.others.items():
@@ -79,6 +81,19 @@ class Findings:
         if len(self.skipped) < MAX_SKIPPED:
             for skipped in other.skipped.values():
                 self.skip(skipped)
+
+    def place_of(self, node: Any, origin: Origin, certainty: Certainty) -> Any:
+        """Where a conflict at a node is to be kept, whose stray has an origin: each factory is told
+        of. None where it says no more than what is known."""
+        place = node
+        known = self.conflicts.get(place)
+        if known is not None and _is_another(known.stray.origin, origin):
+            if certainty is Certainty.POSSIBLE:
+                return None
+            place = node, origin.site.node
+            known = self.conflicts.get(place)
+        sure = known is not None and rank(known.certainty) <= rank(certainty)
+        return None if sure else place
 
     def lineages(self) -> Iterator[object]:
         """Those of the chunks in which facts stand."""
@@ -109,6 +124,11 @@ class Findings:
         for skipped in self.skipped.values():
             if skipped.site.path in files:
                 files[skipped.site.path].skipped.append(skipped)
+
+
+def _is_another(known: Origin, origin: Origin) -> bool:
+    """Whether two strays of one operation come from two factories."""
+    return known.kind == origin.kind == "factory" and known.site.node is not origin.site.node
 
 
 def rank(certainty: Certainty) -> int:

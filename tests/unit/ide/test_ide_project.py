@@ -238,3 +238,14 @@ def test_an_analysis_that_is_late_keeps_what_has_run(tmp_path: Path) -> None:
     assert str(tmp_path / "net.py") in whole.all_facts
     with pytest.raises(Cancelled):
         found.analyse_in_time(path, Snapshot(), lambda: True, lambda: False)
+
+
+def test_each_factory_that_meets_an_operation_is_kept_when_a_cell_is_added(tmp_path: Path) -> None:
+    head = "import torch\nfrom torch import nn\n\n\ndef answer(net, x):\n    return net(x)\n"
+    call = "net = nn.Linear(3, 3).cuda()\nanswer(net, torch.zeros(2, 3))\n"
+    path, store, found = str(tmp_path / "book.ipynb"), FileStore(), project(tmp_path)
+    for version, cells in enumerate(([head, call], [head, call, call])):
+        store.put_notebook(path, version, cells)
+        edited = found.analyse(path, store.snapshot())
+    anew = project(tmp_path).analyse(path, store.snapshot())
+    assert len(edited.facts.conflicts) == len(anew.facts.conflicts) == 2
