@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, same_everywhere
-from device_lens.domain.guard import leaves
+from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import MISSING, Instance, ModuleObject, Parameter, Table
+from device_lens.domain.join import join
+from device_lens.domain.presence import presence
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import (
     NONE,
@@ -61,12 +63,15 @@ REPLACED = "<replaced>"
 
 
 def get_attribute(services: Services, module: ModuleObject, name: str) -> Value | None:
-    """What the module's registries and plain attributes hold under `name`; None: nothing."""
-    for table in (module.parameters, module.buffers, module.modules, module.fields):
+    """What the module's registries and plain attributes hold under `name`; None: nothing. Where a
+    condition decides whether it is a plain one, both count."""
+    plain = module.fields.get(name, MISSING)
+    for table in (module.parameters, module.buffers, module.modules):
         found = table.get(name, MISSING)
         if found is not MISSING:
-            return found
-    return None
+            there = False if plain is MISSING else presence(module.fields, name)
+            return join(there, plain, found) if type(there) is Guarded else found
+    return None if plain is MISSING else plain
 
 
 def opaque_attribute(module: ModuleObject, name: str) -> Value:
