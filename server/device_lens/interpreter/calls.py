@@ -76,10 +76,10 @@ def call(
     machine.budget.checkpoint()
     kind = type(function)
     if kind is Function:
-        return _call_function(machine, function, args, kwargs, node, frame, complete)
+        return functions.invoke(machine, function, args, kwargs, node, frame, complete)
     if kind is BoundMethod:
         bound = (function.receiver, *args)
-        return _call_function(machine, function.function, bound, kwargs, node, frame, complete)
+        return functions.invoke(machine, function.function, bound, kwargs, node, frame, complete)
     if kind is External:
         return call_external(machine, function, args, kwargs, node, frame, complete)
     if kind is BoundExternal:
@@ -100,18 +100,6 @@ def call(
     if kind is Guarded:
         return _call_tree(machine, function, args, kwargs, node, frame, complete)
     return _call_unknown(machine, function, args, kwargs, node, frame)
-
-
-def _call_function(
-    machine: Machine,
-    function: Function,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    node: Any,
-    frame: Frame,
-    complete: bool,
-) -> Any:
-    return functions.invoke(machine, function, args, kwargs, node, frame, complete)
 
 
 def _call_tree(
@@ -280,7 +268,7 @@ def _forward(
             found = module.cls.lookup(name)
             if type(found) is Function:
                 own = (module, *args)
-                return _call_function(machine, found, own, kwargs, node, frame, complete)
+                return functions.invoke(machine, found, own, kwargs, node, frame, complete)
             if found is not None:
                 return call(machine, found, args, kwargs, node, frame, complete)
     if "forward" in module.fields:
@@ -311,7 +299,7 @@ def call_special(
     found = receiver.cls.lookup(name)
     if type(found) is not Function:
         return None
-    return _call_function(machine, found, (receiver, *args), kwargs or {}, node, frame, True)
+    return functions.invoke(machine, found, (receiver, *args), kwargs or {}, node, frame, True)
 
 
 def _call_external_instance(
