@@ -7,7 +7,7 @@ A *condition* is a tree whose leaves are `True` and `False`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from itertools import count
 from typing import Any
@@ -105,7 +105,7 @@ class Guarded:
     """A decision: `yes` where `atom` holds, else `no`. `depth` counts the atoms on its longest
     path, `size` its leaves; it is a condition where all leaves are truth values."""
 
-    __slots__ = ("_hash", "atom", "depth", "is_condition", "no", "size", "yes")
+    __slots__ = ("_atoms", "_hash", "atom", "depth", "is_condition", "no", "size", "yes")
 
     def __init__(self, atom: Atom, yes: Any, no: Any) -> None:
         self.atom = atom
@@ -125,6 +125,7 @@ class Guarded:
         self.size: int = size + more
         self.is_condition: bool = so_far
         self._hash: int | None = None
+        self._atoms: frozenset[Atom] | None = None
 
     def __eq__(self, other: object) -> bool:
         if self is other:
@@ -163,6 +164,9 @@ def node(atom: Atom, yes: Any, no: Any) -> Any:
     """A reduced node; `atom` must precede every atom of `yes` and `no`."""
     if yes is no:
         return yes
+    left = yes is True or yes is False or (type(yes) is Guarded and yes.is_condition)
+    if not left or not (no is True or no is False or (type(no) is Guarded and no.is_condition)):
+        return yes if yes == no else Guarded(atom, yes, no)
     key = (id(atom), id(yes), id(no))
     found = _NODES.get(key)
     if found is not None:
@@ -170,10 +174,9 @@ def node(atom: Atom, yes: Any, no: Any) -> Any:
     if yes == no:
         return yes
     made = Guarded(atom, yes, no)
-    if made.is_condition:
-        if len(_NODES) >= MOST_SHARED_NODES:
-            _NODES.clear()
-        _NODES[key] = made
+    if len(_NODES) >= MOST_SHARED_NODES:
+        _NODES.clear()
+    _NODES[key] = made
     return made
 
 
@@ -191,7 +194,14 @@ def assume_all(tree: Any, literals: Literals) -> Any:
     """`tree` where every literal holds."""
     if type(tree) is not Guarded or not literals:
         return tree
-    return _assumed(tree, dict(literals))
+    return assume_known(tree, dict(literals))
+
+
+def assume_known(tree: Any, known: dict[Atom, bool]) -> Any:
+    """`tree` where every one of some atoms has its value."""
+    if type(tree) is not Guarded or known.keys().isdisjoint(atom_set(tree)):
+        return tree
+    return _assumed(tree, known)
 
 
 def _assumed(tree: Any, known: dict[Atom, bool]) -> Any:
@@ -207,21 +217,31 @@ def _assumed(tree: Any, known: dict[Atom, bool]) -> Any:
 def combine(function: Callable[..., Any], *trees: Any) -> Any:
     """`function` applied leaf by leaf over trees, keeping their correlations. It may itself give a
     tree."""
+    if len(trees) == 1:
+        return _mapped(function, trees[0])
     first: Atom | None = None
     for tree in trees:
         if type(tree) is Guarded and (first is None or tree.atom.order < first.order):
             first = tree.atom
     if first is None:
         return function(*trees)
-    if len(trees) == 1:
-        yes = combine(function, trees[0].yes)
-        no = combine(function, trees[0].no)
-    else:
-        yes = combine(function, *[assume(t, first, True) for t in trees])
-        no = combine(function, *[assume(t, first, False) for t in trees])
-    if _precedes(yes, first) or _precedes(no, first):
-        return choose(Guarded(first, True, False), yes, no)
-    return node(first, yes, no)
+    yes = combine(function, *[side(t, first, True) for t in trees])
+    no = combine(function, *[side(t, first, False) for t in trees])
+    return _decided(first, yes, no)
+
+
+def _mapped(function: Callable[..., Any], tree: Any) -> Any:
+    if type(tree) is not Guarded:
+        return function(tree)
+    yes, no = _mapped(function, tree.yes), _mapped(function, tree.no)
+    return _decided(tree.atom, yes, no)
+
+
+def _decided(atom: Atom, yes: Any, no: Any) -> Any:
+    """A node over trees that leaf functions made, whose atoms may precede its own."""
+    if _precedes(yes, atom) or _precedes(no, atom):
+        return choose(Guarded(atom, True, False), yes, no)
+    return node(atom, yes, no)
 
 
 def _precedes(tree: Any, atom: Atom) -> bool:
@@ -240,6 +260,9 @@ def choose(condition: Any, yes: Any, no: Any) -> Any:
         return yes if condition else no
     if yes is no:
         return yes
+    if type(yes) is not Guarded and type(no) is not Guarded and condition.depth == 1:
+        first = condition.atom
+        return node(first, yes, no) if condition.yes is True else node(first, no, yes)
     first = condition.atom
     if type(yes) is Guarded and yes.atom.order < first.order:
         first = yes.atom
@@ -273,25 +296,39 @@ def cases(tree: Any) -> Iterator[tuple[Literals, Any]]:
             yield ((tree.atom, value), *literals), leaf
 
 
-def leaves(tree: Any) -> Iterator[Any]:
+def leaves(tree: Any) -> Sequence[Any]:
+    """What a tree decides between, a leaf as often as it stands in it."""
     if type(tree) is not Guarded:
-        yield tree
-        return
-    yield from leaves(tree.yes)
-    yield from leaves(tree.no)
+        return (tree,)
+    found: list[Any] = []
+    pending = [tree.no, tree.yes]
+    while pending:
+        part = pending.pop()
+        if type(part) is Guarded:
+            pending += part.no, part.yes
+        else:
+            found.append(part)
+    return found
+
+
+def atom_set(tree: Any) -> frozenset[Atom]:
+    """The atoms of a tree."""
+    if type(tree) is not Guarded:
+        return _NO_ATOMS
+    found = tree._atoms
+    if found is None:
+        yes, no = atom_set(tree.yes), atom_set(tree.no)
+        found = tree._atoms = frozenset((tree.atom,)) | yes | no
+    return found
+
+
+_NO_ATOMS: frozenset[Atom] = frozenset()
 
 
 def atoms(tree: Any) -> list[Atom]:
     """The atoms of a tree, in the order in which they came up: what is made anew for each of them
     comes up in that order too."""
-    found: set[Atom] = set()
-    pending = [tree]
-    while pending:
-        part = pending.pop()
-        if type(part) is Guarded:
-            found.add(part.atom)
-            pending += part.yes, part.no
-    return sorted(found, key=came_up)
+    return sorted(atom_set(tree), key=came_up)
 
 
 def came_up(atom: Atom) -> int:

@@ -25,6 +25,8 @@ from device_lens.domain.guard import (
     Guarded,
     Literals,
     assume_all,
+    assume_known,
+    atom_set,
     atoms,
     choose,
     depth,
@@ -48,12 +50,27 @@ class Path:
     """`named` is a condition over named atoms; `literals` are the atoms of any kind that are
     decided; `mixed` are conditions over named and other atoms of which the two do not tell all."""
 
-    __slots__ = ("literals", "mixed", "named")
+    __slots__ = ("_known", "literals", "mixed", "named")
 
     def __init__(self, named: Any, literals: Literals, mixed: tuple[Any, ...] = ()) -> None:
         self.named = named
         self.literals = literals
         self.mixed = mixed
+        self._known: dict[Atom, bool] | None = None
+
+    @property
+    def known(self) -> dict[Atom, bool]:
+        """The literals, by their atoms."""
+        found = self._known
+        if found is None:
+            found = self._known = dict(self.literals)
+        return found
+
+    def left_of(self, tree: Any) -> Any:
+        """What is left of a tree where the literals hold."""
+        if type(tree) is not Guarded or not self.literals:
+            return tree
+        return assume_known(tree, self.known)
 
     def assume(self, condition: Any) -> Path:
         """This path where `condition` holds too."""
@@ -64,7 +81,7 @@ class Path:
         named = conjunction(self.named, without_unnamed(condition))
         if depth(named) > MAX_NAMED_DEPTH:
             named = self.named
-        known = dict(self.literals)
+        known = dict(self.known)
         known.update(forced(condition))
         if type(named) is Guarded:
             known.update(forced(named))
@@ -88,13 +105,13 @@ class Path:
         """`condition` as far as this path does not settle it."""
         if type(condition) is not Guarded:
             return condition
-        condition = assume_all(condition, self.literals)
-        if type(condition) is Guarded and type(self.named) is Guarded:
-            if exclude(self.named, condition):
-                return False
-            if implies(self.named, condition):
-                return True
-        for known in self.mixed if type(condition) is Guarded else ():
+        condition = self.left_of(condition)
+        if type(condition) is not Guarded:
+            return condition
+        asked = atom_set(condition)
+        for known in (self.named, *self.mixed):
+            if type(known) is not Guarded or asked.isdisjoint(atom_set(known)):
+                continue  # neither tells anything of the other
             if exclude(known, condition):
                 return False
             if implies(known, condition):
@@ -108,14 +125,14 @@ class Path:
         mixed = self.mixed and tuple(each for each in self.mixed if each in other.mixed)
         if not self.literals or not other.literals:
             return Path(disjunction(self.named, other.named), (), mixed)
-        common = set(self.literals) & set(other.literals)
-        kept = tuple(literal for literal in self.literals if literal in common)
+        others = other.known
+        kept = tuple(each for each in self.literals if others.get(each[0]) is each[1])
         return Path(disjunction(self.named, other.named), kept, mixed)
 
     def excludes(self, other: Path) -> bool:
         """Whether the two cannot be the same run."""
-        known = dict(other.literals)
-        if any(known.get(atom, value) != value for atom, value in self.literals):
+        known = other.known
+        if any(known.get(atom, value) is not value for atom, value in self.literals):
             return True
         if exclude(self.named, other.named):
             return True
@@ -126,13 +143,11 @@ class Path:
         if any(exclude(mine, theirs) for mine in self.mixed for theirs in other.mixed):
             return True
         sides = ((self, other), (other, self))
-        return any(
-            assume_all(each, path.literals) is False for path, kin in sides for each in kin.mixed
-        )
+        return any(path.left_of(each) is False for path, kin in sides for each in kin.mixed)
 
     def condition(self, base: Path) -> Any:
         """What sets this path apart from others that start at `base`, as a condition."""
-        before = dict(base.literals)
+        before = base.known
         new = [each for each in self.literals if each[0] not in before and not each[0].named]
         literals: Any = True
         for atom, value in sorted(new, key=_order, reverse=True):

@@ -7,13 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from device_lens.domain.guard import undecided
-from device_lens.domain.heap import MISSING, ListObject, Presences
-from device_lens.domain.join import flatten, join_all, join_blind, similar, with_common_sizes
+from device_lens.domain.heap import moment
 from device_lens.domain.journal import Delta
-from device_lens.domain.kinds import gathered, kinds
+from device_lens.domain.kinds import kinds
 from device_lens.domain.path import Path
-from device_lens.domain.presence import either, kept_in, presence, presence_in, settle
-from device_lens.domain.values import Const, TupleValue, Unknown
+from device_lens.domain.values import Const, TupleValue
 from device_lens.interpreter import item_effects, reports, scan
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
@@ -29,6 +27,15 @@ from device_lens.interpreter.iteration import (
 )
 from device_lens.interpreter.live import Live, use_up
 from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
+from device_lens.interpreter.passes import (
+    carried_by,
+    give_up,
+    join_state,
+    let_grow,
+    seen_later,
+    settled,
+    stop_counting,
+)
 
 MAX_PASSES = 4
 """Passes over a body before what still changes is given up."""
@@ -201,7 +208,7 @@ def _repeat(
     over: list[int] = []
     binders = first
     for number in range(MAX_PASSES):
-        before = machine.journal.mark()
+        before, since = machine.journal.mark(), moment()
         if number > 1 and _may_end(record, number - 1):
             ends.append(machine.journal.changes_at(start, over[-2]))
         if any(_pass(machine, record, body, frame, bind, path) for bind in binders):
@@ -209,13 +216,15 @@ def _repeat(
             break
         over.append(machine.journal.mark())
         if not number:
-            if not _stop_counting(machine, before) and steady and _settled(machine, before):
+            carried = carried_by(machine, record.node, frame)
+            seen = seen_later(machine, before, since, frame, carried)
+            open_now = stop_counting(machine, seen), let_grow(machine, seen)
+            if not any(open_now) and steady and settled(seen):
                 break
-            _let_grow(machine, before)
-        elif _settled(machine, before):
+        elif settled(seen_later(machine, before, since, frame, None)):
             break
         if number == MAX_PASSES - 2:
-            _give_up(machine, before)
+            give_up(machine, before)
         binders = more
     if not alive and over and _may_end(record, len(over)):
         ends.append(machine.journal.changes_at(start, over[-1]))
@@ -240,7 +249,7 @@ def _with_ends(machine: Machine, start: int, ends: list[Delta], path: Path, flow
         machine.apply(ends[0])
     machine.path = machine.path.meet(path)
     for changes in ends[1 if flow else 0 :]:
-        _join_state(machine, start, changes)
+        join_state(machine, start, changes)
     return NEXT
 
 
@@ -287,104 +296,8 @@ def _after(machine: Machine, record: LoopRecord, alive: bool) -> int:
         return DEAD
     for mark, (path, _, changes) in early:
         machine.path = machine.path.meet(path)
-        _join_state(machine, mark, changes or {})
+        join_state(machine, mark, changes or {})
     return NEXT
-
-
-def _settled(machine: Machine, mark: int) -> bool:
-    """Whether a pass left everything as it found it, as far as devices go."""
-    for table, key, old in machine.journal.value_at(mark).values():
-        new = table.get(key, MISSING)
-        if type(table) is not Presences and not _alike(old, new):
-            return False
-    return True
-
-
-def _alike(old: Any, new: Any) -> bool:
-    if isinstance(old, tuple) and isinstance(new, tuple):
-        return _alike_items(old, new)
-    return similar(flatten(old), flatten(new))
-
-
-def _alike_items(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
-    """A list that grew by items like those that it has says nothing new."""
-    known = old[-1:] or new[:1]
-    return all(similar(flatten(item), flatten(known[0])) for item in new[len(old) :])
-
-
-def _let_grow(machine: Machine, mark: int) -> None:
-    """Lists that a pass made longer are longer still after the next: how long is not known."""
-    for table, key, old in list(machine.journal.value_at(mark).values()):
-        new = table.get(key, MISSING)
-        if key != "items" or type(old) is not tuple or type(new) is not tuple:
-            continue
-        if len(new) > len(old):
-            rest = table.get("rest")
-            joined = gathered(new[len(old) :], rest)
-            machine.journal.write(table, key, new[: len(old)])
-            machine.journal.write(table, "rest", joined)
-
-
-def _stop_counting(machine: Machine, mark: int) -> bool:
-    """A number or a size that a pass changed is another one after the next: which is not known.
-    Gives whether there is any."""
-    found = False
-    for table, key, old in list(machine.journal.value_at(mark).values()):
-        new = table.get(key, MISSING)
-        if type(old) is not Const or type(new) is not Const:
-            resized = with_common_sizes(old, new)
-        elif old != new and {type(old.value), type(new.value)} <= {int, float}:
-            resized = Unknown()
-        else:
-            continue
-        if resized is not new:
-            found = True
-            machine.journal.write(table, key, resized)
-    return found
-
-
-def _give_up(machine: Machine, mark: int) -> None:
-    """Forgets what still changes: the next pass shows the body with unknowns in these places."""
-    for table, key, old in list(machine.journal.value_at(mark).values()):
-        new = table.get(key, MISSING)
-        if old is MISSING or new is MISSING or isinstance(new, tuple) or _alike(old, new):
-            continue
-        if type(table) is Presences:
-            continue
-        machine.journal.write(table, key, _either(old, new))
-
-
-def _either(old: Any, new: Any) -> Any:
-    """What a name is that a pass may have bound anew. Of two lists of records, one of what both
-    hold: a list that each pass makes from the one before is never the same."""
-    if type(old) is not ListObject or type(new) is not ListObject or similar(old, new):
-        return join_blind(old, new)
-    if old.kind != "list" or new.kind != "list":
-        return join_blind(old, new)
-    held = [each for each in (*old.items, old.rest, *new.items, new.rest) if each is not None]
-    if not all(type(each) is TupleValue for each in held):
-        return join_blind(old, new)
-    return ListObject((), join_all(held) if held else None, "list", new.site)
-
-
-def _join_state(machine: Machine, mark: int, changes: Delta) -> None:
-    """Joins a state from which the present one comes: that at a mark, with some changes."""
-    places = {**machine.journal.value_at(mark), **changes}
-    kept = [
-        (*place, either(undecided(), presence(*place), presence_in(places, *place)))
-        for place in kept_in(places)
-    ]
-    for table, key, old in list(places.values()):
-        new = table.get(key, MISSING)
-        if old is MISSING or new is MISSING or isinstance(new, tuple) or new is old:
-            continue
-        if type(table) is Presences:
-            continue
-        if key == "rest" and old is None:
-            continue  # what a list holds, if it holds anything
-        machine.journal.write(table, key, _either(new, old))
-    for entries, key, present in kept:
-        settle(machine.journal, entries, key, present)
 
 
 def _is_hot(node: ast.expr, iterable: Any, rest: Any) -> bool:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import Namespace
 from device_lens.domain.condition import negation
 from device_lens.domain.device import CPU, Device, is_unknown
-from device_lens.domain.guard import Atom, Guarded, assume_all, atoms, primary, undecided
+from device_lens.domain.guard import Atom, Guarded, atom_set, primary, undecided
 from device_lens.domain.heap import BIRTHPLACE, MISSING, Presences, moment
 from device_lens.domain.join import bounded, join
 from device_lens.domain.journal import Delta, Journal
@@ -181,9 +181,9 @@ class Machine(ModelServices):
 
     def _here(self, tree: Guarded) -> Any:
         """What is left of a tree on the present path."""
-        left = assume_all(tree, self._path.literals)
+        left = self._path.left_of(tree)
         if left is not tree:
-            self.premises.update(atoms(tree))
+            self.premises |= atom_set(tree)
         return left
 
     def execute(self, body: list[ast.stmt], frame: Frame) -> int:
@@ -246,7 +246,7 @@ class Machine(ModelServices):
         """A condition as the present path knows it: True, False or what remains open."""
         decided = self._path.decide(condition)
         if decided is not condition:
-            self.premises.update(atoms(condition))
+            self.premises |= atom_set(condition)
         return decided
 
     def fork(

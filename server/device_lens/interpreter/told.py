@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from device_lens.interpreter import gradient_text, item_effects, scan
+from device_lens.interpreter import carried, gradient_text, item_effects, scan
 from device_lens.interpreter.frames import Frame
 
 _NAME = re.compile(r"[^\W\d]\w*")
@@ -18,8 +18,9 @@ class Context:
     """What the text of a stretch tells the code around it, by which that may find something else:
     what its function puts elsewhere where it is not followed, what the loops around it change,
     whether they move what they go through, do nothing else than one thing, and replace the item
-    that they are at, which of their variables it mentions, whether it has a loop or a backward
-    pass, whether it leaves gradients cleared, and whether it reads gradients."""
+    that they are at, what they hand from pass to pass (None: any name), which of their variables it
+    mentions, whether it has a loop or a backward pass, whether it leaves gradients cleared, and
+    whether it reads gradients."""
 
     moved: frozenset[str] | None
     loops: tuple[scan.LoopInfo, ...] = ()
@@ -31,6 +32,7 @@ class Context:
     reads: bool = False
     lone: tuple[bool, ...] = ()
     own: tuple[bool, ...] = ()
+    carried: tuple[frozenset[str] | None, ...] = ()
 
     def without(self, names: frozenset[str]) -> Context:
         """The same, were it not for some names."""
@@ -40,7 +42,8 @@ class Context:
             )
             for loop in self.loops
         )
-        return replace(self, loops=loops)
+        handed = tuple(each if each is None else each - names for each in self.carried)
+        return replace(self, loops=loops, carried=handed)
 
 
 def _without(texts: Iterable[str], names: frozenset[str]) -> frozenset[str]:
@@ -76,6 +79,7 @@ def context_of(body: Sequence[ast.stmt], frame: Frame) -> Context:
         reads,
         tuple(len(loop.body) == 1 for loop in over),
         tuple(map(scan.replaces_own_items, over)),
+        tuple(None if function is None else carried.names(loop, frame) for loop in loops),
     )
 
 

@@ -1,0 +1,140 @@
+"""What one pass of a loop leaves to the next: whether that is anything new, and what is given up
+where it always is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.guard import undecided
+from device_lens.domain.heap import MISSING, ListObject, Presences
+from device_lens.domain.join import flatten, join_all, join_blind, similar, with_common_sizes
+from device_lens.domain.journal import Change, Delta
+from device_lens.domain.kinds import gathered
+from device_lens.domain.presence import either, kept_in, presence, presence_in, settle
+from device_lens.domain.values import Const, TupleValue, Unknown
+from device_lens.interpreter import carried
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.machine import Machine
+
+
+def carried_by(machine: Machine, loop: Any, frame: Frame) -> frozenset[str] | None:
+    """The names that a loop hands from pass to pass; None where any may be. At the top level of a
+    file that somebody edits, functions may come to mention any."""
+    if frame.function is None and frame.namespace.path in machine.program.edited:
+        return None
+    return carried.names(loop, frame)
+
+
+def seen_later(
+    machine: Machine, mark: int, since: int, frame: Frame, handed: frozenset[str] | None
+) -> list[Change]:
+    """What a pass that began at a mark and moment changed of what a later one may read: neither
+    names that each pass binds before it reads them, nor what is within objects that it made."""
+    own = frame.scope.names
+    passes = machine.journal.passing(since)
+    return [
+        change
+        for change in machine.journal.value_at(mark).values()
+        if not (change[0] is own and handed is not None and change[1] not in handed)
+        and not passes(change[0])
+    ]
+
+
+def settled(changes: list[Change]) -> bool:
+    """Whether a pass left everything as it found it, as far as devices go."""
+    for table, key, old in changes:
+        new = table.get(key, MISSING)
+        if type(table) is not Presences and not _alike(old, new):
+            return False
+    return True
+
+
+def _alike(old: Any, new: Any) -> bool:
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        return _alike_items(old, new)
+    return similar(flatten(old), flatten(new))
+
+
+def _alike_items(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
+    """A list that grew by items like those that it has says nothing new."""
+    known = old[-1:] or new[:1]
+    return all(similar(flatten(item), flatten(known[0])) for item in new[len(old) :])
+
+
+def let_grow(machine: Machine, changes: list[Change]) -> bool:
+    """Lists that a pass made longer are longer still after the next: how long is not known. Gives
+    whether there are any."""
+    found = False
+    for table, key, old in changes:
+        new = table.get(key, MISSING)
+        if key != "items" or type(old) is not tuple or type(new) is not tuple:
+            continue
+        if len(new) > len(old):
+            rest = table.get("rest")
+            joined = gathered(new[len(old) :], rest)
+            machine.journal.write(table, key, new[: len(old)])
+            machine.journal.write(table, "rest", joined)
+            found = True
+    return found
+
+
+def stop_counting(machine: Machine, changes: list[Change]) -> bool:
+    """A number or a size that a pass changed is another one after the next: which is not known.
+    Gives whether there is any."""
+    found = False
+    for table, key, old in changes:
+        new = table.get(key, MISSING)
+        if type(old) is not Const or type(new) is not Const:
+            resized = with_common_sizes(old, new)
+        elif old != new and {type(old.value), type(new.value)} <= {int, float}:
+            resized = Unknown()
+        else:
+            continue
+        if resized is not new:
+            found = True
+            machine.journal.write(table, key, resized)
+    return found
+
+
+def give_up(machine: Machine, mark: int) -> None:
+    """Forgets what still changes: the next pass shows the body with unknowns in these places."""
+    for table, key, old in list(machine.journal.value_at(mark).values()):
+        new = table.get(key, MISSING)
+        if old is MISSING or new is MISSING or isinstance(new, tuple) or _alike(old, new):
+            continue
+        if type(table) is Presences:
+            continue
+        machine.journal.write(table, key, _either(old, new))
+
+
+def _either(old: Any, new: Any) -> Any:
+    """What a name is that a pass may have bound anew. Of two lists of records, one of what both
+    hold: a list that each pass makes from the one before is never the same."""
+    if type(old) is not ListObject or type(new) is not ListObject or similar(old, new):
+        return join_blind(old, new)
+    if old.kind != "list" or new.kind != "list":
+        return join_blind(old, new)
+    held = [each for each in (*old.items, old.rest, *new.items, new.rest) if each is not None]
+    if not all(type(each) is TupleValue for each in held):
+        return join_blind(old, new)
+    return ListObject((), join_all(held) if held else None, "list", new.site)
+
+
+def join_state(machine: Machine, mark: int, changes: Delta) -> None:
+    """Joins a state from which the present one comes: that at a mark, with some changes."""
+    places = {**machine.journal.value_at(mark), **changes}
+    kept = [
+        (*place, either(undecided(), presence(*place), presence_in(places, *place)))
+        for place in kept_in(places)
+    ]
+    for table, key, old in list(places.values()):
+        new = table.get(key, MISSING)
+        if old is MISSING or new is MISSING or isinstance(new, tuple) or new is old:
+            continue
+        if type(table) is Presences:
+            continue
+        if key == "rest" and old is None:
+            continue  # what a list holds, if it holds anything
+        machine.journal.write(table, key, _either(new, old))
+    for entries, key, present in kept:
+        settle(machine.journal, entries, key, present)
