@@ -45,8 +45,10 @@ def words(text: str) -> set[str]:
 
 def fresh_name(source: SourceFile, wanted: str) -> str:
     """`wanted`, or with a number behind it, so that no word of the file equals it."""
-    taken = words(source.text)
     name, number = wanted, 2
+    if name not in source.text:
+        return name
+    taken = words(source.text)
     while name in taken:
         name, number = f"{wanted}_{number}", number + 1
     return name

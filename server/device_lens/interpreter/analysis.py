@@ -93,7 +93,8 @@ class _Run:
         if unit is None:
             lines = file.lines.count
             options = program.options
-            unit = program.unit(options.max_steps + options.steps_per_line * lines)
+            steps = options.max_steps + options.steps_per_line * lines
+            unit = program.unit(steps, own=program.edited | {path})
             unit.files[path] = self.workspace.stamp(path)
             unit.source = file
             unit.namespace = namespace = Namespace(path, "__main__", file)

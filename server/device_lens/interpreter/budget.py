@@ -42,12 +42,19 @@ class Options:
     """The same where its text treats nothing as a tensor: it only passes on."""
 
 
+RESERVE = 1_000
+"""Steps for what is under way when the others are used up: no call is followed by then."""
+
+
 @dataclass
 class Budget:
-    """Steps left, and the sentences about what ran out."""
+    """Steps left, and the sentences about what ran out. Those of a script's own statements, and of
+    files that somebody edits, are counted apart (`own`): so where the others run out does not hang
+    on what is typed, and what comes behind is still looked at."""
 
     steps: int
     cancelled: Callable[[], bool]
+    own: int = 0
     limits: list[str] = field(default_factory=list)
     reached: set[str] = field(default_factory=set)
     """Files whose lines have been granted."""
@@ -58,17 +65,29 @@ class Budget:
             self.reached.add(path)
             self.steps += steps
 
+    @property
+    def left(self) -> int:
+        return self.steps + self.own
+
+    @property
+    def is_low(self) -> bool:
+        """Whether calls are not followed any more."""
+        return self.steps < 0 or self.own < 0
+
     def spend(self) -> None:
         self.steps -= 1
-        if self.steps < 0:
+        if self.steps < -RESERVE:
+            raise Exhausted
+
+    def spend_own(self) -> None:
+        self.own -= 1
+        if self.own < -RESERVE:
             raise Exhausted
 
     def checkpoint(self) -> None:
         """Called at loop heads and calls."""
         if self.cancelled():
             raise Cancelled
-        if self.steps < 0:
-            raise Exhausted
 
     def note(self, sentence: str) -> None:
         if sentence not in self.limits:

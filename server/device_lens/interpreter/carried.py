@@ -14,6 +14,7 @@ from typing import Any
 from device_lens.interpreter import scan
 from device_lens.interpreter.frames import Frame
 from device_lens.syntax.chunk import Chunk
+from device_lens.syntax.walking import walk
 
 Loop = ast.For | ast.AsyncFor | ast.While
 _CARRIED = "_carried_names"
@@ -61,7 +62,7 @@ def _seen_from_within(frame: Frame) -> frozenset[str]:
 
 
 def _mentioned_within(function: Any) -> Iterator[str]:
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, _SCOPES) and node is not function:
             yield from scan.names_read(node)
         elif isinstance(node, ast.Global | ast.Nonlocal):
@@ -88,7 +89,7 @@ class _Uses:
         """Takes the names that an expression or a simple statement reads."""
         if node is None:
             return
-        for each in ast.walk(node):
+        for each in walk(node):
             if isinstance(each, ast.Name):
                 if isinstance(each.ctx, ast.Load):
                     self.exposed |= {each.id}.difference(bound)
@@ -210,7 +211,7 @@ def _bound(target: ast.expr) -> Iterator[str]:
 
 
 def _captured(pattern: ast.pattern) -> Iterator[str]:
-    for each in ast.walk(pattern):
+    for each in walk(pattern):
         for name in ("name", "rest"):
             found = getattr(each, name, None)
             if isinstance(found, str):

@@ -18,6 +18,7 @@ from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch.autograd import BEFORE
 from device_lens.syntax.names import last_name
+from device_lens.syntax.walking import walk
 
 Leave = Callable[[], None]
 GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})
@@ -116,7 +117,7 @@ def _enter_one_of(
 def _is_named(expression: ast.expr, words: tuple[str, ...]) -> bool:
     """Whether the name of a manager that is not seen tells what it may decide: where what is made
     goes, as `init_on_device()`, or whether gradients are kept, as `self.no_grad()`."""
-    calls_in = [each.func for each in ast.walk(expression) if isinstance(each, ast.Call)]
+    calls_in = [each.func for each in walk(expression) if isinstance(each, ast.Call)]
     names = [last_name(each) for each in calls_in or [expression]]
     return any(word in name.lower() for name in names for word in words)
 

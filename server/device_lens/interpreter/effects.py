@@ -33,6 +33,7 @@ from device_lens.syntax.statements import child_statements
 _MOVES = "_moves_arguments"
 _MOVED_IN = "_moved_in"
 _HANDS_ON = "_hands_arguments_on"
+_RECEIVERS = "_moved_names"
 """The entries of a node under which answers are kept, for as long as the node lives."""
 _HANDING_OUT = frozenset("items values get pop".split())
 CHANGERS = frozenset("apply setattr register_buffer".split())
@@ -69,11 +70,17 @@ def forget(machine: Machine, items: tuple[Any, ...]) -> None:
             )
 
 
-def left_out(machine: Machine, function: Function, values: tuple[Any, ...]) -> None:
+def left_out(
+    machine: Machine, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> None:
     """A call is not followed: it is given its arguments as code that is not seen, and what its
     text may move is somewhere unknown."""
-    attributes, hands_on = answer = _moves_and_hands_on(function.node)
-    machine.unit.weighed[function.node] = _moves_and_hands_on, answer
+    attributes, hands_on, receivers = answer = _what_it_does(function.node)
+    machine.unit.weighed[function.node] = _what_it_does, answer
+    values = (*args, *kwargs.values())
+    parameters = (each.arg for each in (*function.node.args.posonlyargs, *function.node.args.args))
+    named = {**kwargs, **dict(zip(parameters, args, strict=False))}
+    forget(machine, tuple(named[name] for name in sorted(receivers & named.keys())))
     if attributes is None and not hands_on:
         reports.escaped(machine, values)  # whatever its name says: its text moves nothing
         return
@@ -180,8 +187,24 @@ def _moved_in(node: ast.stmt, names: frozenset[str]) -> tuple[bool, frozenset[st
     return known[1]
 
 
-def _moves_and_hands_on(node: Any) -> tuple[frozenset[str] | None, bool]:
-    return moved_by(node), _hands_on(node)
+def _what_it_does(node: Any) -> tuple[frozenset[str] | None, bool, frozenset[str]]:
+    return moved_by(node), _hands_on(node), _receivers(node)
+
+
+def _receivers(node: Any) -> frozenset[str]:
+    """The names of which a function calls what moves a module in place, whatever it does with the
+    result (`return model.to(device)`)."""
+    known: frozenset[str] | None = node.__dict__.get(_RECEIVERS)
+    if known is None:
+        called = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+        known = node.__dict__[_RECEIVERS] = frozenset(
+            each.value.id
+            for each in called
+            if isinstance(each, ast.Attribute)
+            and each.attr in MOVERS
+            and isinstance(each.value, ast.Name)
+        )
+    return known
 
 
 def _hands_on(node: Any) -> bool:

@@ -49,7 +49,7 @@ def _run_or_recall(
     omissions = machine.recorder.omissions
     omissions.call(function.node, caller and caller.function and caller.function.node)
     if not _may_enter(machine, function):
-        effects.left_out(machine, function, (*args, *kwargs.values()))
+        effects.left_out(machine, function, args, kwargs)
         return Unknown(f"{function.name}(…)")
     key = machine.memory.key(machine, function, args, kwargs) if complete else None
     if key is not None:
@@ -71,7 +71,7 @@ def _run_or_recall(
     journal, path = machine.journal, machine.path
     outside, mark = journal.outside, journal.mark()
     first = len(machine.watched.steps) if machine.watched.open_calls else None
-    left = machine.budget.steps
+    left = machine.budget.left
     start, born = atoms_before(), moment()
     premises, machine.premises = machine.premises, set()
     try:
@@ -80,7 +80,7 @@ def _run_or_recall(
         given = tuple(each for each in path.literals if each[0] in machine.premises)
         premises.update(atom for atom, _ in given)
         machine.premises = premises
-    machine.spent[counted] += max(left - machine.budget.steps, 0)
+    machine.spent[counted] += max(left - machine.budget.left, 0)
     if journal.outside == outside:
         if machine.path is path and key is not None:
             steps = reports.steps_of_call(machine, first)
@@ -102,7 +102,6 @@ def _not_followed(
 ) -> Any:
     """What a call gives that is not followed: what one alike gave, which changed nothing."""
     machine.budget.note("functions called very often were not followed each time")
-    machine.budget.spend()
     omissions, path = machine.recorder.omissions, machine.path
     known = machine.alikes.find(like, path)
     if known is not None:
@@ -111,7 +110,7 @@ def _not_followed(
         omissions.answer(function.node, path.named, answer.condition)
         return answer.again()
     omissions.leave_out(function.node, path.named)
-    effects.left_out(machine, function, (*args, *kwargs.values()))
+    effects.left_out(machine, function, args, kwargs)
     return Unknown(f"{function.name}(…)")
 
 
@@ -150,6 +149,9 @@ def _enter(
 def _may_enter(machine: Machine, function: Function) -> bool:
     stack = machine.stack
     options = machine.options
+    if machine.budget.is_low:
+        machine.budget.note("calls were not followed any more: too many steps")
+        return False
     if len(stack) >= (machine.unit.symbolic_depth if machine.symbolic else options.max_depth):
         machine.budget.note("calls nested too deep were not followed")
         return False

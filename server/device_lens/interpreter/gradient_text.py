@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from device_lens.interpreter.frames import Frame
+from device_lens.syntax.walking import walk
 
 
 def cleared_before(node: Any, frame: Frame) -> bool:
@@ -15,7 +16,7 @@ def cleared_before(node: Any, frame: Frame) -> bool:
     if not hasattr(node, "lineno"):
         return False
     around = frame.chunk.body if frame.function is None else (frame.function.node,)
-    nodes = (each for part in around for each in ast.walk(part))
+    nodes = (each for part in around for each in walk(part))
     return clears(nodes, (node.lineno, node.col_offset)) is True
 
 

@@ -12,6 +12,7 @@ from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
 from device_lens.interpreter.graph_flow import arguments as _arguments
 from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.models.call import tensor_of
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -100,7 +101,7 @@ def _stored(machine: Machine, node: ast.Assign, frame: Frame) -> None:
     if not isinstance(target, ast.Subscript) or not isinstance(target.slice, ast.Name):
         return
     loop = frame.loops[-1].node
-    steps = ast.walk(loop.target) if isinstance(loop, ast.For) else ()
+    steps = walk(loop.target) if isinstance(loop, ast.For) else ()
     if not any(isinstance(each, ast.Name) and each.id == target.slice.id for each in steps):
         return
     if not isinstance(target.value, ast.Name) or not _was_graph(machine, node.value):
@@ -220,7 +221,7 @@ def _answered(frame: Frame, caller: Frame | None, names: set[str]) -> set[str]:
     statement = caller.statement
     if not isinstance(statement, ast.Assign) or statement.value is not frame.call_site:
         return set()
-    returns = (node for node in ast.walk(frame.function.node) if isinstance(node, ast.Return))
+    returns = (node for node in walk(frame.function.node) if isinstance(node, ast.Return))
     if not any(node.value is not None and _operands(node.value) & names for node in returns):
         return set()
     return {target.id for target in statement.targets if isinstance(target, ast.Name)}
@@ -244,7 +245,7 @@ def _given(call: Any) -> list[ast.expr]:
 def _iterated(loop: Any, names: set[str]) -> set[str]:
     """The names that a loop goes through, where its target holds one of these."""
     if not isinstance(loop, ast.For) or not any(
-        isinstance(each, ast.Name) and each.id in names for each in ast.walk(loop.target)
+        isinstance(each, ast.Name) and each.id in names for each in walk(loop.target)
     ):
         return set()
     value = loop.iter
@@ -269,7 +270,7 @@ def conclude(machine: Machine) -> None:
 def _is_spent(run: Any, names: set[str]) -> bool:
     """Whether a loop or function runs the backward pass of what these names hold, which gives
     nothing that could be used."""
-    for statement in ast.walk(run):
+    for statement in walk(run):
         node = statement.value if isinstance(statement, ast.Expr) else None
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
             continue
@@ -285,7 +286,7 @@ def _terms(run: Any, totals: set[str]) -> set[str]:
     """Totals with what a run adds up to them: the backward pass of `loss = first + second` is that
     of both."""
     found = set(totals)
-    for node in ast.walk(run):
+    for node in walk(run):
         match node:
             case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp()):
                 found |= _operands(node.value) if name in totals else set()
@@ -297,19 +298,19 @@ def _terms(run: Any, totals: set[str]) -> set[str]:
 def _starts_anew(loop: Any, accumulator: str) -> bool:
     """Whether the loop's own iterations begin the sum or list: it keeps those of one."""
     base = _base(accumulator)
-    for node in ast.walk(loop):
+    for node in walk(loop):
         if not isinstance(node, ast.Assign) or not any(
             isinstance(target, ast.Name) and target.id == base for target in node.targets
         ):
             continue
-        if not any(isinstance(each, ast.Name) and each.id == base for each in ast.walk(node.value)):
+        if not any(isinstance(each, ast.Name) and each.id == base for each in walk(node.value)):
             return True
     return False
 
 
 def _is_awaited(loop: Any, names: set[str], frame: Frame) -> bool:
     """Whether the backward pass of what these names hold runs after the loop."""
-    calls = (each.func for each in ast.walk(loop) if isinstance(each, ast.Call))
+    calls = (each.func for each in walk(loop) if isinstance(each, ast.Call))
     if any(isinstance(func, ast.Attribute) and func.attr == "backward" for func in calls):
         return False
     return bool(fate(chain_of(frame)[0].body, names, frozenset()) & Fate.BACKWARD)

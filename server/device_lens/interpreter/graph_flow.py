@@ -10,6 +10,8 @@ from collections.abc import Iterable
 from enum import Flag, auto
 from typing import Any
 
+from device_lens.syntax.walking import walk
+
 
 class Fate(Flag):
     """What becomes of a value."""
@@ -79,7 +81,7 @@ class _Flow:
 
     def _bind(self, targets: Iterable[ast.expr]) -> None:
         for target in targets:
-            for part in ast.walk(target):
+            for part in walk(target):
                 if isinstance(part, ast.Name):
                     self.names.add(part.id)
                 elif isinstance(part, ast.Attribute):
@@ -123,17 +125,17 @@ class _Flow:
 
 def _read_from_outside(node: ast.AST) -> set[str]:
     """The names in a function or class that need not be its own."""
-    found = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    found = {each.id for each in walk(node) if isinstance(each, ast.Name)}
     if isinstance(node, ast.ClassDef):
         return found
     shared = {
         name
-        for each in ast.walk(node)
+        for each in walk(node)
         if isinstance(each, ast.Global | ast.Nonlocal)
         for name in each.names
     }
-    own = {each.arg for each in ast.walk(node) if isinstance(each, ast.arg)}
-    for each in ast.walk(node):
+    own = {each.arg for each in walk(node) if isinstance(each, ast.arg)}
+    for each in walk(node):
         if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
             own.add(each.id)
     return found - (own - shared)
@@ -162,7 +164,7 @@ def arguments(node: ast.Call) -> list[ast.expr]:
 def stands_for_another(body: Iterable[ast.stmt], name: str) -> bool:
     """Whether a name is bound to what something else holds: an item that a loop or comprehension
     goes through, an attribute, another name's value."""
-    for node in (each for statement in body for each in ast.walk(statement)):
+    for node in (each for statement in body for each in walk(statement)):
         if isinstance(node, ast.For | ast.AsyncFor | ast.comprehension):
             targets: list[ast.expr] = [node.target]
         elif isinstance(node, ast.Assign) and isinstance(node.value, _PLACES):
@@ -170,7 +172,7 @@ def stands_for_another(body: Iterable[ast.stmt], name: str) -> bool:
         else:
             continue
         for target in targets:
-            if any(isinstance(each, ast.Name) and each.id == name for each in ast.walk(target)):
+            if any(isinstance(each, ast.Name) and each.id == name for each in walk(target)):
                 return True
     return False
 

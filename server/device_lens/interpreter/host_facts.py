@@ -13,6 +13,7 @@ from device_lens.interpreter import async_facts, places
 from device_lens.interpreter.facts import Synchronization, Transfer
 from device_lens.interpreter.rarer_facts import HostRead
 from device_lens.models.call import tensor_of, treated_as_tensor
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -123,10 +124,10 @@ def _interval_guarded(node: Any, frame: Frame) -> bool:
 def _is_now_and_then(node: Any, loop: Any) -> bool:
     """Whether a test of the loop's count stands between the loop and the node."""
     counters = _names(getattr(loop, "target", None))
-    for outer in ast.walk(loop):
+    for outer in walk(loop):
         if not isinstance(outer, ast.If) or not _tests_step(outer.test, counters):
             continue
-        if any(inner is node for part in outer.body for inner in ast.walk(part)):
+        if any(inner is node for part in outer.body for inner in walk(part)):
             return True
     return False
 
@@ -141,7 +142,7 @@ def _runs_by_epoch(loop: Any, node: Any) -> bool:
     if any("epoch" in name.lower() for name in _names(getattr(loop, "target", None))):
         return bool(loops) or not any(map(_trains, inner))
     return _counts(loop) and any(
-        any(map(_trains, ast.walk(each))) and not any(node is other for other in ast.walk(each))
+        any(map(_trains, walk(each))) and not any(node is other for other in walk(each))
         for each in loops
     )
 
@@ -160,11 +161,11 @@ def _counts(loop: Any) -> bool:
 
 def _inside(loop: Any) -> Iterator[ast.AST]:
     for statement in loop.body:
-        yield from ast.walk(statement)
+        yield from walk(statement)
 
 
 def _names(target: Any) -> set[str]:
-    return set() if target is None else {n.id for n in ast.walk(target) if isinstance(n, ast.Name)}
+    return set() if target is None else {n.id for n in walk(target) if isinstance(n, ast.Name)}
 
 
 def _tests_step(test: ast.expr, counters: set[str]) -> bool:
@@ -173,14 +174,12 @@ def _tests_step(test: ast.expr, counters: set[str]) -> bool:
         and isinstance(node.ops[0], ast.Eq)
         and isinstance(node.left, ast.Name)
         and node.left.id in counters
-        for node in ast.walk(test)
+        for node in walk(test)
     )
 
 
 def _tests_remainder(test: ast.expr) -> bool:
-    return any(
-        isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in ast.walk(test)
-    )
+    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in walk(test))
 
 
 def host_read(

@@ -13,6 +13,7 @@ from device_lens.interpreter.iteration import any_of
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch.parts import all_parts
+from device_lens.syntax.walking import walk
 
 MAX_OBJECTS = 64
 """Objects for which a body that changes them is run one by one."""
@@ -65,8 +66,8 @@ def changes_of(node: Any, target: ast.expr, body: Sequence[ast.AST]) -> Changes:
     """What a body may do to what its loop goes through."""
     known: Changes | None = node.__dict__.get(_CHANGES)
     if known is None:
-        names = {each.id for each in ast.walk(target) if isinstance(each, ast.Name)}
-        inner = [each for part in body for each in ast.walk(part)]
+        names = {each.id for each in walk(target) if isinstance(each, ast.Name)}
+        inner = [each for part in body for each in walk(part)]
         known = node.__dict__[_CHANGES] = Changes(
             any(_changes(each, names) for each in inner),
             any(map(_moves_receiver, inner)),
@@ -127,7 +128,7 @@ def runs_straight(node: Any, body: Sequence[ast.AST]) -> bool:
     """Whether nothing in a body hangs on a condition."""
     known: bool | None = node.__dict__.get(_STRAIGHT)
     if known is None:
-        inner = (each for statement in body for each in ast.walk(statement))
+        inner = (each for statement in body for each in walk(statement))
         known = node.__dict__[_STRAIGHT] = not any(isinstance(e, _CONDITIONAL) for e in inner)
     return known
 
@@ -240,7 +241,7 @@ def _set_flag(machine: Machine, parameter: Parameter, flag: bool | None) -> None
 def _switches_gradients(node: Any, body: Sequence[ast.stmt]) -> bool:
     known: bool | None = node.__dict__.get(_SWITCHES)
     if known is None:
-        inner = (each for statement in body for each in ast.walk(statement))
+        inner = (each for statement in body for each in walk(statement))
         known = node.__dict__[_SWITCHES] = any(
             isinstance(each, ast.Attribute)
             and (each.attr == "requires_grad_" or _is_switched(each))

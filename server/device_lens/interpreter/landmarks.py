@@ -19,6 +19,7 @@ from device_lens.interpreter.stretch import Stretch
 from device_lens.interpreter.told import Context, context_of
 from device_lens.interpreter.visits import MOST_VISITS, Outcome, Visit, Visits, part_of, state_of
 from device_lens.syntax.splicing import forget_answers
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -108,8 +109,8 @@ class Landmarks:
         """Takes down what the whole unit has spent, at its end."""
         watched = unit.watched
         self._frame, self._callers = None, {}
-        self._usable = not (watched.kept_graphs or watched.bypasses or unit.budget.steps < 0)
-        self._spent, self._steps = unit.spent, unit.budget.steps
+        self._usable = not (watched.kept_graphs or watched.bypasses or unit.left < 0)
+        self._spent, self._steps = unit.spent, unit.left
 
     def visits(
         self, machine: Machine, unit: Unit, stretch: Stretch, splice: Splice
@@ -144,7 +145,7 @@ class Landmarks:
     def misses(self, stretch: Stretch) -> bool:
         """Whether a stretch mentions names that statements typed elsewhere have bound since the
         landmarks were taken."""
-        nodes = (node for statement in stretch.body for node in ast.walk(statement))
+        nodes = (node for statement in stretch.body for node in walk(statement))
         return any(isinstance(node, ast.Name) and node.id in self._former for node in nodes)
 
     def _known_at(self, landmark: Landmark) -> Remembered:

@@ -38,7 +38,8 @@ def loaded(program: Program, namespace: Namespace, steps: int) -> Iterator[None]
     run to its end is forgotten."""
     machine, path = program.machine, namespace.path
     journal = machine.journal
-    load = Load(namespace, program.unit(steps, lasting=True), machine.workspace.stamp(path))
+    unit = program.unit(steps, lasting=True, own=frozenset((path,)))
+    load = Load(namespace, unit, machine.workspace.stamp(path))
     program.loads[path] = load
     imported(program, path)
     machine.modules[path] = namespace

@@ -36,6 +36,7 @@ from device_lens.interpreter.passes import (
     settled,
     stop_counting,
 )
+from device_lens.syntax.walking import walk
 
 MAX_PASSES = 4
 """Passes over a body before what still changes is given up."""
@@ -109,7 +110,7 @@ def _further(machine: Machine, node: Any, items: tuple[Any, ...], rest: Any) -> 
     to its end with each of them; else one value for all."""
     straight: bool | None = node.__dict__.get(_TO_ITS_END)
     if straight is None:
-        inner = (each for statement in node.body for each in ast.walk(statement))
+        inner = (each for statement in node.body for each in walk(statement))
         straight = node.__dict__[_TO_ITS_END] = not any(isinstance(e, _WAYS_OUT) for e in inner)
     known = [] if rest is None else kinds(rest)
     each = kinds_of(machine, (*items, *known)) if straight and known is not None else None

@@ -216,10 +216,11 @@ class Machine(ModelServices):
 
     def execute_all(self, body: list[ast.stmt], frame: Frame) -> int:
         """The same for statements that are not looked at apart."""
-        budget = self.budget
+        own, budget = self.unit.own, self.budget
+        spend = budget.spend_own if own and frame.namespace.path in own else budget.spend
         for statement in body:
             frame.statement = statement
-            budget.spend()
+            spend()
             executor = EXECUTORS.get(type(statement))
             if executor is None:
                 continue

@@ -13,6 +13,7 @@ from device_lens.domain.trail import Site
 from device_lens.interpreter import scan
 from device_lens.interpreter.facts import Loop
 from device_lens.models.torch.availability import TEXTS
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -42,7 +43,7 @@ def is_invariant(expression: ast.expr, loop: Any, rebound: frozenset[str] = froz
     """Whether nothing that `expression` reads is changed in the loop's body. `rebound` are names
     whose only assignment in the loop is the expression's own result."""
     info = scan.loop_info(loop)
-    for node in ast.walk(expression):
+    for node in walk(expression):
         if isinstance(node, ast.Name):
             if node.id in info.names - rebound or node.id in info.mutated:
                 return False

@@ -70,12 +70,15 @@ class Program:
         self.activations: Counter[Any] = Counter()
         """Those of functions that top levels call: all of them count together."""
 
-    def unit(self, steps: int, lasting: bool = False) -> Unit:
-        """A new unit. With `lasting`, its values are for others too."""
+    def unit(self, steps: int, lasting: bool = False, own: frozenset[str] = frozenset()) -> Unit:
+        """A new unit. With `lasting`, its values are for others too. The statements of its `own`
+        files have as many steps again."""
         journal = self.machine.journal
         recorder = Recorder(lambda module: device_remembered(module, journal.moves))
-        budget = Budget(steps, lambda: self.cancelled())
-        return Unit(recorder, Watched(self.watched, lasting), budget)
+        budget = Budget(steps, lambda: self.cancelled(), steps if own else 0)
+        found = Unit(recorder, Watched(self.watched, lasting), budget)
+        found.own = own
+        return found
 
     def begin(self, workspace: Workspace, cancelled: Callable[[], bool]) -> None:
         """Takes the files as they are now."""

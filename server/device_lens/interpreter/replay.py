@@ -26,6 +26,7 @@ from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.stretch import Around, Stretch, observed
 from device_lens.interpreter.told import Context, context_of, is_silent
 from device_lens.interpreter.visits import Visit, Visits, copied, part_of, state_of
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -135,7 +136,8 @@ def _run_from(
     part.symbolic = start.symbolic
     # A function that is entered needs the whole unit; all else is short, and the next version
     # needs it too.
-    part.budget = Budget(start.steps, lambda: bool(part.activated))
+    steps, own = start.steps
+    part.budget = Budget(steps, lambda: bool(part.activated), own)
     copies: dict[int, Frame] = {}
     part.stack = [copied(each, copies) for each in start.stack]
     part.shared = dict(start.shared)
@@ -231,7 +233,7 @@ def _carries(body: Sequence[ast.stmt], names: frozenset[str]) -> bool:
     for statement in body:
         read = {
             node.id
-            for node in ast.walk(statement)
+            for node in walk(statement)
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
         }
         if isinstance(statement, ast.AugAssign):
@@ -244,7 +246,7 @@ def _carries(body: Sequence[ast.stmt], names: frozenset[str]) -> bool:
 
 
 def _stored(statement: ast.stmt) -> Iterator[str]:
-    for node in ast.walk(statement):
+    for node in walk(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from device_lens.syntax.twins import twin
+from device_lens.syntax.walking import walk
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _NO_GRAD = frozenset({"no_grad", "inference_mode"})
@@ -130,7 +131,7 @@ def replaces_own_items(node: ast.For | ast.AsyncFor) -> bool:
         names = names_read(node.target)
         sources = {
             ast.unparse(each)
-            for each in ast.walk(node.iter)
+            for each in walk(node.iter)
             if isinstance(each, ast.Name | ast.Attribute)
         }
         changes = [
@@ -166,7 +167,7 @@ def bare_name(parameter: ast.arg) -> ast.Name:
 
 
 def names_read(node: ast.AST) -> set[str]:
-    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)}
+    return {n.id for n in walk(node) if isinstance(n, ast.Name)}
 
 
 def names_within(node: Any) -> frozenset[str]:
@@ -178,4 +179,4 @@ def names_within(node: Any) -> frozenset[str]:
 
 
 def has_call(node: ast.AST) -> bool:
-    return any(isinstance(n, ast.Call | ast.Await | ast.Yield) for n in ast.walk(node))
+    return any(isinstance(n, ast.Call | ast.Await | ast.Yield) for n in walk(node))

@@ -22,6 +22,7 @@ from device_lens.domain.values import Remembered, newly_treated
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.told import context_of
 from device_lens.interpreter.visits import MOST_VISITS, Outcome, Visit, part_of, state_of
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -67,7 +68,7 @@ class Stretch:
     def is_plain(self) -> bool:
         """Whether nothing in it reaches beyond it."""
         return not any(
-            isinstance(node, _BEYOND) for statement in self.body for node in ast.walk(statement)
+            isinstance(node, _BEYOND) for statement in self.body for node in walk(statement)
         )
 
     def grown(self, splice: Splice) -> Stretch | None:
@@ -89,7 +90,7 @@ class Stretch:
     def _holding(self, block: list[ast.stmt]) -> int | None:
         """The number of the statement that has a block in it."""
         for number, statement in enumerate(self.body):
-            if any(_has_block(node, block) for node in ast.walk(statement)):
+            if any(_has_block(node, block) for node in walk(statement)):
                 return number
         return None
 
@@ -155,9 +156,10 @@ class AroundInFunction:
     def __init__(self, chunk: Chunk, owner: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self._owner = owner
         self._chunk = chunk
+        self._known: tuple[Stretch, set[str] | None] | None = None
 
     def fits(self, stretch: Stretch) -> bool:
-        return stretch.names_around(self._chunk, self._owner) is not None
+        return self._names(stretch) is not None
 
     def is_whole(self, block: list[ast.stmt]) -> bool:
         return block is self._owner.body
@@ -166,9 +168,17 @@ class AroundInFunction:
         return False  # its text tells what the function does where it is not followed
 
     def mentioned(self, stretch: Stretch, names: frozenset[str]) -> frozenset[str]:
-        around = stretch.names_around(self._chunk, self._owner)
+        around = self._names(stretch)
         doubtful = set(names) if around is None else around & names
         return frozenset(stretch.really(self._owner, doubtful))
+
+    def _names(self, stretch: Stretch) -> set[str] | None:
+        """What the rest of the function mentions, which is asked for each visit."""
+        known = self._known
+        if known is None or known[0] is not stretch:
+            around = stretch.names_around(self._chunk, self._owner)
+            known = self._known = stretch, around
+        return known[1]
 
 
 @lru_cache(8)
@@ -262,7 +272,7 @@ def observed(
         flow = machine.execute_each(body, frame)
         path = machine.path
         calm = not flow and path is visit.path and _surroundings(machine, frame) == before
-        steps = visit.steps - machine.budget.steps
+        steps = sum(visit.steps) - machine.budget.left
     if not calm or part.activated or part.imports or not part.watched.is_tame():
         return flow, path, None
     writes: Delta = {}

@@ -13,6 +13,7 @@ from device_lens.domain.values import Tensor
 from device_lens.interpreter.facts import Transfer
 from device_lens.interpreter.rarer_facts import NonLeafTransfer
 from device_lens.models.torch.optim import CLASSES
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -76,7 +77,7 @@ def _is_operand(statement: Any, transfer: ast.Call) -> bool:
     and what is made of it would be no leaf without the move either."""
     return any(
         isinstance(node, ast.BinOp) and transfer in (node.left, node.right)
-        for node in ast.walk(statement)
+        for node in walk(statement)
     )
 
 
@@ -91,7 +92,7 @@ def _may_matter(frame: Frame) -> bool:
         return True
     return any(
         _reads_gradient(node) or any(_names(kept, target.id) for kept in _kept(node))
-        for node in ast.walk(frame.function.node)
+        for node in walk(frame.function.node)
     )
 
 
@@ -101,7 +102,7 @@ def _read_in_file(frame: Frame) -> bool:
     if frame.function is not None:
         return True
     chunks = frame.namespace.file.chunks
-    return any(reads_gradients(node) for c in chunks for part in c.body for node in ast.walk(part))
+    return any(reads_gradients(node) for c in chunks for part in c.body for node in walk(part))
 
 
 def reads_gradients(node: ast.AST) -> bool:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 from device_lens.interpreter import carried, gradient_text, item_effects, scan
 from device_lens.interpreter.frames import Frame
+from device_lens.syntax.walking import walk
 
 _NAME = re.compile(r"[^\W\d]\w*")
 
@@ -57,7 +58,7 @@ def context_of(body: Sequence[ast.stmt], frame: Frame) -> Context:
     function = frame.function
     moved = None if function is None else effects.moved_by(function.node)
     records = [loop for loop in frame.loops if isinstance(loop.node, ast.stmt)]
-    nodes = [node for statement in body for node in ast.walk(statement)]
+    nodes = [node for statement in body for node in walk(statement)]
     cleared = gradient_text.clears(nodes)
     reads = any(map(tensor_facts.reads_gradients, nodes))
     if not records:
@@ -65,9 +66,7 @@ def context_of(body: Sequence[ast.stmt], frame: Frame) -> Context:
     loops = [record.node for record in records]
     over = [loop for loop in loops if isinstance(loop, ast.For | ast.AsyncFor)]
     many = [record.node for record in records if record.many]
-    targets = {
-        name.id for loop in over for name in ast.walk(loop.target) if isinstance(name, ast.Name)
-    }
+    targets = {name.id for loop in over for name in walk(loop.target) if isinstance(name, ast.Name)}
     return Context(
         moved,
         tuple(map(scan.loop_info, loops)),
@@ -93,6 +92,6 @@ def is_silent(body: Iterable[ast.stmt]) -> bool:
     """Whether the text of some statements tells nothing where they do not run."""
     from device_lens.interpreter import tensor_facts
 
-    nodes = [node for statement in body for node in ast.walk(statement)]
+    nodes = [node for statement in body for node in walk(statement)]
     reads = any(map(tensor_facts.reads_gradients, nodes))
     return not reads and gradient_text.clears(nodes) is None

@@ -54,6 +54,9 @@ class Unit:
         """What else the workspace was asked, by method and argument, with the answers."""
         self.within = False
         """Whether it is a run of some statements of the unit that it is a part of."""
+        self.own: frozenset[str] = frozenset()
+        """The file of a script or module, and those that somebody edits: their statements are
+        counted apart from what they call."""
         self.standalone = False
         self.symbolic = False
         self.symbolic_depth = 0
@@ -101,6 +104,11 @@ class Unit:
     @property
     def limits(self) -> list[str]:
         return self.budget.limits
+
+    @property
+    def left(self) -> int:
+        """The steps that are left for what somebody types."""
+        return self.budget.own if self.own else self.budget.steps
 
     def use(self, other: Unit) -> None:
         """Rests on another unit from now on."""

@@ -29,7 +29,8 @@ MOST_VISITS = 64
 @dataclass(slots=True)
 class Visit:
     """One run of a stretch: the state before it, and what it found (`part`). `logged` is the mark
-    of that moment in the history of the run, `born` when it was."""
+    of that moment in the history of the run, `born` when it was; `steps` were left by then, and
+    those for a script's own statements."""
 
     path: Path
     globals: Table
@@ -39,7 +40,7 @@ class Visit:
     current_call: Any
     symbolic: bool
     shared: dict[Any, Any]
-    steps: int
+    steps: tuple[int, int]
     unknowns: Remembered
     watched: Watched
     logged: int
@@ -113,13 +114,13 @@ class Visits:
     def close(self, unit: Unit) -> None:
         """Takes down what the whole unit has spent, at its end."""
         watched = unit.watched
-        if watched.kept_graphs or watched.bypasses or unit.budget.steps < 0:
+        if watched.kept_graphs or watched.bypasses or unit.left < 0:
             self.usable = False
         if any(each.watched.mask is not watched.mask for each in self.each):
             self.usable = False  # what sets the mask asks where CUDA was started
         if not self.usable:
             self.each = []
-        self.steps = unit.budget.steps
+        self.steps = unit.left
         self.asks_start = watched.asks_start
         for visit in self.each:
             visit.take_down(unit.spent)
@@ -136,6 +137,7 @@ def part_of(machine: Machine, unit: Unit) -> Unit:
     part = machine.program.unit(0)
     part.within = True
     part.standalone, part.symbolic_depth = unit.standalone, unit.symbolic_depth
+    part.own = unit.own
     part.recorder.settled = unit.recorder.settled
     part.path, part.active = machine.path, machine.active
     part.current_call = machine.current_call
@@ -162,7 +164,7 @@ def state_of(
         machine.current_call,
         machine.symbolic,
         dict(machine.shared),
-        machine.budget.steps,
+        (machine.budget.steps, machine.budget.own),
         remembered() if unknowns is None else unknowns,
         machine.watched.inside(apart=True),
         logged,

@@ -366,3 +366,26 @@ def test_a_statement_that_starts_cuda_matters_to_what_hides_devices(
     assert (whole > 0) is asks
     _, found = editing.said("train")
     assert ("visible-devices" in [rule for rule, *_ in found]) is asks
+
+
+BURN = """\
+def burn(x):
+    for a in (1, 2, 3, 4, 5, 6):
+        for b in (1, 2, 3, 4, 5, 6):
+            for c in (1, 2, 3, 4, 5, 6):
+                for d in (1, 2, 3, 4, 5, 6):
+                    for e in (1, 2, 3, 4, 5, 6):
+                        x = x + a * b * c * d * e
+    return x
+"""
+
+
+def test_what_is_typed_does_not_decide_where_steps_run_out(
+    tmp_path: Path, scripts: list[str]
+) -> None:
+    (tmp_path / "burn.py").write_text(BURN, encoding="utf-8")
+    burning = SCRIPT.replace("    seen = []\n", "    burn(torch.ones(3))\n    seen = []\n")
+    editing = Editing(tmp_path, {"train": f"from burn import burn\n{burning}"})
+    assert typed(editing, "# end", "a = 1", scripts) <= 1
+    analysis = editing.project.analyse(str(tmp_path / "train.py"), editing.snapshot())
+    assert any("not followed any more" in each for each in analysis.limits)
