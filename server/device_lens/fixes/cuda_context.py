@@ -19,7 +19,24 @@ def use_torch_device(context: Place, names_a_device: bool) -> Fix | None:
     if isinstance(value, ast.Starred):
         return None
     new_text = f"{torch}.device({_argument(context.at(value), names_a_device)})"
+    if _selects_for_others(context):
+        both = f"{context.text}, {new_text}"
+        return Fix(f"Create there too: {new_text}", Safety.UNSAFE, (context.replace(both),))
     return Fix(f"Use {new_text}", Safety.UNSAFE, (context.replace(new_text),))
+
+
+def _selects_for_others(context: Place) -> bool:
+    """Whether the block also asks for the current CUDA device, which `torch.device` leaves."""
+    item = context.parent
+    block = next((node for node in context.ancestors() if isinstance(node, ast.With)), None)
+    if not isinstance(item, ast.withitem) or item.optional_vars is not None or block is None:
+        return False
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr == "cuda")
+        or (isinstance(node, ast.Constant) and node.value == "cuda")
+        for statement in block.body
+        for node in ast.walk(statement)
+    )
 
 
 def select_device(context: Place) -> Fix | None:
