@@ -44,6 +44,10 @@ class NonLeafTransfer:
     condition: str | None = None
     cut: bool = False
     """Whether the program took the moved tensor out of its graph, to begin anew perhaps."""
+    kept: bool = False
+    """Whether the leaf itself keeps a name, so that only what an optimizer takes or a gradient that
+    is read shows that the leaf was meant."""
+    of_parameter: bool = False
     gradient_read: bool = False
     """Whether the program read the gradient of the moved tensor."""
 

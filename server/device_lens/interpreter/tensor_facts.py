@@ -35,31 +35,35 @@ def transferred(machine: Machine, seen: Any, fact: Transfer, value: Any, frame: 
         return
     if same_everywhere(fact.source, fact.target):
         return
-    receiver = seen.node.func.value
-    if type(seen.receiver) is Parameter:
-        form = "parameter"
-    elif fact.created_here:
-        form = "factory"
-    else:
-        form = "name"
-    if form != "name" and not isinstance(receiver, ast.Call):
-        return
-    if form == "name" and (
-        type(seen.receiver) is not Tensor or not _rebound(frame.statement, seen.node)
-    ):
-        return
-    if form == "factory" and _is_operand(frame.statement, seen.node):
-        return
-    if not _may_matter(frame) or (form == "name" and not _read_in_file(frame)):
-        return
     found = NonLeafTransfer(
         fact.site,
-        form,
+        _form(seen, fact),
         fact.subject,
         device_argument=fact.device_argument,
         condition=fact.condition,
+        of_parameter=type(seen.receiver) is Parameter,
     )
+    found.kept = not _is_lost(seen, found.form, frame)
     machine.watched.moved_leaves.put(value, found)
+
+
+def _form(seen: Any, fact: Transfer) -> str:
+    if not isinstance(seen.node.func.value, ast.Call):
+        return "name"
+    if type(seen.receiver) is Parameter:
+        return "parameter"
+    return "factory" if fact.created_here else "name"
+
+
+def _is_lost(seen: Any, form: str, frame: Frame) -> bool:
+    """Whether nothing holds the leaf any more, though somebody may ask for its gradient."""
+    if form == "factory" and _is_operand(frame.statement, seen.node):
+        return False
+    if form == "name":
+        rebound = type(seen.receiver) is Tensor and _rebound(frame.statement, seen.node)
+        if not rebound or not _read_in_file(frame):
+            return False
+    return _may_matter(frame)
 
 
 def _rebound(statement: Any, transfer: ast.Call) -> bool:
@@ -209,7 +213,8 @@ def _inside(machine: Machine, value: Any) -> list[Any]:
 def conclude(machine: Machine) -> None:
     """Tells of the moved tensors that stayed what they are."""
     for _, found in machine.watched.moved_leaves.items():
-        if found.gradient_read or found.given_to_optimizer is not None or not found.cut:
+        used = found.gradient_read or found.given_to_optimizer is not None
+        if used or not (found.cut or found.kept):
             machine.findings.add(found)
 
 

@@ -1,8 +1,9 @@
 """A tensor that is to be trained, moved after it was made: no longer a leaf.
 
 ## What it does
-Flags `torch.randn(..., requires_grad=True).to(d)`, `nn.Parameter(t).to(d)`, and a variable that
-requires grad and is rebound to its moved self.
+Flags `torch.randn(..., requires_grad=True).to(d)`, `nn.Parameter(t).to(d)`, a variable that
+requires grad and is rebound to its moved self, and a moved copy of such a variable where an
+optimizer takes it or its gradient is read.
 
 ## Why is this bad?
 The moved tensor is the result of an operation: its `.grad` stays None, an optimizer rejects it
@@ -25,10 +26,13 @@ On a machine where the tensor already is on the device, the transfer returns the
 that the bug shows on the accelerator only.
 
 ## Fix safety
-Safe: the leaf is made on the device, with the same numbers.
+Safe: the leaf is made on the device, with the same numbers. Unsafe where the tensor that was moved
+keeps a name of its own; none is offered where that is a parameter, or the copy has no name.
 """
 
 from __future__ import annotations
+
+import ast
 
 from device_lens.fixes.create_on_device import leaf_on_device
 from device_lens.fixes.edit import Fix
@@ -74,7 +78,9 @@ def _fix(fact: NonLeafTransfer, context: Context) -> Fix | None:
         if fact.device_argument is not None and not context.is_device(fact.device_argument):
             return None
         return leaf_on_device(call, _factory(fact, context))
-    return move_detached(call)
+    if fact.kept and not isinstance(call.parent, ast.Assign | ast.Return):
+        return None
+    return None if fact.of_parameter else move_detached(call)
 
 
 def _factory(fact: NonLeafTransfer, context: Context) -> str:
