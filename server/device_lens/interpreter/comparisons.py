@@ -22,7 +22,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import calls
+from device_lens.interpreter import calls, reports
 from device_lens.interpreter.conditions import is_none_condition, opaque, truth
 from device_lens.interpreter.enumerations import is_member
 from device_lens.interpreter.expressions import key_of
@@ -80,7 +80,8 @@ def compare(machine: Machine, node: Any, op: ast.cmpop, left: Any, right: Any, f
             return Const(kind is ast.NotEq)
         return calls.call_operator(machine, node, f"__{name}__", left, right, frame)
     if HostArray in (type(left), type(right)):
-        return numpy_shapes.array(numpy_shapes.together(left, right), "bool")
+        value = numpy_shapes.array(numpy_shapes.together(left, right), "bool")
+        return reports.array_operator(machine, (left, right), value)
     condition = combine(lambda a, b: _compare_leaves(kind, fold, a, b), left, right)
     return combine(Const, condition)
 

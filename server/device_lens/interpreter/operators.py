@@ -121,7 +121,8 @@ def operate(
     if HostArray in kinds:
         if Unknown in kinds and not _is_number(left, right):
             return Unknown()
-        return numpy_shapes.operated(name, left, right, in_place)
+        value = numpy_shapes.operated(name, left, right, in_place)
+        return reports.array_operator(machine, (left, right), value)
     if is_number(left) and is_number(right):
         return number()
     return _unknown_operand(left, right)
@@ -329,7 +330,8 @@ def _unary(machine: Machine, node: ast.UnaryOp, frame: Frame) -> Any:
     if type(value) is Unknown:
         return Unknown("", value.device)
     if type(value) is HostArray:
-        return HostArray(value.dtype, value.shape, None, value.zero_dim)
+        made = HostArray(value.dtype, value.shape, None, value.zero_dim)
+        return reports.array_operator(machine, (value,), made)
     return Unknown()
 
 

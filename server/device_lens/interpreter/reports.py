@@ -137,6 +137,13 @@ def library_call(
         cuda_facts.created(machine, LibraryCall(name, receiver, args, kwargs, node, frame, value))
 
 
+def array_operator(machine: Machine, operands: tuple[Any, ...], value: Any) -> Any:
+    """An operator on arrays of the host has run; gives its value."""
+    if machine.watched.copies:
+        round_trip_facts.operated(machine, operands, value)
+    return value
+
+
 def module_call(
     machine: Machine,
     node: Any,

@@ -13,6 +13,7 @@ from device_lens.domain.values import Const, TupleValue
 from device_lens.interpreter import places
 from device_lens.interpreter.rarer_facts import RoundTrip
 from device_lens.models.call import tensor_of
+from device_lens.models.numbers import is_number
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -80,6 +81,15 @@ def followed(machine: Machine, seen: LibraryCall) -> None:
         several = seen.value.items if type(seen.value) is TupleValue else ()
         for made in (seen.value, *several):
             copies.put(made, note)
+
+
+def operated(machine: Machine, operands: tuple[Any, ...], value: Any) -> None:
+    """An operator on arrays while there are such copies: of one alone, or with numbers, it makes
+    one."""
+    copies = machine.watched.copies
+    notes = [copies.get(operand) for operand in operands if not is_number(operand)]
+    if notes and all(note is not None for note in notes) and copies.get(value) is None:
+        copies.put(value, notes[0])
 
 
 def _source(machine: Machine, seen: LibraryCall) -> HostCopy | None:
