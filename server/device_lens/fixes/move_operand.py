@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from device_lens.fixes.edit import Edit, Fix, Safety
 from device_lens.fixes.parentheses import parentheses_of
@@ -36,10 +36,11 @@ def appended(place: Place, suffix: str) -> Edit | None:
     return place.replace(f"{grouped(place)}{suffix}")
 
 
-def whole_value(creation: Place) -> Place:
+def whole_value(creation: Place, moves: Callable[[ast.Call], bool] | None = None) -> Place:
     """What a creation is part of in an assignment or in what is returned: of the layer in
     `net = nn.Sequential(nn.Linear(3, 3))`, the call of `Sequential`. A layer that is called where
-    it is made is a whole by itself: what that call gives is no layer."""
+    it is made is a whole by itself: what that call gives is no layer. `moves` tells whether what a
+    call makes can be moved."""
     statement = creation.statement.node
     if not isinstance(statement, ast.Assign | ast.AnnAssign | ast.Return):
         return creation
@@ -48,7 +49,8 @@ def whole_value(creation: Place) -> Place:
         if isinstance(node, ast.Call):
             if node.func is child:
                 break
-            whole = node
+            if moves is None or moves(node):
+                whole = node
         child = node
     return creation.at(whole)
 

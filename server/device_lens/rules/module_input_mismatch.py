@@ -32,13 +32,14 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import partial
 
 from device_lens.domain.device import CPU, SymbolicDevice
 from device_lens.fixes.bindings import means_the_same
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.move_operand import move_alike, move_operand, whole_value
 from device_lens.fixes.names import names_in
-from device_lens.interpreter.facts import Certainty, Conflict, Operand
+from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand
 from device_lens.rules.causes import MODULE_INPUT, Cause
 from device_lens.rules.conflict_words import (
     SEVERITIES,
@@ -134,7 +135,7 @@ def _move_module(parameters: Operand, tensor: Operand, context: Context) -> Fix 
     created = trail.first.site
     if not context.knows(created) or created.path != context.facts.path:
         return None
-    creation = whole_value(context.place(created))
+    creation = whole_value(context.place(created), partial(_is_module, context))
     device = context.at_hand.find(tensor.device, creation)
     if device is not None:
         return move_operand([creation], device)
@@ -143,3 +144,8 @@ def _move_module(parameters: Operand, tensor: Operand, context: Context) -> Fix 
     names = {name for each in arguments for name in names_in(each)}
     readable = all(means_the_same(name, moved, creation) for name in names)
     return move_alike(creation, moved) if readable else None
+
+
+def _is_module(context: Context, call: ast.Call) -> bool:
+    known = context.facts.expression_at(call)
+    return known is not None and known.kind is Kind.MODULE
