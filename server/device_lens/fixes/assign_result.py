@@ -24,6 +24,8 @@ def assign_result(call: Place, called: bool) -> Fix | None:
         return Fix(f"Call it: {call.text}()", Safety.SAFE, (edit,))
     if isinstance(call.parent, ast.ListComp | ast.SetComp | ast.GeneratorExp):
         return _keep_comprehension(call)
+    if isinstance(call.parent, ast.DictComp):
+        return _keep_dict(call)
     if isinstance(call.parent, ast.Lambda):
         return _keep_mapped(call)
     receiver = _receiver(call, called)
@@ -100,6 +102,29 @@ def _keep_comprehension(call: Place) -> Fix | None:
     if new_text is None:
         return None
     return Fix(f"Assign the result: {new_text}", Safety.SAFE, (whole.replace(new_text),))
+
+
+def _keep_dict(call: Place) -> Fix | None:
+    """`{k: t.to(d) for k, t in xs.items()}` as a statement → `xs.update(…)` around it: whoever else
+    has the dict sees the moved tensors, and a class of its own stays what it is."""
+    comprehension = call.parent
+    if not isinstance(comprehension, ast.DictComp) or len(comprehension.generators) != 1:
+        return None
+    whole = call.at(comprehension)
+    if not isinstance(whole.parent, ast.Expr):
+        return None
+    match comprehension.generators[0], comprehension.key:
+        case (
+            ast.comprehension(
+                target=ast.Tuple(elts=[ast.Name(id=bound), ast.Name()]),
+                iter=ast.Call(func=ast.Attribute(value=container, attr="items")),
+                is_async=0,
+            ),
+            ast.Name(id=key),
+        ) if bound == key and assignable(call.at(container)):
+            new_text = f"{call.at(container).text}.update({whole.text})"
+            return Fix(f"Store the results: {new_text}", Safety.SAFE, (whole.replace(new_text),))
+    return None
 
 
 def _keep_mapped(call: Place) -> Fix | None:

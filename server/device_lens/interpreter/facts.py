@@ -118,6 +118,8 @@ class Transfer:
     pinned: bool = False
     requires_grad: bool | None = None
     trail: Trail | None = None
+    further: tuple[Trail, ...] = ()
+    """The histories of further tensors that the same call moves: those of a list, or of a loop."""
     condition: str | None = None
     device_argument: Site | None = None
     """The expression that names the target, where there is one."""

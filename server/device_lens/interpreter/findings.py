@@ -137,6 +137,8 @@ def rank(certainty: Certainty) -> int:
 
 
 _CERTAINTIES = tuple(Certainty)
+_MANY = 16
+"""Histories that are kept of one transfer."""
 
 
 def _merge(known: Transfer, fact: Transfer) -> None:
@@ -144,6 +146,9 @@ def _merge(known: Transfer, fact: Transfer) -> None:
         old, new = getattr(known, name), getattr(fact, name)
         if old != new and not same_everywhere(old, new):
             setattr(known, name, UNKNOWN_DEVICE)
+    told = (known.trail, *known.further)
+    if fact.trail is not None and len(told) < _MANY and all(fact.trail is not t for t in told):
+        known.further = (*known.further, fact.trail)
     known.redundant = known.redundant and fact.redundant
     known.presumed = known.presumed or fact.presumed
     known.conditional = known.conditional or fact.conditional

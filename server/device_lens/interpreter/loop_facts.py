@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
-from device_lens.domain.heap import ListObject
+from device_lens.domain.heap import contents
 from device_lens.domain.values import TupleValue
 from device_lens.interpreter import iteration
 from device_lens.interpreter.rarer_facts import LoopVariableTransfer
@@ -29,7 +29,9 @@ def iterated(machine: Machine, node: Any, iterable: Any, frame: Frame) -> None:
     statement, alone = found
     items, rest = iteration.iterate(machine, iterable)
     elements = [_element(item, form) for item in (*items, rest) if item is not None]
-    tensors = [t for t in (tensor_of(e) for e in elements) if t is not None]
+    if _is_comprehension(statement.value):
+        elements = [part for element in elements for part in contents(element)]
+    tensors = [t for t in map(tensor_of, elements) if t is not None]
     if not tensors:
         return
     fact = LoopVariableTransfer(
@@ -70,7 +72,7 @@ def _form(node: Any) -> tuple[str, str | None, Any]:
 def _element(item: Any, form: str) -> Any:
     if form in ("items", "enumerate") and type(item) is TupleValue and len(item.items) == 2:
         return item.items[1]
-    return item if not isinstance(item, ListObject) else None
+    return item
 
 
 def _rebinding(node: Any, variable: str) -> tuple[ast.Assign, bool] | None:
@@ -84,19 +86,51 @@ def _rebinding(node: Any, variable: str) -> tuple[ast.Assign, bool] | None:
     return None
 
 
-def _is_rebinding(statement: ast.stmt, variable: str) -> bool:
+def _is_rebinding(statement: ast.stmt, variable: str) -> TypeGuard[ast.Assign]:
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return False
-    target, value = statement.targets[0], statement.value
+    target = statement.targets[0]
+    if not isinstance(target, ast.Name) or target.id != variable:
+        return False
+    return _is_moved(statement.value, variable) or _is_moved_inside(statement.value, variable)
+
+
+def _is_moved(value: ast.expr, variable: str) -> bool:
+    """`v.to(d)`."""
     return (
-        isinstance(target, ast.Name)
-        and target.id == variable
-        and isinstance(value, ast.Call)
+        isinstance(value, ast.Call)
         and isinstance(value.func, ast.Attribute)
         and value.func.attr in _MOVES
         and isinstance(value.func.value, ast.Name)
         and value.func.value.id == variable
     )
+
+
+def _is_moved_inside(value: ast.expr, variable: str) -> bool:
+    """`[t.to(d) for t in v]`, `{k: t.to(d) for k, t in v.items()}`."""
+    match value:
+        case ast.ListComp(elt=element, generators=[one]):
+            source: ast.expr = one.iter
+            target: ast.expr = one.target
+        case ast.DictComp(
+            value=element,
+            generators=[
+                ast.comprehension(
+                    target=ast.Tuple(elts=[_, target]),
+                    iter=ast.Call(func=ast.Attribute(value=source, attr="items")),
+                )
+            ],
+        ):
+            pass
+        case _:
+            return False
+    if not isinstance(source, ast.Name) or source.id != variable:
+        return False
+    return isinstance(target, ast.Name) and _is_moved(element, target.id)
+
+
+def _is_comprehension(value: ast.expr) -> bool:
+    return isinstance(value, ast.ListComp | ast.DictComp)
 
 
 def _uses(statement: ast.stmt, variable: str) -> bool:

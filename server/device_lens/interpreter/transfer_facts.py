@@ -220,8 +220,9 @@ def discarded(machine: Machine, expression: ast.expr, frame: Frame) -> None:
         if fact is None or fact.in_place or (fact.created_here and fact.called):
             continue  # nothing of the program has missed a move that makes something and drops it
         fact.discarded = True
-        if fact.trail is not None:
-            machine.shared.setdefault(("discarded", id(fact.trail)), fact.site)
+        for trail in (fact.trail, *fact.further):
+            if trail is not None:
+                machine.shared.setdefault(("discarded", id(trail)), fact.site)
     if isinstance(expression, ast.Attribute):
         uncalled(machine, expression, None, frame)
 
@@ -230,7 +231,9 @@ def _thrown_away(expression: ast.expr) -> list[ast.expr]:
     """The expressions whose values an expression statement gives and nobody takes."""
     match expression:
         case ast.ListComp(elt=element) | ast.SetComp(elt=element) | ast.GeneratorExp(elt=element):
-            return [element]
+            return _thrown_away(element)
+        case ast.DictComp(value=element):
+            return _thrown_away(element)
         case ast.Tuple(elts=elements):
             return elements
         case ast.IfExp(body=body, orelse=otherwise):
