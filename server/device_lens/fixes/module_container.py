@@ -13,6 +13,8 @@ from device_lens.fixes.register_buffer import assigned_elsewhere, ready
 CONTAINERS = {
     "modules": "ModuleList",
     "parameters": "ParameterList",
+    "tuple-of-modules": "ModuleList",
+    "tuple-of-parameters": "ParameterList",
     "dict-of-modules": "ModuleDict",
     "dict-of-parameters": "ParameterDict",
 }
@@ -47,10 +49,20 @@ def module_container(assignment: Place, attribute: str, holds: str) -> Fix | Non
         return None
     value = assignment.at(node.value)
     name = f"{nn}.{CONTAINERS[holds]}"
-    edit = value.replace(f"{name}()" if _is_empty(node.value) else f"{name}({value.text})")
+    held = value.at(_inside(node.value))
+    edit = value.replace(f"{name}()" if _is_empty(node.value) else f"{name}({held.text})")
     plain = isinstance(node.value, ast.List | ast.Tuple | ast.ListComp) or _is_empty(node.value)
     equivalent = plain and None not in fit and not assigned_elsewhere(assignment, attribute)
     return Fix(f"Use {name}", Safety.SAFE if equivalent else Safety.UNSAFE, (edit,))
+
+
+def _inside(value: ast.expr) -> ast.expr:
+    """What `list(…)` or `tuple(…)` is made of: a `ModuleList` takes that as well."""
+    if not isinstance(value, ast.Call) or _called(value) not in ("list", "tuple"):
+        return value
+    if value.keywords or len(value.args) != 1 or isinstance(value.args[0], ast.Starred):
+        return value
+    return value.args[0]
 
 
 def _keys(assignment: Place, value: ast.expr, attribute: str) -> Iterator[ast.expr]:

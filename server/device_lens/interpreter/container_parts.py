@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import ClassValue
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, contents
 from device_lens.domain.trail import Site, Trail
+from device_lens.domain.values import TupleValue
 from device_lens.models.torch.parts import all_parts, tensor_in, walk
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ def kept_in(machine: Machine, trail: Trail | None) -> Site | None:
 
 
 def _items(value: Any) -> list[Any]:
-    plain = type(value) is DictObject or (type(value) is ListObject and value.kind == "list")
-    return contents(value) if plain else []
+    plain = type(value) is ListObject and value.kind == "list"
+    return contents(value) if plain or type(value) in (DictObject, TupleValue) else []
 
 
 def _made(item: Any, trail: Trail) -> bool:
@@ -55,13 +56,16 @@ def _trails(module: ModuleObject) -> Iterator[Trail | None]:
 
 
 def _set_up(cls: Any, name: str) -> Site | None:
-    """Where a class sets the attribute to a new list or dict."""
+    """Where a class sets the attribute to a new list or dict, or to one that it has filled before:
+    where nothing else sets it."""
+    found: list[tuple[ast.expr, Site]] = []
     for base in cls.mro if type(cls) is ClassValue else ():
         if type(base) is not ClassValue or not isinstance(base.node, ast.ClassDef):
             continue
         for node in ast.walk(base.node):
-            if isinstance(node, ast.Assign) and isinstance(node.value, _PLAIN):
+            if isinstance(node, ast.Assign):
                 target = node.targets[0]
                 if isinstance(target, ast.Attribute) and ast.unparse(target) == f"self.{name}":
-                    return Site(base.namespace.path, base.chunk, target)
-    return None
+                    found.append((node.value, Site(base.namespace.path, base.chunk, target)))
+    new = (site for value, site in found if isinstance(value, _PLAIN))
+    return next(new, found[0][1] if len(found) == 1 else None)

@@ -17,7 +17,7 @@ from device_lens.domain.device import (
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
 from device_lens.domain.trail import Site, Trail
-from device_lens.domain.values import DeviceValue, Tensor, Unknown
+from device_lens.domain.values import DeviceValue, Tensor, TupleValue, Unknown
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
 from device_lens.interpreter.usage import MOVES, usage_of
 from device_lens.models.torch.module import HELD
@@ -56,7 +56,7 @@ def assigned(
 
 def _holds(value: Any) -> str | None:
     items = _items(value)
-    prefix = "dict-of-" if type(value) is DictObject else ""
+    prefix = {DictObject: "dict-of-", TupleValue: "tuple-of-"}.get(type(value), "")
     if items and all(type(item) is ModuleObject for item in items):
         return prefix + "modules"
     if items and all(type(item) is Parameter for item in items):
@@ -65,9 +65,9 @@ def _holds(value: Any) -> str | None:
 
 
 def _items(value: Any) -> list[Any]:
-    """What a list or dict holds."""
+    """What a list, tuple or dict holds."""
     is_list = type(value) is ListObject and value.kind == "list"
-    return contents(value) if is_list or type(value) is DictObject else []
+    return contents(value) if is_list or type(value) in (DictObject, TupleValue) else []
 
 
 def _is_registered_too(module: ModuleObject, value: Any) -> bool:

@@ -157,7 +157,7 @@ class PlainAttribute:
     attribute: str
     class_name: str
     holds: str
-    """`tensor`, `modules`, `parameters`, `dict-of-modules`, `dict-of-parameters`."""
+    """`tensor`, `modules`, `parameters`; of the latter two also `tuple-of-…` and `dict-of-…`."""
     value: Site
     used_in_forward: bool
     moved_by_method: bool

@@ -1,7 +1,7 @@
 """A tensor, layer or parameter that a module keeps where its moves do not find it.
 
 ## What it does
-Flags a plain tensor attribute, or modules or parameters in a plain list or dict, inside an
+Flags a plain tensor attribute, or modules or parameters in a plain list, tuple or dict, inside an
 `nn.Module` that uses them.
 
 ## Why is this bad?
@@ -62,6 +62,8 @@ _WHAT = {
     "tensor": "a plain tensor",
     "modules": "a plain list of modules",
     "parameters": "a plain list of parameters",
+    "tuple-of-modules": "a tuple of modules",
+    "tuple-of-parameters": "a tuple of parameters",
     "dict-of-modules": "a plain dict of modules",
     "dict-of-parameters": "a plain dict of parameters",
 }
