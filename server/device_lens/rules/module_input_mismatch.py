@@ -36,6 +36,7 @@ from functools import partial
 
 from device_lens.domain.device import CPU, SymbolicDevice
 from device_lens.fixes.bindings import means_the_same
+from device_lens.fixes.bound_value import bound_value
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.move_operand import move_alike, move_operand, whole_value
 from device_lens.fixes.names import names_in
@@ -89,7 +90,8 @@ def _fixes(
     context: Context,
 ) -> Iterator[Fix | None]:
     if parameters.device is CPU:
-        yield _move_module(parameters, tensor, context)
+        moved = _move_module(parameters, tensor, context)
+        yield moved if moved is not None else _move_bound(parameters, tensor, conflict, context)
     call = conflict.module_call
     if _is_moved_by_call(tensor, conflict) or call is None or call.node is not conflict.site.node:
         return  # what the module's own code names is not the input as its caller names it
@@ -144,6 +146,26 @@ def _move_module(parameters: Operand, tensor: Operand, context: Context) -> Fix 
     names = {name for each in arguments for name in names_in(each)}
     readable = all(means_the_same(name, moved, creation) for name in names)
     return move_alike(creation, moved) if readable else None
+
+
+def _move_bound(
+    parameters: Operand, tensor: Operand, conflict: Conflict, context: Context
+) -> Fix | None:
+    """`.to(device)` behind what the called name is set to, where the module was made elsewhere:
+    `criterion = build(options)`, `self.net = net`."""
+    call, trail = conflict.module_call, parameters.trail
+    if call is None or not isinstance(call.node, ast.Call) or call.path != context.facts.path:
+        return None
+    if trail is not None and any(step.kind == "moved" for step in trail.steps()):
+        return None
+    value = bound_value(context.place(call).at(call.node.func))
+    if value is None or not isinstance(value.node, ast.Call | ast.Name):
+        return None
+    known = context.facts.expression_at(value.node)
+    if known is None or known.kind is not Kind.MODULE or known.device is not CPU:
+        return None
+    device = context.at_hand.find(tensor.device, value, kinds=(Kind.DEVICE,))
+    return None if device is None else move_operand([value], device)
 
 
 def _is_module(context: Context, call: ast.Call) -> bool:

@@ -1,0 +1,80 @@
+"""The expression that a name, or an attribute of `self`, is set to."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from device_lens.fixes.names import is_local, own_nodes
+from device_lens.fixes.place import FUNCTIONS, Place
+
+_SCOPES = (*FUNCTIONS, ast.ClassDef)
+
+
+def bound_value(reader: Place) -> Place | None:
+    """Of a name in the scope that it belongs to, of `self.name` in the class; None where it is not
+    one assignment that binds it."""
+    wanted = ast.unparse(reader.node)
+    binders = list(_binders(reader, wanted))
+    if len(binders) != 1:
+        return None
+    statement = binders[0].statement
+    node = statement.node
+    if isinstance(node, ast.AnnAssign) and node.value is not None:
+        return statement.at(node.value)
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return None
+    value = _beside(node.targets[0], node.value, binders[0].node)
+    return None if value is None else statement.at(value)
+
+
+def _binders(reader: Place, wanted: str) -> Iterator[Place]:
+    """The targets that bind it."""
+    for place in _scope(reader):
+        node = place.node
+        stored = isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Load)
+        if stored and ast.unparse(node) == wanted:
+            yield place
+        elif isinstance(node, ast.arg) and node.arg == wanted:
+            yield place
+
+
+def _scope(reader: Place) -> Iterator[Place]:
+    """The nodes among which the binding has to be."""
+    node = reader.node
+    if isinstance(node, ast.Attribute):
+        of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
+        if of_self and reader.owner is not None:
+            yield from (reader.at(each) for each in ast.walk(reader.owner))
+        return
+    if not isinstance(node, ast.Name):
+        return
+    for function in reader.ancestors():
+        if isinstance(function, FUNCTIONS) and is_local(function, node.id):
+            yield from (reader.at(each) for each in own_nodes(function))
+            return
+    for chunk in reader.source.chunks:
+        for statement in chunk.body:
+            yield from (Place(reader.source, chunk, each) for each in _outside(statement))
+
+
+def _outside(statement: ast.stmt) -> Iterator[ast.AST]:
+    """The nodes of a statement at top level that functions and classes in it do not have."""
+    stack: list[ast.AST] = [statement]
+    while stack:
+        node = stack.pop()
+        if not isinstance(node, _SCOPES):
+            yield node
+            stack.extend(ast.iter_child_nodes(node))
+
+
+def _beside(target: ast.expr, value: ast.expr, wanted: ast.AST) -> ast.expr | None:
+    """What one target of an assignment gets: `b` in `x, y = a, b` for `y`."""
+    if target is wanted:
+        return value
+    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple):
+        return None
+    if len(target.elts) != len(value.elts):
+        return None
+    pairs = zip(target.elts, value.elts, strict=True)
+    return next((given for each, given in pairs if each is wanted), None)
