@@ -31,9 +31,24 @@ def _literal(place: Place, torch: str) -> Fix | None:
     if test is None:
         return None
     quote = place.text[-1]
-    text = f"{place.text} if {torch}.{test} else {quote}cpu{quote}"
+    host = f"{quote}cpu{quote}"
+    numbered = _numbered(place)
+    if numbered is not None:  # there is no second host
+        maker, place = numbered.text.partition("(")[0], numbered
+        host = f"{maker}({host})"
+    text = f"{place.text} if {torch}.{test} else {host}"
     new_text = text if _stands_alone(place) else f"({text})"
     return Fix(f"Fall back to the CPU: {text}", Safety.UNSAFE, (place.replace(new_text),))
+
+
+def _numbered(place: Place) -> Place | None:
+    """The call `torch.device("cuda", 1)` around its first argument."""
+    call = place.parent
+    if not isinstance(call, ast.Call) or len(call.args) + len(call.keywords) != 2:
+        return None
+    if not call.args or call.args[0] is not place.node:
+        return None
+    return place.at(call) if ast.unparse(call.func).rpartition(".")[2] == "device" else None
 
 
 def _stands_alone(place: Place) -> bool:
