@@ -17,6 +17,14 @@ def move_operand(operands: Iterable[Place], device: str) -> Fix | None:
     return _append(operands, f".to({device})")
 
 
+def move_items(items: Place, device: str) -> Fix | None:
+    """`parts` → `[each.to(parts[0].device) for each in parts]`, of a list that has a name."""
+    if not isinstance(items.node, ast.Name | ast.Attribute):
+        return None
+    new_text = f"[each.to({device}) for each in {items.text}]"
+    return Fix(f"Move them: {new_text}", Safety.UNSAFE, (items.replace(new_text),))
+
+
 def move_to_host(operands: Iterable[Place]) -> Fix | None:
     """`lengths` → `lengths.cpu()`."""
     return _append(operands, ".cpu()")

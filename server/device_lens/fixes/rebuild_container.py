@@ -26,12 +26,21 @@ def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
     if alone:
         new_text = rebuilt(loop.at(node.iter), variable, key, moved)
         if new_text is None:
-            return None
+            in_place = key is not None and _is_namespace(node.iter)
+            return _fix_in_body(loop, node, variable, key, moved) if in_place else None
         bound = names_in(node.target)
         safe = not any(each for name in bound for each in loads_behind(loop, name))
         safety = Safety.SAFE if safe else Safety.UNSAFE
         return Fix(f"Rebuild the container: {new_text}", safety, (loop.replace(new_text),))
     return _fix_in_body(loop, node, variable, key, moved)
+
+
+def _is_namespace(iterable: ast.expr) -> bool:
+    """`vars(x).items()`: each call of `vars` gives the same dict."""
+    match iterable:
+        case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="vars"), args=[_]))):
+            return True
+    return False
 
 
 def rebuilt(iterable: Place, variable: str, key: str | None, moved: str) -> str | None:

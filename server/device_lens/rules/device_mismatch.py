@@ -30,7 +30,11 @@ along is for the author to say.
 
 from __future__ import annotations
 
-from device_lens.interpreter.facts import Certainty
+from device_lens.domain.device import is_accelerator
+from device_lens.domain.guard import leaves, primary
+from device_lens.fixes.edit import Fix
+from device_lens.fixes.move_operand import move_items
+from device_lens.interpreter.facts import Certainty, Conflict, Kind
 from device_lens.rules.causes import MISMATCH, Cause
 from device_lens.rules.conflict_words import (
     SEVERITIES,
@@ -59,6 +63,12 @@ def check(cause: Cause, context: Context) -> Finding | None:
             f"{stray}, but {operation(conflict)} needs {quoted(conflict.stray.text)} on the CPU: "
             f"it {outcome(conflict)}."
         )
+    elif _is_of_one_list(conflict):
+        held = side(conflict.other, conflict, context).removeprefix(quoted(conflict.other.text))
+        message = (
+            f"{stray.replace('` is ', '` holds a tensor ', 1)}, and one "
+            f"{held.removeprefix(' is ')}: {operation(conflict)} {outcome(conflict)}."
+        )
     else:
         other = side(conflict.other, conflict, context)
         message = f"{stray}, but {other}: {operation(conflict)} {outcome(conflict)}."
@@ -69,5 +79,29 @@ def check(cause: Cause, context: Context) -> Finding | None:
         conflict.stray.text,
         severity=SEVERITIES[conflict.certainty],
         related=places(cause.conflicts, context),
-        fixes=[move_fix(cause.conflicts, context)],
+        fixes=[move_fix(cause.conflicts, context) or _gather(conflict, context)],
     )
+
+
+def _is_of_one_list(conflict: Conflict) -> bool:
+    """Whether both tensors are items of one list that the operation takes."""
+    return conflict.stray.site.node is conflict.other.site.node
+
+
+def _gather(conflict: Conflict, context: Context) -> Fix | None:
+    """Moves all items of the list to where one of them is."""
+    if not _is_of_one_list(conflict) or not context.knows(conflict.stray.site):
+        return None
+    place = context.place(conflict.stray.site)
+    known = context.all_facts[place.path].expression_at(place.node)
+    if known is None or known.kind is not Kind.CONTAINER:
+        return None
+    device = context.at_hand.find(conflict.other.device, place)
+    if device is None and all(map(is_accelerator, _devices(conflict))):
+        device = f"{place.text}[0].device"
+    return None if device is None else move_items(place, device)
+
+
+def _devices(conflict: Conflict) -> list[object]:
+    both = (conflict.stray.device, conflict.other.device)
+    return [each for device in both for each in leaves(primary(device))]
