@@ -32,10 +32,9 @@ def _binders(reader: Place, wanted: str) -> Iterator[Place]:
     """The targets that bind it."""
     for place in _scope(reader):
         node = place.node
-        stored = isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Load)
-        if stored and ast.unparse(node) == wanted:
-            yield place
-        elif isinstance(node, ast.arg) and node.arg == wanted:
+        bound = isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Load)
+        text = ast.unparse(node) if bound else node.arg if isinstance(node, ast.arg) else ""
+        if text == wanted:
             yield place
 
 

@@ -30,7 +30,7 @@ along is for the author to say.
 
 from __future__ import annotations
 
-from device_lens.domain.device import is_accelerator
+from device_lens.domain.device import DeviceTree, is_accelerator
 from device_lens.domain.guard import leaves, primary
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.move_operand import move_items
@@ -97,11 +97,11 @@ def _gather(conflict: Conflict, context: Context) -> Fix | None:
     if known is None or known.kind is not Kind.CONTAINER:
         return None
     device = context.at_hand.find(conflict.other.device, place)
-    if device is None and all(map(is_accelerator, _devices(conflict))):
+    if device is None and all(is_accelerator(each) for each in _devices(conflict)):
         device = f"{place.text}[0].device"
     return None if device is None else move_items(place, device)
 
 
-def _devices(conflict: Conflict) -> list[object]:
+def _devices(conflict: Conflict) -> list[DeviceTree]:
     both = (conflict.stray.device, conflict.other.device)
     return [each for device in both for each in leaves(primary(device))]
