@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from device_lens.domain.guard import undecided
+from device_lens.domain.guard import atoms, undecided
 from device_lens.domain.heap import MISSING, Entries, ListObject, Presences
 from device_lens.domain.join import join_blind
 from device_lens.domain.presence import settle
@@ -44,7 +44,17 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> int:
 
         return run
 
-    return machine.fork(condition, frame, side(node.body, True), side(node.orelse, False))
+    settled = bool(frame.loops) and _is_settled(condition)
+    frame.settled += settled
+    flow = machine.fork(condition, frame, side(node.body, True), side(node.orelse, False))
+    frame.settled -= settled
+    return flow
+
+
+def _is_settled(condition: Any) -> bool:
+    """Whether a condition is the same for the whole run: what the machine has, what was asked for
+    on the command line."""
+    return all(atom.kind in ("accelerator", "flag", "environment") for atom in atoms(condition))
 
 
 def _is_for_checkers(test: ast.expr) -> bool:

@@ -71,7 +71,7 @@ def _inner_frame(frame: Frame) -> Frame:
     inner.owner = frame.owner
     inner.self_value = frame.self_value
     inner.loops = list(frame.loops)
-    inner.branch_depth = frame.branch_depth
+    inner.branch_depth, inner.settled = frame.branch_depth, frame.settled
     inner.statement = frame.statement
     inner.yields = frame.yields
     return inner
@@ -103,6 +103,7 @@ def _run(
         _filtered(machine, generator.ifs, frame, more, further)
 
     record = LoopRecord(generator, frame.chunk, count, False)
+    record.depth = frame.open_branches
     moves = len(items) > MAX_UNROLLED and item_effects.moves_items(
         generator, generator.target, elements, items
     )

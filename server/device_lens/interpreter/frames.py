@@ -18,12 +18,14 @@ class LoopRecord:
     """A loop that is being run. `breaks` and `continues` are the paths that left its body, `left`
     the former with the mark at which the pass began that each was in; `start` is that of the loop;
     `repeats` tells that a pass may stand for any number of them, `many` that the text of the body
-    decides whether it runs for each item, `ends` that it may end without a `break`."""
+    decides whether it runs for each item, `ends` that it may end without a `break`; `depth` counts
+    the branches around the loop that may go another way in another pass of a loop around it."""
 
     __slots__ = (
         "breaks",
         "chunk",
         "continues",
+        "depth",
         "ends",
         "hot",
         "left",
@@ -48,6 +50,7 @@ class LoopRecord:
         self.ends = True
         self.mark = 0
         self.start = start
+        self.depth = 0
         self.breaks: list[Exit] = []
         self.left: list[tuple[int, Exit]] = []
         self.continues: list[Exit] = []
@@ -62,7 +65,8 @@ class LoopRecord:
 
 class Frame:
     """An activation. `self_value` and `owner` serve `super()`; `branch_depth` counts undecided
-    branches around the present statement; `statement` is the one being run; `top` is the top level
+    branches around the present statement, `settled` those of them whose condition is the same for
+    the whole run; `statement` is the one being run; `top` is the top level
     of an edited file that it is an activation of; `deferring` tells that
     its imports wait until their names are used."""
 
@@ -81,6 +85,7 @@ class Frame:
         "raised",
         "scope",
         "self_value",
+        "settled",
         "statement",
         "top",
         "try_depth",
@@ -106,6 +111,7 @@ class Frame:
         self.exits: list[Exit] = []
         self.loops: list[LoopRecord] = []
         self.branch_depth = 0
+        self.settled = 0
         self.try_depth = 0
         self.entry_mark = 0
         self.raised = False
@@ -115,3 +121,8 @@ class Frame:
         self.yields: list[Any] | None = None
         self.waits: list[Exit] = []
         self.call_site: Any = None
+
+    @property
+    def open_branches(self) -> int:
+        """The branches around the present statement that may go either way each time."""
+        return self.branch_depth - self.settled

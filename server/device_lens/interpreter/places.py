@@ -30,10 +30,13 @@ def loops_around(frame: Frame) -> tuple[Loop, ...]:
 
 
 def invariant_loops(frame: Frame, expression: ast.expr) -> tuple[Site, ...]:
-    """The loops through which `expression` gives the same value, innermost first, without a gap."""
+    """The loops through which `expression` gives the same value, innermost first, without a gap, up
+    to one that runs the next only in some of its passes."""
     found: list[Site] = []
     for record in reversed(frame.loops):
         if isinstance(record.node, ast.comprehension) or not is_invariant(expression, record.node):
+            break
+        if found and record.depth != frame.loops[-1].depth:
             break
         found.append(Site(frame.namespace.path, record.chunk, record.node))
     return tuple(found)

@@ -135,7 +135,8 @@ def finish(
 
 
 def _conditional(frame: Frame) -> bool:
-    return frame.branch_depth > 0
+    """Whether a pass of the innermost loop may leave the present statement out."""
+    return frame.open_branches > (frame.loops[-1].depth if frame.loops else 0)
 
 
 def _target(
