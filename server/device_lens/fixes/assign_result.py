@@ -28,6 +28,8 @@ def assign_result(call: Place, called: bool) -> Fix | None:
         return _keep_dict(call)
     if isinstance(call.parent, ast.Lambda):
         return _keep_mapped(call)
+    if isinstance(call.parent, ast.Tuple) and called:
+        return _keep_several(call)
     receiver = _receiver(call, called)
     call = _choice(call, receiver)
     if receiver is None or not isinstance(call.parent, ast.Expr):
@@ -40,6 +42,19 @@ def assign_result(call: Place, called: bool) -> Fix | None:
         return None
     new_text = f"{receiver.text} = {text}"
     return Fix(f"Assign the result: {new_text}", Safety.SAFE, (call.replace(new_text),))
+
+
+def _keep_several(call: Place) -> Fix | None:
+    """`x.cpu(), y.cpu()` as a statement → `x, y = x.cpu(), y.cpu()`."""
+    whole = call.at(call.parent) if call.parent is not None else call
+    if not isinstance(whole.node, ast.Tuple) or not isinstance(whole.parent, ast.Expr):
+        return None
+    targets = [_receiver(call.at(each), called=True) for each in whole.node.elts]
+    kept = [each for each in targets if each is not None and assignable(each)]
+    if len(kept) != len(targets) or any(_loop_of(each, whole) is not None for each in kept):
+        return None
+    new_text = f"{', '.join(each.text for each in kept)} = {whole.text}"
+    return Fix(f"Assign the results: {new_text}", Safety.SAFE, (whole.replace(new_text),))
 
 
 def _choice(call: Place, receiver: Place | None) -> Place:

@@ -13,26 +13,62 @@ from device_lens.fixes.place import Place
 def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
     """`for v in xs: v = v.to(d)` → `xs = [v.to(d) for v in xs]`.
 
-    `moved` is the text of the transfer. Where the loop does more, the container gets the moved
-    tensor in the body, by the key or index at hand, else it is rebuilt above the loop.
+    `moved` is the text of the transfer. Where the loop does more, or its container is the variable
+    of another loop, the container gets the moved tensor in the body, by the key or index at hand,
+    else it is rebuilt above the loop.
     """
     node = loop.node
     if not isinstance(node, ast.For):
         return None
-    alone = len(node.body) == 1 and not node.orelse
     key = _key(node.target, variable)
     if key is None and not isinstance(node.target, ast.Name):
         return None  # the tensor is a part of what the container holds
-    if alone:
-        new_text = rebuilt(loop.at(node.iter), variable, key, moved)
-        if new_text is None:
-            in_place = key is not None and _is_namespace(node.iter)
-            return _fix_in_body(loop, node, variable, key, moved) if in_place else None
-        bound = names_in(node.target)
-        safe = not any(each for name in bound for each in loads_behind(loop, name))
-        safety = Safety.SAFE if safe else Safety.UNSAFE
-        return Fix(f"Rebuild the container: {new_text}", safety, (loop.replace(new_text),))
-    return _fix_in_body(loop, node, variable, key, moved)
+    statement, test = _moving(loop, node, moved)
+    if statement is None:
+        return None
+    lost = _is_of_outer_loop(loop.at(node.iter))
+    if len(node.body) > 1 or node.orelse or lost:
+        return _fix_in_body(loop, node, variable, key, moved, statement)
+    value = moved if test is None else f"{moved} if {loop.at(test).text} else {variable}"
+    new_text = rebuilt(loop.at(node.iter), variable, key, value)
+    if new_text is None:
+        in_place = key is not None and _is_namespace(node.iter)
+        return _fix_in_body(loop, node, variable, key, moved, statement) if in_place else None
+    bound = names_in(node.target)
+    safe = not any(each for name in bound for each in loads_behind(loop, name))
+    safety = Safety.SAFE if safe else Safety.UNSAFE
+    return Fix(f"Rebuild the container: {new_text}", safety, (loop.replace(new_text),))
+
+
+def _moving(loop: Place, node: ast.For, moved: str) -> tuple[ast.stmt | None, ast.expr | None]:
+    """The statement of the body that moves, and the test under which it does so where that is all
+    that the loop does."""
+    for statement in node.body:
+        if loop.at(statement).text.endswith(moved) and not isinstance(statement, _COMPOUND):
+            return statement, None
+    only = node.body[0] if len(node.body) == 1 else None
+    if not isinstance(only, ast.If) or len(only.body) != 1 or only.orelse:
+        return None, None
+    statement = only.body[0]
+    is_it = loop.at(statement).text.endswith(moved) and not isinstance(statement, _COMPOUND)
+    return (statement, only.test) if is_it else (None, None)
+
+
+_COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
+
+
+def _is_of_outer_loop(iterable: Place) -> bool:
+    """Whether a loop around this one binds the container, so that rebinding it would be lost."""
+    container = iterable.node
+    if isinstance(container, ast.Call):
+        if isinstance(container.func, ast.Attribute):
+            container = container.func.value
+        elif container.args:
+            container = container.args[0]
+    loops = (node for node in iterable.ancestors() if isinstance(node, ast.For))
+    outer = (node for node in loops if node is not iterable.parent)
+    bound = {name for node in outer for name in names_in(node.target)}
+    return isinstance(container, ast.Name) and container.id in bound
 
 
 def _is_namespace(iterable: ast.expr) -> bool:
@@ -85,11 +121,13 @@ def _key(target: ast.expr, variable: str) -> str | None:
 
 
 def _fix_in_body(
-    loop: Place, node: ast.For, variable: str, key: str | None, moved: str
+    loop: Place,
+    node: ast.For,
+    variable: str,
+    key: str | None,
+    moved: str,
+    statement: ast.stmt,
 ) -> Fix | None:
-    statement = next((s for s in node.body if loop.at(s).text.endswith(moved)), None)
-    if statement is None:
-        return None
     if key is not None and isinstance(node.iter, ast.Call):
         container = _indexed(loop, node.iter)
         if container is None:
@@ -97,6 +135,8 @@ def _fix_in_body(
         new_text = f"{variable} = {container}[{key}] = {moved}"
         edit = loop.at(statement).replace(new_text)
         return Fix(f"Store the result: {new_text}", Safety.UNSAFE, (edit,))
+    if _is_of_outer_loop(loop.at(node.iter)):
+        return None
     new_text_above = rebuilt(loop.at(node.iter), variable, key, moved)
     if new_text_above is None:
         return None

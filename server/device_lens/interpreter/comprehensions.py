@@ -102,8 +102,7 @@ def _run(
         assign(machine, generator.target, value, frame, generator.iter)
         _filtered(machine, generator.ifs, frame, more, further)
 
-    record = LoopRecord(generator, frame.chunk, count, False)
-    record.depth = frame.open_branches
+    record = LoopRecord(generator, frame.chunk, count, False, depth=frame.open_branches)
     moves = len(items) > MAX_UNROLLED and item_effects.moves_items(
         generator, generator.target, elements, items
     )

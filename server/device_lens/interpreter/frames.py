@@ -39,7 +39,13 @@ class LoopRecord:
     )
 
     def __init__(
-        self, node: Any, chunk: Any, trip_count: int | None, hot: bool, start: int = 0
+        self,
+        node: Any,
+        chunk: Any,
+        trip_count: int | None,
+        hot: bool,
+        start: int = 0,
+        depth: int = 0,
     ) -> None:
         self.node = node
         self.chunk = chunk
@@ -50,7 +56,7 @@ class LoopRecord:
         self.ends = True
         self.mark = 0
         self.start = start
-        self.depth = 0
+        self.depth = depth
         self.breaks: list[Exit] = []
         self.left: list[tuple[int, Exit]] = []
         self.continues: list[Exit] = []

@@ -134,4 +134,16 @@ def _is_comprehension(value: ast.expr) -> bool:
 
 
 def _uses(statement: ast.stmt, variable: str) -> bool:
+    """Whether a statement needs the moved tensor: not one that only changes it, which is lost with
+    it."""
+    match statement:
+        case ast.Expr(
+            value=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method), args=given)
+        ):
+            if name == variable and method.endswith("_"):
+                return any(_mentions(each, variable) for each in given)
+    return _mentions(statement, variable)
+
+
+def _mentions(statement: ast.AST, variable: str) -> bool:
     return any(isinstance(n, ast.Name) and n.id == variable for n in ast.walk(statement))

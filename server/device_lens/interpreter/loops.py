@@ -51,8 +51,7 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     items, rest = live.started
     reports.iterated(machine, node, iterable, frame)
     count, hot = trip_count(items, rest, iterable), _is_hot(node.iter, iterable, rest)
-    record = LoopRecord(node, frame.chunk, count, hot, machine.journal.mark())
-    record.depth = frame.open_branches
+    record = LoopRecord(node, frame.chunk, count, hot, machine.journal.mark(), frame.open_branches)
     if not items and rest is None:
         return machine.execute(node.orelse, frame)
 
@@ -123,8 +122,7 @@ _WAYS_OUT = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield)
 
 
 def _while(machine: Machine, node: ast.While, frame: Frame) -> int:
-    record = LoopRecord(node, frame.chunk, None, True, machine.journal.mark())
-    record.depth = frame.open_branches
+    record = LoopRecord(node, frame.chunk, None, True, machine.journal.mark(), frame.open_branches)
     frame.loops.append(record)  # the test runs in each iteration, as the body does
     try:
         value = machine.evaluate(node.test, frame)
