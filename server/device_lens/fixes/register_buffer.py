@@ -1,4 +1,5 @@
-"""`self.mean = torch.tensor(...)` → `self.register_buffer("mean", torch.tensor(...))`."""
+"""`self.mean = torch.tensor(...)` → `self.register_buffer("mean", torch.tensor(...))`, or to a
+parameter where it is trained."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import ast
 from collections.abc import Callable, Iterator
 
 from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place, in_quotes
 
 
@@ -40,6 +42,18 @@ def register_buffer(
             preferred=False,
         ),
     )
+
+
+def make_parameter(assignment: Place, attribute: str) -> Fix | None:
+    """`self.scale = torch.ones(3, requires_grad=True)` → `self.scale = nn.Parameter(…)`: it moves
+    with the module and stays a leaf. None where it is set elsewhere too."""
+    nn, value = name_for(assignment.source, "torch.nn"), _value(assignment)
+    if nn is None or value is None or assigned_elsewhere(assignment, attribute):
+        return None
+    if not ready(assignment) or _is_class_attribute(assignment, attribute):
+        return None
+    edit = value.replace(f"{nn}.Parameter({value.text})")
+    return Fix(f"Make it a parameter: {nn}.Parameter(…)", Safety.UNSAFE, (edit,))
 
 
 def _value(assignment: Place) -> Place | None:

@@ -303,6 +303,8 @@ def _preference(seen: _Seen, here: _Spot) -> tuple[int, int]:
         rank = {Kind.DEVICE: 2, Kind.TENSOR: 4}.get(seen.kind, 5)
     elif seen.kind is Kind.DEVICE:
         rank = 0 if near else 3 if here.place.owner is None else 7
+    elif seen.kind is Kind.TENSOR:
+        rank = 1
     else:
-        rank = 1 if seen.kind is Kind.TENSOR else 6
+        rank = 6 if near or here.place.owner is None else 8
     return rank, abs(here.start.line - seen.at.start.line)

@@ -51,6 +51,7 @@ from device_lens.rules.conflict_words import (
 )
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.given_inputs import move_given
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import on, quoted
 
@@ -99,6 +100,7 @@ def _fixes(
         yield _move_created(parameters, tensor, conflict, context)
         return
     if not conflict.stray.is_parameter:
+        yield move_given(conflict, context)
         yield move_fix(cause.conflicts, context)
     device = device_of_module(conflict, context)
     if context.knows(tensor.site) and device is not None:

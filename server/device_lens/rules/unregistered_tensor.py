@@ -45,7 +45,7 @@ from device_lens.domain.device import CPU
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.module_container import CONTAINERS, module_container
 from device_lens.fixes.place import Place
-from device_lens.fixes.register_buffer import register_buffer
+from device_lens.fixes.register_buffer import make_parameter, register_buffer
 from device_lens.interpreter.facts import Certainty, Conflict, Kind
 from device_lens.interpreter.rarer_facts import PlainAttribute
 from device_lens.rules.causes import UNREGISTERED, Cause
@@ -203,6 +203,9 @@ def _fixes(
     if fact.holds in CONTAINERS:
         made = module_container(place, fact.attribute, fact.holds)
         return [made] if made is not None else []
+    parameter = make_parameter(place, fact.attribute) if fact.requires_grad else None
+    if parameter is not None:
+        return [parameter]
     works_now = not conflicts
     safety = Safety.UNSAFE if fact.requires_grad or works_now else Safety.SAFE
     found = register_buffer(place, fact.attribute, safety, lambda node: _fits(node, context))

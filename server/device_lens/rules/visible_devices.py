@@ -31,6 +31,8 @@ CUDA.
 
 from __future__ import annotations
 
+import ast
+
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.ordinals import renumber
 from device_lens.fixes.reorder import put_above
@@ -45,6 +47,8 @@ RULE = Rule("visible-devices", Severity.ERROR, __doc__)
 
 @RULE.reads(VisibleDevices)
 def check(fact: VisibleDevices, context: Context) -> Finding | None:
+    if _follows(fact, context):
+        return None
     too_late = fact.form == "too-late"
     started = fact.initialised_at
     related = [*context.related(fact.mask, "`CUDA_VISIBLE_DEVICES` is set here")]
@@ -58,6 +62,21 @@ def check(fact: VisibleDevices, context: Context) -> Finding | None:
         severity=Severity.WARNING if too_late else Severity.ERROR,
         related=related,
         fixes=[_move_up(fact, context) if too_late else _renumber(fact, context)],
+    )
+
+
+def _follows(fact: VisibleDevices, context: Context) -> bool:
+    """Whether the ordinal is written nowhere, and an earlier place of the function uses it too."""
+    if fact.form != "ordinal" or isinstance(fact.site.node, ast.Constant):
+        return False
+    place = context.place(fact.site)
+    return any(
+        isinstance(each, VisibleDevices)
+        and (each.form, each.mask, each.ordinal) == (fact.form, fact.mask, fact.ordinal)
+        and not isinstance(each.site.node, ast.Constant)
+        and context.place(each.site).function is place.function
+        and context.place(each.site).range.start < place.range.start
+        for each in context.facts.others
     )
 
 

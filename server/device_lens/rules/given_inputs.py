@@ -1,0 +1,53 @@
+"""The input of a module as the caller of its `forward` gives it: it is moved there."""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.edit import Fix
+from device_lens.fixes.move_operand import move_operand
+from device_lens.fixes.names import stores
+from device_lens.fixes.place import Place
+from device_lens.interpreter.facts import Conflict, Kind
+from device_lens.rules.at_hand import AtHand
+from device_lens.rules.context import Context
+
+
+def move_given(conflict: Conflict, context: Context) -> Fix | None:
+    """`self.conv(x)` in a `forward` that gets its `x` from `net(image)` → `net(image.to(device))`.
+    None where the stray operand is no parameter of a `forward`, or no device is at hand there."""
+    stray, calls = conflict.stray, list(conflict.call_chain)
+    if stray.is_parameter or stray.is_unpacked or not context.knows(stray.site):
+        return None
+    place = context.place(stray.site)
+    while calls:
+        given = _given(place, calls[-1].node)
+        if given is None or not context.knows(calls[-1]):
+            break
+        place = context.place(calls.pop()).at(given)
+    if len(calls) == len(conflict.call_chain):
+        return None
+    facts = context.all_facts[place.path]
+    known = facts.expression_at(place.node)
+    if known is None or known.kind is not Kind.TENSOR or known.device != stray.device:
+        return None
+    at_hand = context.at_hand if facts is context.facts else AtHand(facts)
+    device = at_hand.find(conflict.other.device, place, kinds=(Kind.DEVICE,))
+    return None if device is None else move_operand([place], device)
+
+
+def _given(place: Place, call: ast.AST) -> ast.expr | None:
+    """The argument for the parameter of a `forward` that stands at the place, as it came in."""
+    name, function = place.node, place.function
+    if not isinstance(name, ast.Name) or not isinstance(function, ast.FunctionDef):
+        return None
+    if function.name != "forward" or not isinstance(call, ast.Call):
+        return None
+    if len(stores(function, name.id)) != 1 or any(isinstance(a, ast.Starred) for a in call.args):
+        return None
+    for keyword in call.keywords:
+        if keyword.arg == name.id:
+            return keyword.value
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][1:]
+    position = names.index(name.id) if name.id in names else len(call.args)
+    return call.args[position] if position < len(call.args) else None
