@@ -71,9 +71,9 @@ def _items(value: Any) -> list[Any]:
 
 
 def _is_registered_too(module: ModuleObject, value: Any) -> bool:
-    """Whether the module has all that the list or dict holds as parts as well, or may have: a
-    container that it has was made of parts that are not known one by one, and parts may be held
-    under names that are not known."""
+    """Whether the module has all that the list or dict holds and that has state as parts as well,
+    or may have: a container that it has was made of parts that are not known one by one, and parts
+    may be held under names that are not known."""
     walked = [part for _, part in walk(module)]
     if any(type(leaf) is Unknown for part in walked for leaf in leaves(part.modules.get(REST))):
         return True
@@ -82,23 +82,18 @@ def _is_registered_too(module: ModuleObject, value: Any) -> bool:
         held = owner.own.get(HELD)
         parts |= {id(part) for part in held} if isinstance(held, tuple) else set()
     parts |= {id(part.value) for part in all_parts(module)}
-    return all(id(item) in parts for item in _items(value))
+    return all(id(item) in parts or not _has_state(item) for item in _items(value))
 
 
-def _has_state(value: Any) -> bool:
-    """Whether what the list or dict holds has parameters or buffers, or may have. A parameter made
+def _has_state(item: Any) -> bool:
+    """Whether what a list or dict holds has parameters or buffers, or may have. A parameter made
     of what is not known may be a view of one that is registered; one that is made on a device that
     a caller names is where it has to be."""
-    for item in _items(value):
-        if type(item) is Parameter and not any(
-            isinstance(leaf, Device) for leaf in leaves(item.tensor.device)
-        ):
-            continue
-        if type(item) is not ModuleObject or any(True for _ in all_parts(item)):
-            return True
-        if any(is_opaque(part) for _, part in walk(item)):
-            return True
-    return False
+    if type(item) is Parameter:
+        return any(isinstance(leaf, Device) for leaf in leaves(item.tensor.device))
+    if type(item) is not ModuleObject or any(True for _ in all_parts(item)):
+        return True
+    return any(is_opaque(part) for _, part in walk(item))
 
 
 def _plain(
@@ -185,7 +180,7 @@ def _is_harmless(module: ModuleObject | None, name: str, value: Any) -> bool:
     if module is None:
         return bool(value)
     replaced = name in module.modules or name in module.parameters
-    return replaced or _is_registered_too(module, value) or not _has_state(value)
+    return replaced or _is_registered_too(module, value)
 
 
 def conclude(machine: Machine) -> None:
