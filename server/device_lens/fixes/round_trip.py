@@ -70,6 +70,8 @@ def _only_for(down: Place, up: Place, name: str) -> bool:
     statement = down.statement.node
     if not isinstance(statement, ast.Assign) or statement.value is not down.node:
         return False
+    if [ast.unparse(each) for each in statement.targets] != [name]:
+        return False  # what is carried was made of the copy on the host
     function = down.function
     if function is None:
         roots: list[ast.AST] = [node for chunk in down.source.chunks for node in chunk.body]

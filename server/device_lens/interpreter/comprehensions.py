@@ -187,6 +187,7 @@ def _dict(machine: Machine, node: ast.DictComp, frame: Frame) -> Any:
 
     _run(machine, node.generators, inner, False, (node.key, node.value), emit)
     machine.journal.settle(mark, inner.scope.born)
+    reports.dict_comprehended(machine, node, found, frame)
     return found
 
 

@@ -30,6 +30,8 @@ ON_HOST = "processes on the host"
 SAVES = "saves"
 DOWNLOADS = "downloads"
 _DEPTH = 3
+_MADE_OF = "<loaded>"
+"""The field of a dict with the loaded one that it has its entries from."""
 _STATE_OF_NUMBERS = re.compile(r"scaler|sched|sampler|generator", re.IGNORECASE)
 """Names of objects whose state holds no tensors."""
 _MOVES = frozenset("to cuda cpu".split())
@@ -151,9 +153,58 @@ def _as_checkpoint(machine: Machine, node: ast.Call, args: tuple[Any, ...], fram
     """What was loaded is a checkpoint."""
     if not args or _STATE_OF_NUMBERS.search(ast.unparse(node.func)):
         return
+    state = args[0].fields.get(_MADE_OF, args[0]) if type(args[0]) is DictObject else args[0]
     for value, note in machine.watched.loads.items():
-        if _holds(value, args[0], _DEPTH):
+        if _holds(value, state, _DEPTH) or _stays_under(note, node.args[0], frame):
             _restored(machine, value, note, node, frame)
+
+
+def _stays_under(note: Loaded, name: ast.expr, frame: Frame) -> bool:
+    """Whether a name of the function that loads holds what was loaded, or a part of that: nothing
+    else is assigned to it, as in `if "model" in state: state = state["model"]`."""
+    if not isinstance(name, ast.Name) or note.frame is not frame:
+        return False
+    function = frame.function
+    roots: list[ast.AST] = [] if function is None else [function.node]
+    if function is None:
+        roots += [part for chunk in frame.namespace.file.chunks for part in chunk.body]
+    assigned = [
+        node.value
+        for root in roots
+        for node in ast.walk(root)
+        if isinstance(node, ast.Assign) and [ast.unparse(t) for t in node.targets] == [name.id]
+    ]
+    loads = note.site.node
+    return any(value is loads for value in assigned) and all(
+        value is loads or _is_part(value, name.id) for value in assigned
+    )
+
+
+def _is_part(value: ast.expr, name: str) -> bool:
+    """`name["model"]`, `name.get("model", name)`."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute):
+        return value.func.attr in ("get", "pop") and ast.unparse(value.func.value) == name
+    return isinstance(value, ast.Subscript) and ast.unparse(value.value) == name
+
+
+def comprehended(machine: Machine, node: ast.DictComp, made: Any, frame: Frame) -> None:
+    """`{key.removeprefix("module."): value for key, value in state.items()}`: what is made of a
+    loaded dict by giving its entries other keys is remembered with it."""
+    match node:
+        case ast.DictComp(
+            value=ast.Name(id=kept),
+            generators=[
+                ast.comprehension(
+                    target=ast.Tuple(elts=[_, ast.Name(id=given)]),
+                    iter=ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="items")),
+                )
+            ],
+        ) if kept == given:
+            names = frame.scope.names if name in frame.scope.names else frame.namespace.scope.names
+            source, read = names.get(name), ast.Name(name, ast.Load())
+            for value, note in machine.watched.loads.items():
+                if _holds(value, source, _DEPTH) or _stays_under(note, read, frame):
+                    made.fields[_MADE_OF] = value
 
 
 def _holds(whole: Any, part: Any, depth: int) -> bool:

@@ -262,6 +262,12 @@ def comprehended(machine: Machine, node: ast.ListComp, found: ListObject, frame:
     graph_facts.comprehended(machine, node, found.rest, frame)
 
 
+def dict_comprehended(machine: Machine, node: ast.DictComp, found: Any, frame: Frame) -> None:
+    """A dict comprehension has run."""
+    if machine.watched.loads:
+        load_facts.comprehended(machine, node, found, frame)
+
+
 def module_attribute(
     machine: Machine, receiver: Any, name: str, value: Any, node: Any, frame: Frame, source: Any
 ) -> Any:

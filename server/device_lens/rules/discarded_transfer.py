@@ -104,7 +104,8 @@ def _message(fact: Transfer, name: str, context: Context) -> str:
     call = quoted(f".{fact.method}(…)")
     said = not is_unknown(fact.source) or isinstance(leaf(fact.target), Device)
     alike = fact.moves and leaf(fact.source) is leaf(fact.target)
-    if not said or (alike and not same_everywhere(fact.source, fact.target)):
+    both = fact.method == "type_as"  # it moves and converts
+    if both or not said or (alike and not same_everywhere(fact.source, fact.target)):
         return (
             f"The result of {call} is thrown away: {quoted(name)}{where} stays as it is, since a "
             f"tensor's transfer or conversion returns another tensor."
