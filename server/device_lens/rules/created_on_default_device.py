@@ -54,6 +54,7 @@ from device_lens.rules.conflict_words import (
 from device_lens.rules.context import Context
 from device_lens.rules.factory_scope import tries_out
 from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.kept_moved import keep_moved
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import quoted, when
 
@@ -104,6 +105,7 @@ def _fixes(cause: Cause, conflict: Conflict, context: Context) -> Iterator[Fix |
     if device is not None and cause.origin is not None:
         yield create_there(place, cause.origin.name, device)
     else:
+        yield keep_moved(cause, context)
         yield move_fix(cause.conflicts, context)
 
 

@@ -1,0 +1,63 @@
+"""An attribute that a method moves to where it needs it and keeps there."""
+
+from __future__ import annotations
+
+import ast
+
+from device_lens.fixes.blocks import insert_above
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.names import of_comprehension, stores
+from device_lens.interpreter.facts import Conflict, Kind
+from device_lens.rules.causes import Cause
+from device_lens.rules.conflict_words import followed
+from device_lens.rules.context import Context
+
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr)
+
+
+def keep_moved(cause: Cause, context: Context) -> Fix | None:
+    """`self.limits = self.limits.to(x.device)` above the first statement of a method in which the
+    attribute meets `x`. None where the other operand has no name there, and where the class reads
+    the attribute but once."""
+    first = min(cause.conflicts, key=lambda each: _start(each, context), default=None)
+    if first is None or not context.knows(first.site) or not context.knows(first.stray.site):
+        return None
+    stray = context.place(first.stray.site)
+    attribute, statement = _attribute(stray.node), stray.statement
+    if attribute is None or stray.owner is None or not isinstance(statement.node, _SIMPLE):
+        return None
+    if _reads(stray.owner, attribute) < 2:
+        return None
+    other = context.place(first.other.site) if context.knows(first.other.site) else None
+    if other is None or other.statement.node is not statement.node:
+        return None
+    name = other.node
+    if not isinstance(name, ast.Name) or first.other.is_parameter:
+        return None
+    if of_comprehension(other, name.id) or stores(statement.node, name.id):
+        return None
+    known = context.all_facts[other.path].expression_at(name)
+    device = followed(first.other, context)
+    if device is None or known is None or known.kind is not Kind.TENSOR:
+        return None
+    line = f"{attribute} = {attribute}.to({device})"
+    return Fix(f"Keep it moved: {line}", Safety.UNSAFE, (insert_above(statement, line),))
+
+
+def _attribute(node: ast.AST) -> str | None:
+    """The text of `self.name`."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return ast.unparse(node) if node.value.id == "self" else None
+    return None
+
+
+def _reads(owner: ast.ClassDef, attribute: str) -> int:
+    loads = (node for node in ast.walk(owner) if isinstance(getattr(node, "ctx", None), ast.Load))
+    return sum(_attribute(node) == attribute for node in loads)
+
+
+def _start(conflict: Conflict, context: Context) -> tuple[str, int, int]:
+    if not context.knows(conflict.site):
+        return conflict.site.path, 0, 0
+    start = context.place(conflict.site).range.start
+    return conflict.site.path, start.line, start.column
