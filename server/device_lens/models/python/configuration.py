@@ -132,11 +132,36 @@ def _value(call: Call, destination: str, text: str) -> Value:
         if not text.startswith("-"):
             return Unknown(label)
         atom = left_at_default(text)
-        return Guarded(atom, default, Unknown(label))
+        return _guard(atom, default, _other_choice(call, default, text) or Unknown(label))
     if type(default) is Guarded or type(default).__name__ == "DeviceValue":
         atom = left_at_default(text)
         return _guard(atom, default, Unknown(label))
     return Unknown(label) if type(default) is Unknown else default
+
+
+def _other_choice(call: Call, default: Const, flag: str) -> Value:
+    """What is given in place of the default where `choices` names a few, devices among them;
+    Python's None where it may be anything."""
+    choices, converter = call.kwargs.get("choices"), call.kwargs.get("type")
+    if choices is None or not (converter is None or converter == External("builtins.str")):
+        return None
+    items, rest = call.services.iterate(choices)
+    names = [constant(item) for item in items]
+    if rest is not None or len(names) > MOST_CHOICES or _DEVICES.isdisjoint(names):
+        return None
+    others = [Const(name) for name in names if isinstance(name, str) and name != default.value]
+    if not others or len(others) != len(names) - 1:
+        return None
+    found: Value = others[-1]
+    for other in reversed(others[:-1]):
+        chosen = f"{flag} {other.value} is given"
+        atom = shared_atom(chosen, "flag", False, f"{flag} {other.value} is not given")
+        found = _guard(atom, other, found)
+    return found
+
+
+MOST_CHOICES = 4
+_DEVICES = frozenset({"cpu", "cuda", "mps", "xpu"})
 
 
 def left_at_default(flag: str) -> Atom:
