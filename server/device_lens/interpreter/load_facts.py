@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 RANK = "rank"
 """Evidence that several processes run the file."""
+STARTS = "starts processes"
+"""Evidence that the program itself starts these, so that what is outside of them runs once."""
 ASKS = "asks for an accelerator"
 ON_HOST = "processes on the host"
 """Evidence that these are joined by a backend for the host's memory."""
@@ -54,6 +56,8 @@ class Loaded(NamedTuple):
     or the file lies beside the program's own."""
     published: bool
     """The path is what a function gives back that downloads it."""
+    started: bool
+    """The line runs in a process that the program started."""
 
 
 class Restored(NamedTuple):
@@ -83,7 +87,8 @@ def loaded(machine: Machine, seen: LibraryCall) -> None:
     if any(_is_chosen(value) for _, value in _device_names(frame)):
         machine.watched.note(ASKS, frame.namespace.path)
     machine.watched.loads.put(
-        seen.value, Loaded(site, frame, names, device, entry, anywhere, published)
+        seen.value,
+        Loaded(site, frame, names, device, entry, anywhere, published, machine.in_process),
     )
 
 
@@ -242,7 +247,8 @@ def conclude(machine: Machine) -> None:
 
 def _reason(machine: Machine, restored: Restored) -> str | None:
     watched, paths = machine.watched, (restored.load.site.path, restored.load.entry)
-    if watched.shows(RANK, paths):
+    several = restored.load.started or not watched.shows(STARTS, paths)
+    if several and watched.shows(RANK, paths):
         spread = watched.shows(ON_HOST, paths) or restored.load.published
         return None if spread else "rank"
     if restored.known or restored.load.anywhere or watched.shows(SAVES, paths):
@@ -264,6 +270,12 @@ def _on_accelerator(value: Any, depth: int) -> bool:
 def several_processes(machine: Machine, seen: LibraryCall) -> None:
     """A call that only programs of several processes make."""
     machine.watched.note(RANK, seen.frame.namespace.path)
+
+
+def starts(machine: Machine, seen: LibraryCall) -> None:
+    """`torch.multiprocessing.spawn(f)`."""
+    machine.watched.note(STARTS, seen.frame.namespace.path)
+    several_processes(machine, seen)
 
 
 def joined(machine: Machine, seen: LibraryCall) -> None:
@@ -336,12 +348,12 @@ def _named(seen: LibraryCall, position: int) -> str:
 
 _DISTRIBUTED = (
     "torch.distributed.get_rank",
-    "torch.multiprocessing.spawn",
     "torch.nn.parallel.DistributedDataParallel",
 )
 WATCHERS = {
     "torch.load": loaded,
     "torch.distributed.init_process_group": joined,
+    "torch.multiprocessing.spawn": starts,
     "torch.save": saves,
     "torch.cuda.is_available": asks,
     "os.getenv": environment,
