@@ -196,6 +196,14 @@ class Journal:
                 found[place] = (table, key, old)
         return found
 
+    def values_since(self, mark: int) -> dict[tuple[int, Any], tuple[Table, Any, list[Any]]]:
+        """For each place written since `mark`, the values that it had in between, earliest
+        first: the one at `mark`, and those that a later write replaced."""
+        found: dict[tuple[int, Any], tuple[Table, Any, list[Any]]] = {}
+        for table, key, old in self.entries[mark:]:
+            found.setdefault((id(table), key), (table, key, []))[2].append(old)
+        return found
+
 
 def _put(table: Table, key: Any, value: Any) -> None:
     """Gives a place a value, and lets a module look anew where it is."""

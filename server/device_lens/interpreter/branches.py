@@ -67,8 +67,8 @@ def _is_for_checkers(test: ast.expr) -> bool:
 
 
 def _try(machine: Machine, node: ast.Try, frame: Frame) -> int:
-    """The body may fail anywhere: a handler starts from the state before it joined with the one
-    after it."""
+    """The body may fail anywhere: a handler starts from the state before it joined with those
+    in it and the one after it."""
     mark = machine.journal.mark()
     known = leaving.ways_out(frame) if node.finalbody else []
     frame.try_depth += 1
@@ -90,13 +90,12 @@ def _handler(
     """Runs a handler beside what came so far; both ways meet after it."""
 
     def failed() -> int:
-        before = machine.journal.value_at(mark)
-        for table, key, old in before.values():
+        for table, key, earlier in machine.journal.values_since(mark).values():
             now = table.get(key, MISSING)
-            if old is not MISSING and now is not MISSING and now is not old:
+            if earlier[0] is not MISSING and now is not MISSING:
                 if type(table) is not Presences:
-                    machine.journal.write(table, key, join_blind(old, now))
-            elif type(table) is Entries and old is MISSING and now is not MISSING:
+                    machine.journal.write(table, key, _any_of_these(earlier, now))
+            elif type(table) is Entries and now is not MISSING:
                 settle(machine.journal, table, key, undecided())
         if handler.name:
             machine.journal.write(frame.scope.names, handler.name, Unknown("the exception"))
@@ -111,6 +110,16 @@ def _handler(
         return failed()
     condition = undecided()
     return machine.fork(condition, frame, lambda: flow, failed)
+
+
+def _any_of_these(earlier: list[Any], now: Any) -> Any:
+    """What a place holds that was written while any statement may have failed."""
+    seen, found = {id(now)}, now
+    for value in earlier:
+        if id(value) not in seen and value is not MISSING:
+            seen.add(id(value))
+            found = join_blind(value, found)
+    return found
 
 
 def _with(machine: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> int:
