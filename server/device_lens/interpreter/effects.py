@@ -43,6 +43,8 @@ MOVERS = CHANGERS | frozenset("to cuda cpu xpu mtia to_empty".split())
 _OBJECTS = (ModuleObject, Parameter, Instance, DictObject)
 _SEEN = sys.stdlib_module_names | {"builtins", "numpy", "torch"}
 """Packages whose classes are known for modules where they are."""
+_OF_MODULES = tuple(f"torch.{name}." for name in "ao distributed fx jit nn quantization".split())
+"""Where PyTorch has modules of its own that are not all known."""
 ONLY_READ = frozenset(
     "print len isinstance id type str repr getattr hasattr list tuple sum".split()
 )
@@ -133,7 +135,9 @@ def lose_parts(machine: Machine, instance: Instance) -> None:
         return
     for name, value in list(instance.fields.items()):
         for leaf in leaves(value):
-            if isinstance(leaf, ModuleObject):
+            if type(leaf) is Parameter:
+                forget(machine, (leaf,))
+            elif isinstance(leaf, ModuleObject):
                 torch_module.lose(machine, leaf)
                 for _, part in walk(leaf):
                     module_facts.forget_moved_later(machine, part)
@@ -147,7 +151,7 @@ def _elsewhere(value: Any) -> Any:
 
 def _has_unseen_base(machine: Machine, cls: ClassValue) -> bool:
     return any(
-        name.partition(".")[0] not in _SEEN
+        (name.partition(".")[0] not in _SEEN or name.startswith(_OF_MODULES))
         and not registry.bases(name)
         and machine.foreign_class(name) is None
         for name in cls.foreign
