@@ -33,20 +33,25 @@ def availability(kind: str, assumed: str = "cuda") -> Atom:
 
 
 @cache
+def several(kind: str) -> Atom:
+    """The condition that there is more than one accelerator of a kind."""
+    return Atom(f"torch.{kind}.device_count() > 1", "environment", True, shared=True)
+
+
+@cache
 def device_count(kind: str, assumed: str) -> Guarded:
     """The number of accelerators of a kind: 0 where there is none, else a number of which only
     the comparisons with 0 and 1 are known to mean something."""
     present = availability(kind, assumed)
     name = f"torch.{kind}.device_count()"
-    several = Atom(f"{name} > 1", "environment", True, shared=True)
     count = number(name)
     count.truths = {
         "truth": present,
         ("Gt", 0): present,
         ("GtE", 1): present,
         ("NotEq", 0): present,
-        ("Gt", 1): several,
-        ("GtE", 2): several,
+        ("Gt", 1): several(kind),
+        ("GtE", 2): several(kind),
         ("==", 0): Atom(f"{name} == 0", "environment", False, shared=True),
     }
     return Guarded(present, count, Const(0))

@@ -5,14 +5,14 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from device_lens.domain.device import Device, DeviceTree, is_accelerator, is_unknown
-from device_lens.domain.guard import Guarded, choose
+from device_lens.domain.device import CPU, Device, DeviceTree, is_accelerator, is_unknown
+from device_lens.domain.guard import Guarded, choose, combine, leaves, undecided
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.values import NONE, TRUE, Tensor, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, device_of, is_none
 from device_lens.models.numbers import number
 from device_lens.models.registry import ALIASES, BASES, FUNCTIONS, MODULES
-from device_lens.models.torch.availability import assumed_accelerator, availability
+from device_lens.models.torch.availability import assumed_accelerator, availability, several
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.module import move
 from device_lens.models.torch.objects import class_model, first, nothing, register_names
@@ -58,6 +58,29 @@ class Wrapper:
         call.write(module.fields, "device_ids", call.get(1, "device_ids", NONE))
         call.write(module.fields, "output_device", call.get(2, "output_device", NONE))
         call.write(module.fields, "training", TRUE)
+        if self.scatters and isinstance(inner, ModuleObject):
+            self._take_over(call, module, inner)
+
+    def _take_over(self, call: Call, wrapper: ModuleObject, inner: ModuleObject) -> None:
+        """A wrapper for a single GPU moves the module there, one for several leaves it where
+        it is."""
+        home, device = home_device(inner), self._scatters_to(call, wrapper)
+        if home is None or device is None or all(map(is_accelerator, leaves(home))):
+            return
+        alone = self._is_alone(call, wrapper)
+        if alone is False:
+            return
+        moved = combine(lambda was, goes: goes if was is CPU else was, home, device)
+        present = self._present(call, inner)
+        move(call.services, inner, choose(present, choose(alone, moved, home), home))
+
+    def _is_alone(self, call: Call, wrapper: ModuleObject) -> Any:
+        """The condition under which the wrapper is for one GPU."""
+        given = wrapper.fields.get("device_ids")
+        if is_none(given):
+            return Guarded(several("cuda"), False, True)
+        items, rest = call.services.iterate(given)
+        return len(items) == 1 if rest is None else undecided()
 
     def forward(self, call: Call) -> Value:
         """Calls the module inside with inputs on the wrapper's first device."""
