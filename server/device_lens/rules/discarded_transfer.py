@@ -23,8 +23,9 @@ loss = criterion(model(images), labels)
 
 ## Known limits
 Silent on objects whose own `to` moves them in place, on modules, where it is not known that the
-value is a tensor, on what is made in the same expression (`torch.zeros(1).cuda()` starts CUDA), and
-on the last line of a notebook's cell, which shows its value: a conversion or a move to the CPU.
+value is a tensor, on what is made in the same expression (`torch.zeros(1).cuda()` starts CUDA), on
+one tensor that a loop copies to each of some devices, and on the last line of a notebook's cell,
+which shows its value: a conversion or a move to the CPU.
 
 ## Fix safety
 Safe: the assignment is what the line plainly means. None is offered where an assignment would make
@@ -38,6 +39,7 @@ import ast
 from device_lens.domain.device import CPU, Device, is_unknown, same_everywhere
 from device_lens.domain.guard import leaves
 from device_lens.fixes.assign_result import assign_result
+from device_lens.fixes.names import names_in
 from device_lens.fixes.place import shown_below_cell
 from device_lens.interpreter.facts import Kind, Transfer
 from device_lens.rules.context import Context
@@ -53,6 +55,8 @@ def check(fact: Transfer, context: Context) -> Finding | None:
     if not fact.discarded or fact.in_place or fact.redundant or fact.kind is not Kind.TENSOR:
         return None
     if _is_to_look_at(fact, context) or _has_that_dtype(fact, context):
+        return None
+    if _visits_devices(fact, context):
         return None
     name = context.text(fact.subject)
     return context.finding(
@@ -79,6 +83,19 @@ def _is_to_look_at(fact: Transfer, context: Context) -> bool:
     if fact.moves and any(target is not CPU for target in leaves(fact.target)):
         return False
     return shown_below_cell(context.place(fact.site)) and not context.consequences(fact.site)
+
+
+def _visits_devices(fact: Transfer, context: Context) -> bool:
+    """Whether a loop goes through the devices, and copies what stays the same to each: that starts
+    them, and an assignment would say something else."""
+    call = context.place(fact.site).node
+    if not fact.moves or not isinstance(call, ast.Call) or not isinstance(call.func, ast.Attribute):
+        return False
+    asked = names_in(ast.Tuple([*call.args, *(each.value for each in call.keywords)]))
+    fixed = names_in(call.func.value)
+    loops = (each.site.node for each in fact.loops)
+    chosen = (names_in(loop.target) for loop in loops if isinstance(loop, ast.For))
+    return any(names & asked and not names & fixed for names in chosen)
 
 
 def _has_that_dtype(fact: Transfer, context: Context) -> bool:
