@@ -11,7 +11,7 @@ from device_lens.models.call import Call, Model, Value, tensor_of
 from device_lens.models.libraries.opaque import OpaqueModule, register, tensor_output
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.torch.conversions import to_target
-from device_lens.models.torch.copying import mark_fresh
+from device_lens.models.torch.copying import deep_copy, mark_fresh
 from device_lens.models.torch.module_parts import listing
 from device_lens.models.torch.nn_layer import agreeing, operands_of
 from device_lens.models.torch.target import CURRENT_CUDA, present
@@ -127,8 +127,9 @@ def register_all() -> None:
             ATTRIBUTES[f"{name}.{field}"] = _field(field)
         FUNCTIONS[f"{name}.to"], FUNCTIONS[f"{name}.cuda"] = _to, _cuda
         FUNCTIONS[f"{name}.cpu"] = _cpu
-        for method in words("clone contiguous coalesce pin_memory"):
+        for method in words("contiguous coalesce pin_memory"):
             FUNCTIONS[f"{name}.{method}"] = lambda call: call.receiver
+        FUNCTIONS[f"{name}.clone"] = lambda call: deep_copy(call.receiver, {})
     BASES[BATCH] = (DATA,)
     for convolution in _CONVOLUTIONS:
         register(OpaqueModule(f"torch_geometric.nn.{convolution}", tensor_output))

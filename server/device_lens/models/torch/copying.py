@@ -50,6 +50,8 @@ def mark_fresh(value: Value) -> Value:
 def fresh(value: Value) -> Value:
     """What a loop's next turn gets: a new object where `value` stands for new ones, so that what
     a turn does to its object is not seen by the next."""
+    if type(value) is Guarded:
+        return combine(fresh, value)
     if type(value) is TupleValue:
         items = tuple(fresh(item) for item in value.items)
         same = all(a is b for a, b in zip(items, value.items, strict=True))
