@@ -29,7 +29,15 @@ _BLIND = frozenset(
 )
 """Methods and attributes that do not read the tensor's numbers on the host."""
 _READERS = ("torch.", "numpy.", "builtins.", "matplotlib.", "sklearn.", "cv2.", "PIL.")
-_SILENT = frozenset(f"builtins.{name}" for name in "len isinstance id type list tuple".split())
+_SILENT = frozenset(
+    f"builtins.{name}"
+    for name in "len isinstance id type list tuple dict set zip enumerate setattr hasattr".split()
+)
+_KEEPERS = frozenset(
+    "save_for_backward mark_dirty mark_non_differentiable is_tensor is_floating_point is_complex "
+    "numel Parameter Buffer register_buffer register_parameter".split()
+)
+"""Functions of PyTorch that keep what they are given, or look at what kind of tensor it is."""
 _WAITS = (
     "torch.cuda.synchronize torch.accelerator.synchronize torch.mps.synchronize "
     "torch.xpu.synchronize torch.cuda.Stream.synchronize torch.cuda.Event.synchronize "
@@ -85,6 +93,8 @@ def followed(machine: Machine, seen: LibraryCall) -> None:
     if not seen.name.startswith(_READERS) or seen.name in _SILENT:
         return
     method = seen.name.rpartition(".")[2]
+    if method in _KEEPERS:
+        return
     note = pending.get(seen.receiver) if seen.receiver is not None else None
     if note is not None and note.site.node is seen.node:
         return
