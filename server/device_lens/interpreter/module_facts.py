@@ -114,6 +114,8 @@ def _plain(
         return
     machine.unit.consulted.update(base.node for base in module.cls.mro)
     reads = usage_of(module.cls, name)
+    if reads.registered and tensor is None:
+        return
     fact = PlainAttribute(
         machine.site(node, frame),
         name,

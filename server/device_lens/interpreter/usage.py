@@ -12,13 +12,22 @@ from device_lens.domain.code import ClassValue
 
 MOVES = ("to", "cuda", "cpu", "xpu", "to_empty")
 _MOVING = (*MOVES, "_apply")
+_REGISTERING = ("add_module", "register_module", "register_parameter")
 _ANSWER_SELF = (*_MOVING, "half", "float", "double", "bfloat16", "train", "eval")
 
 
 class Usage:
     """How a class's own methods treat one attribute."""
 
-    __slots__ = ("assigned_outside_init", "copied", "in_forward", "kept", "moved", "moved_later")
+    __slots__ = (
+        "assigned_outside_init",
+        "copied",
+        "in_forward",
+        "kept",
+        "moved",
+        "moved_later",
+        "registered",
+    )
 
     def __init__(self) -> None:
         self.in_forward = False
@@ -26,6 +35,7 @@ class Usage:
         self.assigned_outside_init = False
         self.kept = False
         self.moved_later = False
+        self.registered = False
         self.copied: ast.AST | None = None
 
 
@@ -42,6 +52,7 @@ def usage_of(cls: ClassValue, name: str) -> Usage:
         mentions = _mentions(method).get(name)
         if mentions:
             _in_method(method, mentions, usage, _makes(method, methods))
+            usage.registered |= name in _registered(method)
     return usage
 
 
@@ -102,6 +113,37 @@ def _items_of_own(method: Any, owners: set[str]) -> Iterator[tuple[str, str]]:
                     for name in ast.walk(node.target):
                         if isinstance(name, ast.Name):
                             yield name.id, own
+
+
+@lru_cache(maxsize=1024)
+def _registered(method: Any) -> frozenset[str]:
+    """The attributes whose items a method makes parts of the module one by one:
+    `for block in self.blocks: self.add_module(block.name, block)`."""
+    owners = _names_of_self(method)
+    given = [
+        each
+        for call in ast.walk(method)
+        if isinstance(call, ast.Call) and _registers(call, owners)
+        for argument in (*call.args[1:], *(keyword.value for keyword in call.keywords))
+        for each in ast.walk(argument)
+    ]
+    names = {each.id for each in given if isinstance(each, ast.Name)}
+    items = {own for item, own in _items_of_own(method, owners) if item in names}
+    return frozenset(items.union(*(_own_names(each, owners) for each in given)))
+
+
+def _registers(call: ast.Call, owners: set[str]) -> bool:
+    """Whether a call gives the module a part under a name that is put together."""
+    function = call.func
+    if isinstance(function, ast.Attribute):
+        return function.attr in _REGISTERING and _is_self(function.value, owners)
+    whole = call.args[0] if call.args else None
+    return (
+        isinstance(function, ast.Name)
+        and function.id == "setattr"
+        and isinstance(whole, ast.Name)
+        and whole.id in owners
+    )
 
 
 def _moved_name(node: Any) -> str:
