@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from device_lens.domain.device import same_everywhere
+from device_lens.domain.device import CPU, is_accelerator, same_everywhere
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, Instance, Parameter
 from device_lens.domain.values import Tensor
@@ -33,7 +33,7 @@ def transferred(machine: Machine, seen: Any, fact: Transfer, value: Any, frame: 
     tensor = seen.tensor
     if tensor.requires_grad is not True or tensor.leaf is not True:
         return
-    if same_everywhere(fact.source, fact.target):
+    if same_everywhere(fact.source, fact.target) or _may_stay(fact):
         return
     found = NonLeafTransfer(
         fact.site,
@@ -64,6 +64,13 @@ def _is_lost(seen: Any, form: str, frame: Frame) -> bool:
         if not rebound or not _read_in_file(frame):
             return False
     return _may_matter(frame)
+
+
+def _may_stay(fact: Transfer) -> bool:
+    """Whether nothing is seen to come from an accelerator to the host: what is there already stays
+    the leaf that it is."""
+    to_host = all(leaf is CPU for leaf in leaves(fact.target))
+    return to_host and not any(map(is_accelerator, leaves(fact.source)))
 
 
 def _rebound(statement: Any, transfer: ast.Call) -> bool:
