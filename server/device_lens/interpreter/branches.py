@@ -15,6 +15,7 @@ from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import contexts, leaving, patterns, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
+from device_lens.interpreter.existence import asks_what_is_there, has_no_words
 from device_lens.interpreter.expressions import text_of
 from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.iteration import any_of
@@ -45,10 +46,15 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> int:
         return run
 
     settled = bool(frame.loops) and _is_settled(condition)
+    before = frame.asked
+    if before is None and asks_what_is_there(node.test) and has_no_words(condition):
+        frame.asked = machine.path
     frame.settled += settled
-    flow = machine.fork(condition, frame, side(node.body, True), side(node.orelse, False))
-    frame.settled -= settled
-    return flow
+    try:
+        return machine.fork(condition, frame, side(node.body, True), side(node.orelse, False))
+    finally:
+        frame.settled -= settled
+        frame.asked = before
 
 
 def _is_settled(condition: Any) -> bool:

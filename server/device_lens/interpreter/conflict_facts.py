@@ -18,7 +18,7 @@ from device_lens.domain.guard import Guarded, Literals, assume_all
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import Tensor
-from device_lens.interpreter import cuda_facts, places
+from device_lens.interpreter import cuda_facts, existence, places
 from device_lens.interpreter.container_parts import kept_in
 from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
 from device_lens.interpreter.part_facts import OwnPart, own_part
@@ -45,13 +45,15 @@ def conflict(
     wants_cpu: bool,
 ) -> None:
     """Writes a conflict down, unless a test expects an error, or it rests on a condition without
-    words, on there being no accelerator, or on two that no machine has, or in what was picked by a
-    condition that another one may exclude."""
+    words, on there being no accelerator, or on two that no machine has, on what the path excludes,
+    or in what was picked, or is run, by a condition that another one may exclude."""
     if machine.globals["expecting"] or machine.pick.is_doubtful:
         return
     if places.without_accelerator(literals) or not all(atom.named for atom, _ in literals):
         return
     if places.on_no_machine(machine, literals):
+        return
+    if existence.contradicts(machine, literals) or existence.may_be_excluded(machine, literals):
         return
     node, frame = machine.active_place()
     first = _operand(machine, left, literals, node, frame)

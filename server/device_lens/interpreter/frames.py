@@ -8,6 +8,7 @@ from device_lens.domain.code import ClassValue, Function, Namespace, Scope
 from device_lens.domain.journal import Delta
 
 if TYPE_CHECKING:
+    from device_lens.domain.path import Path
     from device_lens.interpreter.top_level import TopLevel
 
 Exit = tuple[Any, Any, Delta | None]
@@ -74,9 +75,11 @@ class Frame:
     branches around the present statement, `settled` those of them whose condition is the same for
     the whole run; `statement` is the one being run; `top` is the top level
     of an edited file that it is an activation of; `deferring` tells that
-    its imports wait until their names are used."""
+    its imports wait until their names are used; `asked` is the path on which an undecided test
+    around it asked whether something is there."""
 
     __slots__ = (
+        "asked",
         "branch_depth",
         "call_site",
         "chunk",
@@ -116,6 +119,7 @@ class Frame:
         self.self_value: Any = None
         self.exits: list[Exit] = []
         self.loops: list[LoopRecord] = []
+        self.asked: Path | None = None
         self.branch_depth = 0
         self.settled = 0
         self.try_depth = 0

@@ -239,13 +239,22 @@ def test_the_number_of_devices_rests_on_availability() -> None:
 def test_a_data_parallel_wrapper_scatters_its_inputs() -> None:
     services = FakeServices()
     net = call(services, "torch.nn.Linear", 4, 2)
-    wrapped = call(services, "torch.nn.DataParallel", net, [0])
+    wrapped = call(services, "torch.nn.DataParallel", net, [0, 1])
     run(services, wrapped, "__call__", tensor("cpu", 3, 4))
     assert services.conflicts == [("torch.nn.Linear", 0, "self.weight")]
     services.conflicts.clear()
     run(services, wrapped, "cuda")
     result = run(services, wrapped, "__call__", tensor("cpu", 3, 4))
     assert primary(result.device).type == "cuda"
+    assert not services.conflicts
+
+
+def test_a_data_parallel_wrapper_for_one_gpu_takes_the_module_there() -> None:
+    services = FakeServices()
+    net = call(services, "torch.nn.Linear", 4, 2)
+    wrapped = call(services, "torch.nn.DataParallel", net, [1])
+    result = run(services, wrapped, "__call__", tensor("cpu", 3, 4))
+    assert primary(result.device) is Device("cuda", 1)
     assert not services.conflicts
 
 
