@@ -24,8 +24,8 @@ running_loss = float(running_loss)
 ```
 
 ## Known limits
-Silent where a test such as `step % 100 == 0` guards it, in a loop that counts around the one that
-trains, and where the device is not known. Reads right behind each other are told of once: the first
+Silent where a test such as `step % 100 == 0` guards it, in a handler and where the loop is left, in
+a loop that counts around the one that trains, and where the device is not known. Reads right behind each other are told of once: the first
 one waits. A loop that needs the value, as a decoding or an environment step does, has to wait.
 
 ## Fix safety
@@ -42,6 +42,7 @@ from device_lens.interpreter.facts import Loop, Synchronization
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Related, Severity
 from device_lens.rules.rule import Rule
+from device_lens.rules.seldom import is_seldom
 from device_lens.rules.timing import is_timed
 from device_lens.rules.waits import hot_loop
 from device_lens.rules.wording import accelerated, on, quoted, together, when
@@ -54,7 +55,7 @@ def check(fact: Synchronization, context: Context) -> Finding | None:
     hot, elsewhere = hot_loop(fact), accelerated(fact.device)
     if hot is None or elsewhere is None or fact.site.node in context.waits.spared:
         return None
-    if is_timed(context.place(hot.site)):
+    if is_timed(context.place(hot.site)) or is_seldom(context.place(fact.site), hot.site.node):
         return None
     device, condition = elsewhere
     symbol = _symbol(fact, context)
