@@ -7,9 +7,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
-from device_lens.domain.join import join
+from device_lens.domain.join import join, join_blind
 from device_lens.domain.presence import presence
 from device_lens.domain.values import (
     NONE,
@@ -308,15 +309,22 @@ def _setattr(
         set_attribute(machine, args[0], args[1].value, args[2], node, frame, source)
     elif len(args) == 3:
         torch_module.hold(machine, args[0], args[2])
-        if isinstance(args[0], Instance) and type(args[2]) is Unknown:
-            _set_some(machine, args[0])
+        if isinstance(args[0], Instance):
+            _set_some(machine, args[0], args[2])
     return NONE
 
 
-def _set_some(machine: Machine, instance: Instance) -> None:
-    """An attribute whose name is not known gets a value that is not: it may be any setting."""
+def _set_some(machine: Machine, instance: Instance, given: Any) -> None:
+    """An attribute whose name is not known gets a value. One that is not known may be any setting,
+    or stand for any tensor; a tensor may be any of those that are there."""
+    unknown = type(given) is Unknown
     for name, value in list(instance.fields.items()):
-        if name[:1] != "<" and type(value) in (Const, DeviceValue, Guarded):
+        if name[:1] == "<":
+            continue
+        if type(value) is Tensor and (unknown or type(given) is Tensor):
+            met = value.with_(device=UNKNOWN_DEVICE) if unknown else join_blind(value, given)
+            machine.journal.write(instance.fields, name, met)
+        elif unknown and type(value) in (Const, DeviceValue, Guarded):
             machine.journal.write(instance.fields, name, Unknown(name))
 
 
