@@ -10,6 +10,12 @@ from device_lens.domain.values import Tensor
 from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
 from device_lens.interpreter.graph_flow import arguments as _arguments
+from device_lens.interpreter.graph_steps import (
+    base_of,
+    has_backward,
+    is_of_one_step,
+    starts_anew,
+)
 from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.models.call import tensor_of
 from device_lens.syntax.walking import walk
@@ -176,7 +182,9 @@ def _keep(
     if found is None:
         return
     runs, names = found
-    if len(runs) == 1 and _starts_anew(runs[0], text):
+    if len(runs) == 1 and starts_anew(runs[0], text):
+        return
+    if any(is_of_one_step(record.node, text) for record in frame.loops):
         return
     kept = machine.watched.kept_graphs.get(node)
     if kept is None:
@@ -277,7 +285,7 @@ def _is_spent(run: Any, names: set[str]) -> bool:
         if node.func.attr != "backward" or any(k.arg == "retain_graph" for k in node.keywords):
             continue
         started = _terms(run, _started_from(node))
-        if names & started or any(_base(each) in names for each in started):
+        if names & started or any(base_of(each) in names for each in started):
             return True
     return False
 
@@ -295,25 +303,11 @@ def _terms(run: Any, totals: set[str]) -> set[str]:
     return found
 
 
-def _starts_anew(loop: Any, accumulator: str) -> bool:
-    """Whether the loop's own iterations begin the sum or list: it keeps those of one."""
-    base = _base(accumulator)
-    for node in walk(loop):
-        if not isinstance(node, ast.Assign) or not any(
-            isinstance(target, ast.Name) and target.id == base for target in node.targets
-        ):
-            continue
-        if not any(isinstance(each, ast.Name) and each.id == base for each in walk(node.value)):
-            return True
-    return False
-
-
 def _is_awaited(loop: Any, names: set[str], frame: Frame) -> bool:
     """Whether the backward pass of what these names hold runs after the loop."""
-    calls = (each.func for each in walk(loop) if isinstance(each, ast.Call))
-    if any(isinstance(func, ast.Attribute) and func.attr == "backward" for func in calls):
-        return False
-    return bool(fate(chain_of(frame)[0].body, names, frozenset()) & Fate.BACKWARD)
+    return not has_backward(loop) and bool(
+        fate(chain_of(frame)[0].body, names, frozenset()) & Fate.BACKWARD
+    )
 
 
 def _operands(node: Any) -> set[str]:
@@ -349,7 +343,7 @@ def _is_never_used(kept: Kept) -> bool:
         names: set[str] = set()
         nodes: frozenset[Any] = frozenset({node})
     else:
-        base = _base(kept.fact.accumulator)
+        base = base_of(kept.fact.accumulator)
         if base is None:
             return False
         if any(chain and stands_for_another(chain[0].body, base) for chain in kept.chains):
@@ -358,14 +352,6 @@ def _is_never_used(kept: Kept) -> bool:
     return bool(kept.chains) and all(
         chain and reaches(chain, names, nodes) is Fate.NOTHING for chain in kept.chains
     )
-
-
-def _base(text: str) -> str | None:
-    """The local name that holds the sum or list; None for an attribute, which outlives it."""
-    node: ast.AST = ast.parse(text, mode="eval").body
-    while isinstance(node, ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else None
 
 
 def reaches(chain: tuple[Level, ...], names: set[str], nodes: frozenset[Any]) -> Fate:
