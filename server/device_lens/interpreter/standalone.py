@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.code import ClassValue, Function, Scope
-from device_lens.domain.device import SymbolicDevice
+from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree, SymbolicDevice
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, moment
 from device_lens.domain.path import ALWAYS
 from device_lens.domain.values import Const, Unknown, forgetting
@@ -16,7 +16,7 @@ from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.copying import deep_copy
-from device_lens.models.torch.parts import walk
+from device_lens.models.torch.parts import all_parts, tensor_in, walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -30,11 +30,12 @@ _FRAMEWORK_STEPS = frozenset(
 
 class Made(NamedTuple):
     """An instance of a class made with symbols, the device that its parts share, and the unit that
-    made it."""
+    made it. `placed`: where its own `__init__` puts its parts; None for the default device."""
 
     instance: Instance
     home: SymbolicDevice | None
     unit: Unit
+    placed: DeviceTree | None
 
 
 def run_function(machine: Machine, function: Function) -> None:
@@ -176,12 +177,13 @@ def _made(machine: Machine, cls: ClassValue) -> Made:
     journal = machine.journal
     start, outside = moment(), journal.outside
     written = journal.set_apart()
-    home = None
+    home = placed = None
     try:
         with machine.apart(unit), forgetting(lasting=True):
             instance = new_instance(machine, cls)
             _initialise(machine, cls, instance)
             if isinstance(instance, ModuleObject):
+                placed = _placed(machine, instance)
                 home = _put_elsewhere(machine, cls, instance)
             else:
                 effects.lose_parts(machine, instance)
@@ -196,21 +198,36 @@ def _made(machine: Machine, cls: ClassValue) -> Made:
         unit.close()
     machine.program.watched.settle(unit.watched)
     unit.rests_on = unit.activated & machine.recorder.settled
-    return Made(instance, home, unit)
+    return Made(instance, home, unit, placed)
+
+
+def _placed(machine: Machine, module: ModuleObject) -> DeviceTree | None:
+    """Where a new module's parts are: on one device that the program names, on the default one
+    (None), or somewhere unknown."""
+    tensors = [tensor_in(part.value) for part in all_parts(module)]
+    devices = [machine.default_device() if each is None else each.device for each in tensors]
+    if all(each is machine.default_device() for each in devices):
+        return None
+    first = devices[0]
+    same = type(first) is Device and all(each is first for each in devices)
+    return first if same else UNKNOWN_DEVICE
 
 
 def copy_of(machine: Machine, cls: ClassValue, site: Any) -> ModuleObject | None:
-    """A new instance like the one made with symbols, on the default device; None where that is
-    being made."""
+    """A new instance like the one made with symbols, where its own `__init__` puts it; None where
+    that is being made."""
     made = instance_of(machine, cls)
     if type(made) is not ModuleObject:
         return None
+    known = machine.program.instances[cls]
+    placed = None if known is None else known.placed
+    where = machine.default_device() if placed is None else placed
     journal = machine.journal
     moves, written = journal.moves, journal.set_apart()
     try:
         copied = deep_copy(made, {})
         copied.site = site
-        torch_module.move(machine, copied, machine.default_device(), None, None)
+        torch_module.move(machine, copied, where, None, None)
     finally:
         journal.resume(written)
         journal.moves = moves  # nobody has asked yet where the copy is
