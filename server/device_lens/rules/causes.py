@@ -23,6 +23,7 @@ from device_lens.rules.factory_scope import (
     cached_factory,
     is_cause,
     is_module_constant,
+    is_of_data,
     serves_data,
     sets_up,
 )
@@ -247,7 +248,7 @@ def _is_of_data(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> bool:
     maker = made.function
     if not isinstance(maker, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
-    return serves_data(made, maker)
+    return serves_data(made, maker) or is_of_data(origin.site.path)
 
 
 def _is_expected(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> bool:

@@ -25,6 +25,10 @@ _SIZES = ("shape", "size", "dim", "ndim", "numel")
 _HOST_METHODS = ("__getitem__", "__getitems__", "__iter__", "__next__", "__len__")
 _HOST_WORDS = re.compile(r"collate|transform|augment|dataset", re.IGNORECASE)
 
+_OF_DATA = re.compile(
+    "datasets|(data_?)?transforms|augmentations?|(data_?)?collat(ors?|e)|data_?loaders?"
+)
+
 
 def is_cause(factory: Place, conflict: Place, name: str) -> bool:
     """Whether the factory call `factory` explains a conflict at `conflict`."""
@@ -77,6 +81,11 @@ def serves_data(factory: Place, function: ast.FunctionDef | ast.AsyncFunctionDef
     if _HOST_WORDS.search(f"{owner.name} {bases}"):
         return True
     return function.name in _HOST_METHODS
+
+
+def is_of_data(path: str) -> bool:
+    """Whether a file is for the data, by its name or by that of its folder."""
+    return any(_OF_DATA.fullmatch(part.partition(".")[0]) for part in path.split("/")[-2:])
 
 
 def is_module_constant(factory: Place, conflict: Place, stray: str) -> bool:

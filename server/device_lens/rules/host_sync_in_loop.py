@@ -25,8 +25,9 @@ running_loss = float(running_loss)
 
 ## Known limits
 Silent where a test such as `step % 100 == 0` guards it, in a handler and where the loop is left, in
-a loop that counts around the one that trains, and where the device is not known. Reads right behind each other are told of once: the first
-one waits. A loop that needs the value, as a decoding or an environment step does, has to wait.
+a loop that counts around the one that trains, and where the device is not known. Reads right behind
+each other are told of once: the first one waits. A loop that needs the value, as a decoding or an
+environment step does, has to wait.
 
 ## Fix safety
 Unsafe: the total is then summed on the device, in the precision of what is added.
