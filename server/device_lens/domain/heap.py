@@ -106,6 +106,8 @@ class _Missing:
 MISSING: Any = _Missing()
 """Stands for a key that a table does not have."""
 
+ANY_OF = "<any of>"
+"""The field of an iterator for the objects of which some are items beyond those that are known."""
 FRESH = "<fresh>"
 """The field of an object that stands for new ones, one at each turn of a loop."""
 

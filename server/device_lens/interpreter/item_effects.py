@@ -6,7 +6,7 @@ import ast
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from device_lens.domain.heap import ModuleObject, Parameter
+from device_lens.domain.heap import ANY_OF, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter.effects import CHANGERS, MOVERS, ONLY_READ, forget, objects
 from device_lens.interpreter.iteration import any_of
@@ -215,11 +215,18 @@ def _place(machine: Machine, item: Any) -> Any:
     return item, None
 
 
-def settle_gradients(machine: Machine, node: Any, body: Sequence[ast.stmt], items: Any) -> None:
+def settle(machine: Machine, node: Any, iterable: Any, items: tuple[Any, ...]) -> None:
+    """After passes that stood for many items, and perhaps for objects that are not among them."""
+    if _switches_gradients(node, node.body):
+        _settle_gradients(machine, node, node.body, items)
+    others = iterable.fields.get(ANY_OF) if type(iterable) is ListObject else None
+    if others is not None:
+        _lose(machine, node, others.items)
+
+
+def _settle_gradients(machine: Machine, node: Any, body: Sequence[ast.stmt], items: Any) -> None:
     """After passes that stood for many items, in which gradients were switched: each parameter is
     as the first is if the body does the same to each, else nobody knows which ones ask for one."""
-    if not _switches_gradients(node, body):
-        return
     first = next(objects(items), None)
     same = type(first) is Parameter and runs_straight(node, body)
     flag = first.tensor.requires_grad if same and first is not None else None
@@ -230,6 +237,16 @@ def settle_gradients(machine: Machine, node: Any, body: Sequence[ast.stmt], item
             for part in all_parts(item):
                 if type(part.value) is Parameter:
                     _set_flag(machine, part.value, None)
+
+
+def _lose(machine: Machine, node: Any, others: tuple[Any, ...]) -> None:
+    """A loop over what may be any of several objects may have done to each what it does."""
+    if moves_items(node, node.target, node.body, others):
+        forget(machine, others)
+    if _switches_gradients(node, node.body):
+        for item in objects(others):
+            if type(item) is Parameter:
+                _set_flag(machine, item, None)
 
 
 def _set_flag(machine: Machine, parameter: Parameter, flag: bool | None) -> None:

@@ -79,8 +79,7 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
         flow = _repeat(machine, record, node.body, frame, first, more, surely_runs, not items)
         if watch is not None:
             watch.forget_moved(machine, items)
-        if record.many:
-            item_effects.settle_gradients(machine, node, node.body, items)
+        item_effects.settle(machine, node, iterable, items if record.many else ())
     return flow or _otherwise(machine, record, node.orelse, frame)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from device_lens.domain.device import DeviceTree
 from device_lens.domain.guard import Guarded, leaves
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter
+from device_lens.domain.heap import ANY_OF, DictObject, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gathered
 from device_lens.domain.values import FALSE, TRUE, Const, TupleValue, Unknown
@@ -46,16 +46,19 @@ def _parts(kind: str, with_names: bool) -> Model:
         if module is None:
             return call.unknown()
         recurse = constant(call.get(1 if with_names else 0, "recurse", TRUE), True)
-        found = [part for part in all_parts(module, bool(recurse)) if part.kind == kind]
-        known = [part for part in found if not _opaque(part)]
+        parts = [part for part in all_parts(module, bool(recurse)) if part.kind == kind]
+        known = [part for part in parts if not _opaque(part)]
         sure = _sure(module, known)
-        opaque = [part.value for part in found if _opaque(part)][:1]
+        opaque = [part.value for part in parts if _opaque(part)][:1]
         many = (part.value for part in known[:sure] if is_many(part.name))
         more = [*many, *(part.value for part in known[sure:]), *opaque]
         rest = join_all(more) if more else None
         if rest is not None and with_names:
             rest = TupleValue((Unknown("name"), rest))
-        return listing(call, [_entry(part, with_names) for part in known[:sure]], rest)
+        found = listing(call, [_entry(part, with_names) for part in known[:sure]], rest)
+        if known[sure:]:
+            found.fields[ANY_OF] = TupleValue(tuple(part.value for part in known[sure:]))
+        return found
 
     return model
 
