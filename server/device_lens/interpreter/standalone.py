@@ -28,6 +28,10 @@ _FRAMEWORK_STEPS = frozenset(
 )
 
 
+_SETTING_UP = ("setUp", "setup_method")
+"""Methods that run before each test of their class."""
+
+
 class Made(NamedTuple):
     """An instance of a class made with symbols, the device that its parts share, and the unit that
     made it. `placed`: where its own `__init__` puts its parts; None for the default device."""
@@ -57,6 +61,7 @@ def run_function(machine: Machine, function: Function) -> None:
         receiver = _receiver(machine, function)
         _bind(machine, function, frame, receiver, _home(machine, receiver, function))
         functions.record_parameters(machine, function, frame)
+        _set_up(machine, function, receiver)
         functions.run(machine, function, frame)
     except Exhausted:
         machine.budget.note(f"`{function.name}` was not run to its end: too many steps")
@@ -66,6 +71,17 @@ def run_function(machine: Machine, function: Function) -> None:
         module_facts.settle(machine, lists)
         machine.journal.undo(mark)
         machine.symbolic = symbolic
+
+
+def _set_up(machine: Machine, function: Function, receiver: Any) -> None:
+    """Runs what a test's runner does before a test."""
+    owner = function.owner
+    if owner is None or not isinstance(receiver, Instance) or not function.name.startswith("test"):
+        return
+    for name in _SETTING_UP:
+        found = owner.lookup(name)
+        if isinstance(found, Function):
+            functions.invoke(machine, found, (receiver,), {}, None, None, False)
 
 
 def depth_of(machine: Machine, function: Function) -> int:
