@@ -184,7 +184,7 @@ def _keep(
     runs, names = found
     if len(runs) == 1 and starts_anew(runs[0], text):
         return
-    if any(is_of_one_step(record.node, text) for record in frame.loops):
+    if is_of_one_step([record.node for record in frame.loops], text):
         return
     kept = machine.watched.kept_graphs.get(node)
     if kept is None:

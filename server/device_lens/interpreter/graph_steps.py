@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 
@@ -18,10 +19,28 @@ def starts_anew(loop: Any, accumulator: str) -> bool:
     return False
 
 
-def is_of_one_step(loop: Any, accumulator: str) -> bool:
-    """Whether the iterations of a loop that trains begin the sum or list: the backward pass of
-    each frees what it keeps, or what that was computed from."""
-    return has_backward(loop) and starts_anew(loop, accumulator)
+def is_of_one_step(loops: list[Any], accumulator: str) -> bool:
+    """Whether one of some loops around a place, outermost first, begins the sum or list in each of
+    its iterations, which is a step of the training: it runs the backward pass or the optimizer
+    around the loops within. The list keeps what that step needs anyway, or what its backward pass
+    has freed."""
+    for loop, inner in pairwise(loops):
+        if starts_anew(loop, accumulator) and _trains_around(loop, inner):
+            return True
+    return False
+
+
+def _trains_around(loop: Any, inner: Any) -> bool:
+    within = {id(node) for node in ast.walk(inner)}
+    return any(_is_of_training(node) for node in ast.walk(loop) if id(node) not in within)
+
+
+def _is_of_training(node: ast.AST) -> bool:
+    function = node.func if isinstance(node, ast.Call) else None
+    if not isinstance(function, ast.Attribute):
+        return False
+    is_step = function.attr == "step" and "optim" in ast.unparse(function.value).lower()
+    return is_step or function.attr == "backward"
 
 
 def has_backward(loop: Any) -> bool:
