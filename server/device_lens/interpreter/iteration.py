@@ -13,7 +13,7 @@ from device_lens.domain.heap import (
     ModuleObject,
     Parameter,
 )
-from device_lens.domain.join import join, join_blind
+from device_lens.domain.join import join, join_blind, similar
 from device_lens.domain.values import (
     NONE,
     BoundExternal,
@@ -172,11 +172,22 @@ def _through_method(machine: Machine, value: Instance, name: str, found: Functio
     if produced is value:
         following = value.cls.lookup("__next__")
         if isinstance(following, Function):
-            return (), machine.invoke(BoundMethod(value, following), (), {})
+            return (), _any_next(machine, BoundMethod(value, following))
         return (), Unknown()
     if type(produced) is Unknown:
         return (), _element(produced)
     return iterate(machine, produced)
+
+
+def _any_next(machine: Machine, following: BoundMethod) -> Any:
+    """What `__next__` gives each time: where it writes down how far it is, the second item may be
+    elsewhere than the first."""
+    outside = machine.journal.outside
+    first = machine.invoke(following, (), {})
+    if machine.journal.outside == outside:
+        return first
+    second = machine.invoke(following, (), {})
+    return first if similar(first, second) else join_blind(first, second)
 
 
 def first_of(machine: Machine, value: Any) -> Any:
