@@ -56,9 +56,10 @@ def _transposed(dims: int, lazy: bool) -> Layer:
     )
 
 
-def _batch_norm(name: str, features: str = "num_features ", group: str = "") -> Layer:
+def batch_norm(name: str, features: str = "num_features ", group: str = "") -> Layer:
+    """The row of a batch norm of this qualified name."""
     return Layer(
-        f"torch.nn.{name}",
+        name,
         f"{features}eps=1e-05 momentum=0.1 affine=True track_running_stats=True {group}{_BIASED}",
         (*_affine("num_features", "affine"), *_statistics()),
         function="torch.nn.functional.batch_norm",
@@ -66,10 +67,11 @@ def _batch_norm(name: str, features: str = "num_features ", group: str = "") -> 
     )
 
 
-def _instance_norm(name: str, features: str = "num_features ") -> Layer:
+def instance_norm(name: str, features: str = "num_features ") -> Layer:
+    """The row of an instance norm of this qualified name."""
     default = "False" if features else "True"
     return Layer(
-        f"torch.nn.{name}",
+        name,
         f"{features}eps=1e-05 momentum=0.1 affine={default} track_running_stats={default} "
         f"{_BIASED}",
         (*_affine("num_features", "affine"), *_statistics()),
@@ -87,11 +89,11 @@ CONVOLUTIONS: tuple[Layer, ...] = tuple(
     for lazy in (False, True)
 )
 NORMALISATIONS: tuple[Layer, ...] = (
-    *(_batch_norm(f"BatchNorm{dims}d") for dims in _DIMS),
-    *(_batch_norm(f"LazyBatchNorm{dims}d", "") for dims in _DIMS),
-    _batch_norm("SyncBatchNorm", group="process_group=None "),
-    *(_instance_norm(f"InstanceNorm{dims}d") for dims in _DIMS),
-    *(_instance_norm(f"LazyInstanceNorm{dims}d", "") for dims in _DIMS),
+    *(batch_norm(f"torch.nn.BatchNorm{dims}d") for dims in _DIMS),
+    *(batch_norm(f"torch.nn.LazyBatchNorm{dims}d", "") for dims in _DIMS),
+    batch_norm("torch.nn.SyncBatchNorm", group="process_group=None "),
+    *(instance_norm(f"torch.nn.InstanceNorm{dims}d") for dims in _DIMS),
+    *(instance_norm(f"torch.nn.LazyInstanceNorm{dims}d", "") for dims in _DIMS),
     Layer(
         "torch.nn.LayerNorm",
         f"normalized_shape eps=1e-05 elementwise_affine=True bias=True {_PLACE}",

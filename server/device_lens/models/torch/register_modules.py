@@ -33,6 +33,7 @@ _TABLES = (
     handles,
     copying,
     nn_modules_other,
+    nn_bases,
     nn_modules_attention,
     nn_bases,
     containers,
