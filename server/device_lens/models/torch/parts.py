@@ -14,8 +14,9 @@ from device_lens.domain.device import (
     DeviceTree,
     SymbolicDevice,
     same_everywhere,
+    widen_device,
 )
-from device_lens.domain.guard import Guarded, combine, leaves
+from device_lens.domain.guard import Guarded, combine, leaves, node
 from device_lens.domain.heap import MISSING, ModuleObject, Parameter, Table
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import Tensor, Unknown
@@ -218,10 +219,10 @@ def device_remembered(module: ModuleObject, moves: int) -> DeviceTree | None:
     for device in _devices_from(module, first, moves):
         if device is None or device is found:
             continue
-        if found is not None and not same_everywhere(found, device):
-            found = UNKNOWN_DEVICE
+        found = _together(found, device)
+        if found is UNKNOWN_DEVICE:
             break
-        found = device
+    found = _filled(found)
     standing.known = (moves, sizes, found)
     return found
 
@@ -236,17 +237,43 @@ def _devices_from(
     _, parameters, buffers, modules = first
     own = (*list(module.parameters.values())[parameters:], *list(module.buffers.values())[buffers:])
     for value in own:
-        for leaf in leaves(value) if type(value) is Guarded else (value,):
-            if type(leaf) is Parameter:
-                yield leaf.tensor.device
-            elif type(leaf) in (Tensor, Unknown):
-                yield leaf.device
+        yield combine(_device_of_part, value)
     if first is _NO_SIZES and is_opaque(module):
         yield opaque_parameter(module).tensor.device
+
+    def device_of_child(child: Any) -> DeviceTree | None:
+        if not isinstance(child, ModuleObject) or child is module:
+            return None
+        return device_remembered(child, moves)
+
     for value in list(module.modules.values())[modules:]:
-        for leaf in leaves(value) if type(value) is Guarded else (value,):
-            if isinstance(leaf, ModuleObject) and leaf is not module:
-                yield device_remembered(leaf, moves)
+        yield combine(device_of_child, value)
+
+
+def _device_of_part(part: Any) -> DeviceTree | None:
+    if type(part) is Parameter:
+        return part.tensor.device
+    return part.device if type(part) in (Tensor, Unknown) else None
+
+
+def _together(left: DeviceTree | None, right: DeviceTree | None) -> DeviceTree | None:
+    """Where two parts are: unknown in the cases in which they are apart, and where the other is in
+    those in which there is one alone."""
+    if left is None or right is None:
+        return right if left is None else left
+    if type(left) is Guarded or type(right) is Guarded:
+        return left if left == right else widen_device(combine(_together, left, right))
+    return left if same_everywhere(left, right) else UNKNOWN_DEVICE
+
+
+def _filled(tree: DeviceTree | None) -> DeviceTree | None:
+    """The tree without the cases in which there is no part."""
+    if type(tree) is not Guarded:
+        return tree
+    yes, no = _filled(tree.yes), _filled(tree.no)
+    if yes is None or no is None:
+        return no if yes is None else yes
+    return node(tree.atom, yes, no)
 
 
 def home_device(module: ModuleObject) -> DeviceTree | None:
