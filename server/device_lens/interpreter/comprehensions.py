@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from device_lens.domain.code import Scope
+from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, is_made_since, moment
 from device_lens.domain.join import join_blind
 from device_lens.domain.presence import presence
@@ -42,7 +43,9 @@ class _Collected:
             self.items.append(value)
 
 
-def _collect(machine: Machine, node: Any, frame: Frame, kind: str) -> ListObject:
+def _collect(
+    machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any = None
+) -> ListObject:
     inner = _inner_frame(frame)
     found = _Collected()
     mark, since = machine.journal.mark(), moment()
@@ -53,6 +56,7 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str) -> ListObject
         False,
         (node.elt,),
         lambda repeated: found.add(machine.evaluate(node.elt, inner), repeated),
+        iterable,
     )
     layer = found.rest
     if count is not None and type(layer) is ModuleObject and is_made_since(layer, since):
@@ -84,14 +88,17 @@ def _run(
     repeated: bool,
     elements: Sequence[ast.expr],
     emit: Emit,
+    iterable: Any = None,
 ) -> int | None:
-    """Runs `emit` for each combination of items; `elements` are the expressions that it reads.
-    Answers how many there are, where that is known."""
+    """Runs `emit` for each combination of items; `elements` are the expressions that it reads, and
+    `iterable` is what the first generator goes through, where that is at hand. Answers how many
+    there are, where that is known."""
     if not generators:
         emit(repeated)
         return 1
     generator = generators[0]
-    iterable = machine.evaluate(generator.iter, frame)
+    if iterable is None:
+        iterable = machine.evaluate(generator.iter, frame)
     items, rest = iterate(machine, iterable)
     count = trip_count(items, rest, iterable)
 
@@ -165,7 +172,28 @@ def _filtered(
 
 
 def _list(machine: Machine, node: ast.ListComp, frame: Frame) -> Any:
-    return _collect(machine, node, frame, "list")
+    iterable = machine.evaluate(node.generators[0].iter, _inner_frame(frame))
+    return _list_of(machine, node, frame, iterable)
+
+
+def _list_of(machine: Machine, node: ast.ListComp, frame: Frame, iterable: Any) -> Any:
+    """The list made of what is gone through: one for each case in which a flag names other texts,
+    since there may be more or fewer of them."""
+    if type(iterable) is not Guarded or not _names_texts(iterable):
+        return _collect(machine, node, frame, "list", iterable)
+    make = partial(_list_of, machine, node, frame)
+    yes, no = partial(make, iterable.yes), partial(make, iterable.no)
+    return machine.choose(Guarded(iterable.atom, True, False), frame, yes, no)
+
+
+def _names_texts(tree: Guarded) -> bool:
+    """Whether a flag or the like decides which texts there are."""
+    sides = [side for side in (tree.yes, tree.no) if type(side) is ListObject]
+    return tree.atom.named and any(
+        side.rest is None
+        and all(type(each) is Const and isinstance(each.value, str) for each in side.items)
+        for side in sides
+    )
 
 
 def _set(machine: Machine, node: ast.SetComp, frame: Frame) -> Any:

@@ -210,6 +210,15 @@ def _print(call: Call) -> Value:
 
 def _len(call: Call) -> Value:
     value = first_argument(call)
+    if type(value) is Guarded:
+        return by_cases(_counted, (value,), number("a length"))
+    counted = _counted(value)
+    method = find_method(value, "__len__") if type(counted) is Unknown else None
+    return counted if method is None else call.services.invoke(method, (), {})
+
+
+def _counted(value: Value) -> Value:
+    """How many items a value has, as far as it tells that by itself."""
     if type(value) is TupleValue:
         return Const(len(value.items))
     if type(value) is ListObject and value.rest is None:
@@ -221,9 +230,6 @@ def _len(call: Call) -> Value:
     tensor = value.tensor if type(value) is Parameter else value
     if type(tensor) is Tensor and tensor.shape and isinstance(tensor.shape[0], int):
         return Const(tensor.shape[0])
-    method = find_method(value, "__len__")
-    if method is not None:
-        return call.services.invoke(method, (), {})
     return number("a length")
 
 
