@@ -137,6 +137,8 @@ def _of_module_object(
             return found
     if name == "forward" and library_forward(receiver) is not None:
         return BoundExternal(receiver, FORWARD)
+    if name == "__class__":
+        return receiver.cls
     if receiver.own.get("opaque") and type(receiver.cls) is External:
         return torch_module.opaque_attribute(receiver, name)
     if type(receiver.cls) is External:
@@ -256,6 +258,8 @@ def _of_external(machine: Machine, receiver: External, name: str, node: Any, fra
     model = registry.attribute(qualified)
     if model is not None:
         return calls.run_model(machine, model, qualified, receiver, (), {}, node, frame)
+    if name == "__name__" and registry.module(receiver.name) is not None:
+        return Const(receiver.name.rpartition(".")[2])
     return External(registry.canonical(qualified))
 
 

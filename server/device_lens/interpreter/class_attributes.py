@@ -124,6 +124,11 @@ _OF_KNOWN_CLASS: dict[type, str] = {
 }
 
 
+def is_plain_class(value: Any) -> bool:
+    """Whether it is a class of the program that equals itself alone."""
+    return type(value) is ClassValue and type(value.lookup(METACLASS)) is not ClassValue
+
+
 def class_of(value: Any) -> Any:
     """`type(value)`; None where that is not known."""
     if isinstance(value, Instance):

@@ -22,7 +22,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import calls, reports
+from device_lens.interpreter import calls, class_attributes, reports
 from device_lens.interpreter.conditions import is_none_condition, opaque, truth
 from device_lens.interpreter.enumerations import is_member
 from device_lens.interpreter.expressions import key_of
@@ -134,7 +134,21 @@ def _equal(left: Any, right: Any) -> Any:
         return _same_name(left, right)
     if is_member(left) and is_member(right):
         return left is right
-    return None
+    return _same_class(left, right)
+
+
+def _same_class(left: Any, right: Any) -> bool | None:
+    """Whether a class of the program is another class; None where that is not known."""
+    if class_attributes.is_plain_class(right):
+        left, right = right, left
+    if not class_attributes.is_plain_class(left):
+        return None
+    if type(right) is External:
+        return False if registry.names_code(right.name) else None
+    if not class_attributes.is_plain_class(right):
+        return None
+    # A statement that runs several times makes a class each time.
+    return left is right if left is right or left.node is not right.node else None
 
 
 def _is_begun(value: Any, begun: str) -> bool:
@@ -203,6 +217,9 @@ def _identity(left: Any, right: Any) -> Any:
     if type(left) is External and type(right) is External:
         same = _same_name(left, right)
         return undecided() if same is None else same
+    same = _same_class(left, right)
+    if same is not None:
+        return same
     for value, other in ((left, right), (right, left)):
         if type(value) is Unknown:
             key = other.value if type(other) is Const else id(other)

@@ -21,7 +21,15 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import attributes, calls, imports, intrinsics, reports, suspended
+from device_lens.interpreter import (
+    attributes,
+    calls,
+    class_attributes,
+    imports,
+    intrinsics,
+    reports,
+    suspended,
+)
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.enumerations import is_member
@@ -207,7 +215,9 @@ def key_of(key: Any) -> Any:
     if type(key) is TupleValue:
         parts = tuple(key_of(item) for item in key.items)
         return MISSING if any(part is MISSING for part in parts) else parts
-    if is_member(key) or (type(key) is External and registry.names_code(key.name)):
+    if is_member(key) or class_attributes.is_plain_class(key):
+        return key
+    if type(key) is External and registry.names_code(key.name):
         return key
     return MISSING
 

@@ -35,7 +35,6 @@ _TABLES = (
     nn_modules_other,
     nn_bases,
     nn_modules_attention,
-    nn_bases,
     containers,
     optim,
     data,
