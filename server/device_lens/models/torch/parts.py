@@ -252,7 +252,8 @@ def _devices_from(
 
 def _device_of_part(part: Any) -> DeviceTree | None:
     if type(part) is Parameter:
-        return part.tensor.device
+        found: DeviceTree = part.tensor.device
+        return found
     return part.device if type(part) in (Tensor, Unknown) else None
 
 
