@@ -58,12 +58,49 @@ class Budget:
     limits: list[str] = field(default_factory=list)
     reached: set[str] = field(default_factory=set)
     """Files whose lines have been granted."""
+    reserve: int = 0
+    own_reserve: int = 0
+    """The parts of the steps that are for the primary case alone."""
+    asked: bool = False
+    """Whether it has mattered what the reserves are, and whether that has been touched which is
+    for what somebody types."""
+    touched: bool = False
+    apart: bool = False
+    """Whether own statements are counted apart."""
+
+    def __post_init__(self) -> None:
+        self.reserve, self.own_reserve = self.steps // 2, self.own // 2
+        self.apart = self.own > 0
 
     def grant(self, path: str, steps: int) -> None:
         """More steps for a file that is reached for the first time."""
         if path not in self.reached:
             self.reached.add(path)
             self.steps += steps
+            self.reserve += steps // 2
+
+    def spares(self) -> bool:
+        """Whether steps are left for anything but the primary case."""
+        self.asked = True
+        if self.apart and self.own < self.own_reserve:
+            self.touched = True
+            return False
+        if self.steps >= self.reserve:
+            return True
+        self.touched = self.touched or not self.apart
+        return False
+
+    def spare(self) -> int:
+        """How many more statements could have been typed without another outcome."""
+        left, reserve = self._of_edits()
+        return left - reserve if self.asked else left
+
+    def is_over(self) -> bool:
+        """Whether anything was left out that a statement more or less could have let in."""
+        return self._of_edits()[0] < 0 or self.touched
+
+    def _of_edits(self) -> tuple[int, int]:
+        return (self.own, self.own_reserve) if self.apart else (self.steps, self.reserve)
 
     @property
     def left(self) -> int:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from device_lens.domain.code import Function, Scope
-from device_lens.domain.guard import atoms_before
+from device_lens.domain.guard import atoms_before, primary
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, moment
 from device_lens.domain.join import join_blind
 from device_lens.domain.path import Path
@@ -59,13 +59,15 @@ def _run_or_recall(
             machine.premises.update(atom for atom, _ in given)
             reports.recalled(machine, steps, caller)
             return machine.memory.recall(value)
+    aside = primary(machine.path.named) is False
     counted: Any = counted_as(function, args)
-    if machine.in_process:
-        counted = counted, PROCESS
+    if machine.in_process or aside:
+        counted = counted, PROCESS if machine.in_process else ASIDE
     number = machine.activations[counted] = machine.activations[counted] + 1
     like = likeness(machine, function, args, kwargs)
     often = number > machine.most_activations()
     often = often or machine.spent[counted] > machine.options.max_spent
+    often = often or (aside and not machine.budget.spares())
     if often and not machine.alikes.is_new(counted, like):
         return _not_followed(machine, function, args, kwargs, like)
     journal, path = machine.journal, machine.path
@@ -116,6 +118,9 @@ def _not_followed(
 
 PROCESS = "process"
 """What other processes run is counted under this, apart from what the program runs by itself."""
+ASIDE = "aside"
+"""What runs with other flags than the declared ones, or without an accelerator, is counted under
+this: however much of it there is, the primary case is followed."""
 
 
 def counted_as(function: Function, args: tuple[Any, ...]) -> Any:

@@ -109,8 +109,8 @@ class Landmarks:
         """Takes down what the whole unit has spent, at its end."""
         watched = unit.watched
         self._frame, self._callers = None, {}
-        self._usable = not (watched.kept_graphs or watched.bypasses or unit.left < 0)
-        self._spent, self._steps = unit.spent, unit.left
+        self._usable = not (watched.kept_graphs or watched.bypasses or unit.budget.is_over())
+        self._spent, self._steps = unit.spent, unit.budget.spare()
 
     def visits(
         self, machine: Machine, unit: Unit, stretch: Stretch, splice: Splice

@@ -105,11 +105,6 @@ class Unit:
     def limits(self) -> list[str]:
         return self.budget.limits
 
-    @property
-    def left(self) -> int:
-        """The steps that are left for what somebody types."""
-        return self.budget.own if self.own else self.budget.steps
-
     def use(self, other: Unit) -> None:
         """Rests on another unit from now on."""
         if id(other) in self.parts:

@@ -60,14 +60,15 @@ class Visit:
 
     def take_down(self, spent: Counter[Any]) -> None:
         """Takes down what the functions on the stack have spent by the end of the unit."""
-        from device_lens.interpreter.functions import PROCESS, counted_as
+        from device_lens.interpreter.functions import ASIDE, PROCESS, counted_as
 
         counted = [
             counted_as(frame.function, (frame.self_value,))
             for frame in self.stack
             if frame.function is not None
         ]
-        self.spent = [spent[key] for each in counted for key in (each, (each, PROCESS))]
+        keys = (key for each in counted for key in (each, (each, PROCESS), (each, ASIDE)))
+        self.spent = [spent[key] for key in keys]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +115,13 @@ class Visits:
     def close(self, unit: Unit) -> None:
         """Takes down what the whole unit has spent, at its end."""
         watched = unit.watched
-        if watched.kept_graphs or watched.bypasses or unit.left < 0:
+        if watched.kept_graphs or watched.bypasses or unit.budget.is_over():
             self.usable = False
         if any(each.watched.mask is not watched.mask for each in self.each):
             self.usable = False  # what sets the mask asks where CUDA was started
         if not self.usable:
             self.each = []
-        self.steps = unit.left
+        self.steps = unit.budget.spare()
         self.asks_start = watched.asks_start
         for visit in self.each:
             visit.take_down(unit.spent)
