@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from device_lens.interpreter.budget import Cancelled
 from device_lens.project.reading import FileText, read_text
 
+_CHOOSING = "import_module"
+"""What stands in a text that imports modules by names that it puts together."""
 MOST_BYTES = 2_000_000
 Parse = Callable[[Iterable[str]], object]
 """Takes files into the module graph."""
@@ -38,15 +40,32 @@ def find_callers(
     found: set[str] = set()
     wave = list(targets)
     while wave:
-        either = "|".join(sorted(map(re.escape, _names(wave))))
-        names = re.compile(rf"\b(?:{either})\b")
-        near = [path for path in files if path not in indexed and names.search(texts[path])]
+        is_named, is_in = _any_of(_names(wave)), _any_of(_packages(wave))
+        near = [
+            path
+            for path in files
+            if path not in indexed
+            and (
+                is_named(texts[path])
+                or (_CHOOSING in texts[path] and is_in(texts[path]) is not None)
+            )
+        ]
         indexed.update(near)
         index(near)
         reached = {each for path in targets for each in importers(path)}
         wave = sorted(reached - found)
         found |= reached
     return frozenset(found)
+
+
+def _any_of(words: Iterable[str]) -> Callable[[str], object]:
+    """Finds one of some words in a text."""
+    return re.compile(rf"\b(?:{'|'.join(sorted(map(re.escape, words)))})\b").search
+
+
+def _packages(paths: Iterable[str]) -> set[str]:
+    """The folders of the files: a program may choose among what they hold."""
+    return {os.path.basename(os.path.dirname(path)) for path in paths}
 
 
 def _names(paths: Iterable[str]) -> set[str]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Deferred, Function, Namespace
 from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice
-from device_lens.domain.guard import Guarded
+from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import (
     MISSING,
     DictObject,
@@ -63,6 +63,8 @@ class Super:
 
 def read(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) -> Any:
     """`receiver.name` where the program reads it."""
+    if name == "__getattribute__" and all(type(leaf) is Namespace for leaf in leaves(receiver)):
+        return Partial(External("builtins.getattr"), (receiver,), {})
     if type(receiver) is Guarded:
         return _of_tree(machine, receiver, name, node, frame)
     if name == "__class__" and not isinstance(receiver, Instance):
@@ -78,9 +80,9 @@ def read(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) ->
 def _of_tree(machine: Machine, tree: Guarded, name: str, node: Any, frame: Frame) -> Any:
     """Of a tree, leaf by leaf. None has no attributes worth following, and a module of the program
     may lack this one, so that it is taken not to be there: the line raises otherwise."""
-    if tree.yes == NONE or class_attributes.lacks(tree.yes, name):
+    if _is_without(tree.yes, name):
         return read(machine, tree.no, name, node, frame)
-    if tree.no == NONE or class_attributes.lacks(tree.no, name):
+    if _is_without(tree.no, name):
         return read(machine, tree.yes, name, node, frame)
     return machine.choose(
         Guarded(tree.atom, True, False),
@@ -88,6 +90,14 @@ def _of_tree(machine: Machine, tree: Guarded, name: str, node: Any, frame: Frame
         lambda: read(machine, tree.yes, name, node, frame),
         lambda: read(machine, tree.no, name, node, frame),
     )
+
+
+def _is_without(value: Any, name: str) -> bool:
+    if type(value) is Guarded:
+        return _is_without(value.yes, name) and _is_without(value.no, name)
+    if type(value) is Namespace:
+        return imports.lacks(value, name)
+    return value == NONE or class_attributes.lacks(value, name)
 
 
 def _of_library(

@@ -52,6 +52,12 @@ def choice(machine: Machine, table: DictObject, index: Any) -> Any:
     return _tree(groups, _asked_of(index) if is_asked_again else _asked_anew)
 
 
+def among(modules: dict[str, Any], name: Unknown) -> Any:
+    """The module of a name, of those that there are; None where there are none."""
+    groups = [(module, [key]) for key, module in modules.items()]
+    return _tree(groups, _asked_of(name)) if groups else None
+
+
 def _is_told_apart(value: Any) -> bool:
     """Whether what is done with a value may be something else than with its neighbours: code, a
     module, or a row of a table that holds one."""

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import partial
+from pathlib import PurePath
 from typing import Any
 
 from device_lens.domain.code import Deferred, Namespace
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import MISSING, Table
 from device_lens.domain.values import External, Unknown
-from device_lens.interpreter import loading
+from device_lens.interpreter import choices, loading
 from device_lens.interpreter.assignment import assign_name
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.top_level import TopLevel
 from device_lens.models import registry
+from device_lens.syntax.import_statements import any_module
 
+_MORE_NAMES = re.compile(r"import\s*\*|\b(?:exec|globals|setattr)\b")
+"""What may give a module names that its text does not tell."""
 MAX_IMPORT_DEPTH = 60
 """Modules importing modules."""
 MODULE_STEPS = 2_000
@@ -136,6 +141,35 @@ def named(machine: Machine, text: str, frame: Frame) -> Any:
     if path is None:
         return Unknown(name) if text != name else External(registry.canonical(name))
     return load(machine, path, name)
+
+
+def any_of(machine: Machine, start: str, name: Unknown, frame: Frame) -> Any:
+    """`importlib.import_module("package." + name)` of a name that is not known: one of the modules
+    of the package, each followed on its own."""
+    package, dot, _ = start.rpartition(".")
+    found: dict[str, Any] = {}
+    before = dict(machine.globals)
+    for text in any_module(package) if dot else ():
+        path = machine.workspace.resolve(text, 0, frame.namespace.path)
+        if path is None:
+            break
+        file = PurePath(path)
+        own = f"{package}.{file.parent.name if file.stem == '__init__' else file.stem}"
+        found[own] = load(machine, path, own)
+    else:
+        return Unknown("a module")
+    for key, value in before.items():
+        if machine.globals[key] is not value:
+            machine.journal.write(machine.globals, key, value)
+    return choices.among(found, name) or Unknown("a module")
+
+
+def lacks(module: Namespace, name: str) -> bool:
+    """Whether a file defines no such name, as its text tells."""
+    names, text = module.scope.names, module.file.text
+    if name in names or "__getattr__" in names or name.startswith("__"):
+        return False
+    return PurePath(module.path).stem != "__init__" and _MORE_NAMES.search(text) is None
 
 
 def submodule(machine: Machine, package: Namespace, name: str) -> Any:

@@ -38,7 +38,7 @@ from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.models.call import constant, tensor_of, treated_as_tensor
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
-from device_lens.models.numbers import is_number, is_text, number, text_begun
+from device_lens.models.numbers import is_number, is_text, number, start_of, text_begun
 from device_lens.models.python.text_cases import by_cases
 
 _BINARY: dict[type, tuple[str, Any]] = {
@@ -95,10 +95,12 @@ def operate(
         if op is ast.Mod:
             reports.percent_formatted(machine, node, right, frame)
             return _put_in(left.value, right)
-        if op is ast.Add and is_text(right):
+        if op is ast.Add and (is_text(right) or type(right) is Unknown):
             return text_begun(left.value)
         if op is ast.Add and type(right) is Guarded:
             return by_cases(partial(_folded, fold, left), (right,), text_begun(left.value))
+    if op is ast.Add and start_of(left):
+        return text_begun(start_of(left))
     if isinstance(left, Instance) or isinstance(right, Instance):
         found = _own_operator(machine, node, name, left, right, frame, in_place)
         if found is not None:

@@ -10,6 +10,7 @@ from device_lens.domain.heap import DictObject, Instance
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import attributes, imports
 from device_lens.interpreter.frames import Frame
+from device_lens.models.numbers import start_of
 from device_lens.models.torch.parts import is_many
 
 if TYPE_CHECKING:
@@ -44,12 +45,19 @@ def names_of(
 def import_module(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
-    """`importlib.import_module(name)`."""
+    """`importlib.import_module(name)`. A name that ends with a dot lacks what a flag has to give:
+    so any may be given."""
+    known: dict[str, Any] = {}
 
     def load(name: Any) -> Any:
-        if type(name) is not Const or not isinstance(name.value, str):
+        text = name.value if type(name) is Const else start_of(name)
+        if not isinstance(text, str):
             return Unknown("a module")
-        return imports.named(machine, name.value, frame)
+        if type(name) is Const and not text.endswith("."):
+            return imports.named(machine, text, frame)
+        if text not in known:
+            known[text] = imports.any_of(machine, text, Unknown("a name"), frame)
+        return known[text]
 
     return combine(load, args[0]) if args else Unknown()
 

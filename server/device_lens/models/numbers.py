@@ -12,6 +12,7 @@ from device_lens.models.call import Value
 
 _MARK = "<number>"
 _TEXT = "<text>"
+_START = "<start>"
 
 
 def number(label: str = "") -> Unknown:
@@ -38,13 +39,21 @@ def text(label: str = "") -> Unknown:
 
 def text_begun(start: str, label: str = "a string") -> Unknown:
     """A string of which the beginning is known: it may name a device of some number."""
-    return text(label if some_device(start) is None else f"{start}?")
+    value = text(label if some_device(start) is None else f"{start}?")
+    value.parts()[_START] = Const(start)
+    return value
+
+
+def start_of(value: Value) -> str:
+    """What a string that is not known surely begins with."""
+    start = value.fields.get(_START) if type(value) is Unknown and value.fields else None
+    return str(start.value) if type(start) is Const else ""
 
 
 def text_numbered(start: str) -> Unknown:
     """A string that begins so, with digits behind."""
     value = text_begun(start)
-    value.fields = {_TEXT: Const(start)}
+    value.parts()[_TEXT] = Const(start)
     return value
 
 

@@ -10,6 +10,8 @@ import os
 import sys
 from collections.abc import Iterable, Iterator
 
+from device_lens.syntax.import_statements import ANY
+
 _INIT = "__init__.py"
 _MOST_ANSWERS = 200_000
 _LIBRARIES = frozenset("torch numpy torchvision torchaudio".split())
@@ -73,6 +75,9 @@ class ImportResolver:
         return self._answers[key]
 
     def _find(self, module: str, level: int, folder: str) -> str | None:
+        package, _, number = module.rpartition(ANY)
+        if package and number.isdigit():
+            return self._one_of(package.split("."), int(number), level, folder)
         parts = module.split(".") if module else []
         if not all(part.isidentifier() for part in parts):
             return None
@@ -90,6 +95,27 @@ class ImportResolver:
             if found is not None:
                 return found
         return None
+
+    def _one_of(self, parts: list[str], number: int, level: int, folder: str) -> str | None:
+        """The file of a package's module by its number, in the order of their names."""
+        bases = self._bases(folder, inside=parts[0] not in self._foreign)
+        if level > 0:
+            for _ in range(level - 1):
+                folder = os.path.dirname(folder)
+            bases = iter((folder,) if self._is_inside(folder) else ())
+        for base in dict.fromkeys(bases):
+            regular = level > 0 or parts[0] not in self._foreign
+            if self._has(base, parts[0]) and (regular or self._is_regular(base, parts[0])):
+                inner = os.path.join(base, *parts)
+                found = (self._in_folder(inner, [name]) for name in self._modules_in(inner))
+                files = [file for file in found if file is not None]
+                return files[number] if number < len(files) else None
+        return None
+
+    def _modules_in(self, folder: str) -> list[str]:
+        self._has(folder, _INIT)
+        names = {name.removesuffix(".py") for name in self._names[folder]}
+        return sorted(name for name in names if name.isidentifier() and name != "__init__")
 
     def _bases(self, folder: str, inside: bool) -> Iterator[str]:
         """The folders that may be on the search path, the likeliest first: that which holds the

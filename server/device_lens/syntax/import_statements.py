@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
@@ -21,7 +22,15 @@ class Import:
     names: tuple[str, ...] = ()
 
 
+ANY = ".?"
+"""What stands between a package's name and a number for one of its modules after the other, in the
+order of their names: a program chooses among them at run time."""
+MOST_MODULES = 12
+"""Modules of a package that a program may choose among."""
 _IMPORTING = ast.Import | ast.ImportFrom
+_CHOOSING = re.compile(r"\bimport_module\b")
+_CHOSEN = re.compile(r"""["']([A-Za-z_][\w.]*)\.(?:["']\s*\+|\{|%s)""")
+"""The beginning of a name that is put together."""
 _INSIDE = "_imports"
 """The entry of a statement under which its imports are kept."""
 _KNOWN: WeakKeyDictionary[Chunk, tuple[Import, ...]] = WeakKeyDictionary()
@@ -33,9 +42,21 @@ def imports_of(file: SourceFile) -> Iterator[Import]:
         known = _KNOWN.get(chunk)
         if known is None:
             has_any = "import" in chunk.text
-            known = tuple(_imports(chunk.body)) if has_any else ()
+            known = (*_imports(chunk.body), *_chosen(chunk.text)) if has_any else ()
             _KNOWN[chunk] = known
         yield from known
+
+
+def any_module(package: str) -> Iterator[str]:
+    """The names under which the modules of a package are asked for one by one."""
+    return (f"{package}{ANY}{number}" for number in range(MOST_MODULES))
+
+
+def _chosen(text: str) -> Iterator[Import]:
+    """What `import_module("package." + name)` may import."""
+    if _CHOOSING.search(text) is not None:
+        for package in dict.fromkeys(_CHOSEN.findall(text)):
+            yield from (Import(name, 0) for name in any_module(package))
 
 
 def _imports(body: Iterable[ast.stmt]) -> Iterator[Import]:

@@ -212,6 +212,16 @@ def test_of_those_that_were_looked_through_for_callers_no_parse_is_kept(tmp_path
     ]
 
 
+def test_what_chooses_among_the_files_of_a_folder_calls_each(tmp_path: Path) -> None:
+    (tmp_path / "nets").mkdir()
+    (tmp_path / "nets" / "small.py").write_text("def f(x):\n    return x\n")
+    run = "from importlib import import_module\n\nimport_module('nets.' + input()).f(1)\n"
+    found = project(tmp_path, run=run, other="nets = 1\n")
+    path = str(tmp_path / "nets" / "small.py")
+    found.index_callers([path], [str(tmp_path / "run.py"), str(tmp_path / "other.py")])
+    assert found.callers(path) == (str(tmp_path / "run.py"),)
+
+
 def test_however_deep_a_sum_is_it_is_followed() -> None:
     deep = ast.parse(" + ".join(["x"] * 500) + " + y").body
     assert fate([ast.Return(deep[0].value)], {"y"}, frozenset()) == Fate.RETURNED  # type: ignore[attr-defined]

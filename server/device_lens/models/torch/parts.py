@@ -274,7 +274,8 @@ def _filled(tree: DeviceTree | None) -> DeviceTree | None:
     yes, no = _filled(tree.yes), _filled(tree.no)
     if yes is None or no is None:
         return no if yes is None else yes
-    return node(tree.atom, yes, no)
+    found: DeviceTree = node(tree.atom, yes, no)
+    return found
 
 
 def home_device(module: ModuleObject) -> DeviceTree | None:
