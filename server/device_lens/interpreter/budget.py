@@ -29,6 +29,8 @@ class Options:
     """Calls within calls."""
     max_same_function: int = 4
     """Activations of one function on the stack: recursion beyond that is unknown."""
+    max_descent: int = 10
+    """The same where each is at another module, deeper down."""
     max_activations: int = 192
     """Activations of one function in one run, those with remembered answers left out."""
     max_spent: int = 1_500

@@ -8,7 +8,7 @@ from typing import Any
 
 from device_lens.domain.code import Function, Scope
 from device_lens.domain.guard import atoms_before, primary
-from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, moment
+from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, ModuleObject, moment
 from device_lens.domain.join import join_blind
 from device_lens.domain.path import Path
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
@@ -48,7 +48,7 @@ def _run_or_recall(
 ) -> Any:
     omissions = machine.recorder.omissions
     omissions.call(function.node, caller and caller.function and caller.function.node)
-    if not _may_enter(machine, function):
+    if not _may_enter(machine, function, args):
         effects.left_out(machine, function, args, kwargs)
         return Unknown(f"{function.name}(…)")
     key = machine.memory.key(machine, function, args, kwargs) if complete else None
@@ -151,7 +151,7 @@ def _enter(
     return value
 
 
-def _may_enter(machine: Machine, function: Function) -> bool:
+def _may_enter(machine: Machine, function: Function, args: tuple[Any, ...]) -> bool:
     stack = machine.stack
     options = machine.options
     if machine.budget.is_low:
@@ -160,8 +160,20 @@ def _may_enter(machine: Machine, function: Function) -> bool:
     if len(stack) >= (machine.unit.symbolic_depth if machine.symbolic else options.max_depth):
         machine.budget.note("calls nested too deep were not followed")
         return False
-    same = sum(1 for frame in stack if frame.function and frame.function.node is function.node)
-    return same < options.max_same_function
+    same = [each for each in stack if each.function and each.function.node is function.node]
+    if len(same) < options.max_same_function:
+        return True
+    return len(same) < options.max_descent and _descends(function, args, same)
+
+
+def _descends(function: Function, args: tuple[Any, ...], same: list[Frame]) -> bool:
+    """Whether a recursion has come to a module that it has not been at: it ends with its parts."""
+    given = zip(function.node.args.args, args, strict=False)
+    return any(
+        type(value) is ModuleObject
+        and not any(each.scope.names.get(parameter.arg) is value for each in same)
+        for parameter, value in given
+    )
 
 
 def run(machine: Machine, function: Function, frame: Frame) -> Any:
