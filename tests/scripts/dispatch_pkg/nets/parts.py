@@ -1,0 +1,2 @@
+def parameters_of(network):
+    return sum(p.numel() for p in network.parameters())
