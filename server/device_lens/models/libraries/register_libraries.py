@@ -17,6 +17,7 @@ from device_lens.models.libraries import (
     sklearn,
     timm,
     torch_geometric,
+    torchaudio,
     torchinfo,
     torchvision,
     transformers,
@@ -38,6 +39,7 @@ _TABLES = (
     apex,
     einops,
     torch_geometric,
+    torchaudio,
     network,
     torchinfo,
 )
