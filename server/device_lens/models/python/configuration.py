@@ -149,6 +149,7 @@ def _other_choice(call: Call, default: Const, flag: str) -> Value:
     names = [constant(item) for item in items]
     if rest is not None or len(names) > MOST_CHOICES or _DEVICES.isdisjoint(names):
         return None
+    names.sort(key="cuda".__ne__)  # the case that a reader is told of first
     others = [Const(name) for name in names if isinstance(name, str) and name != default.value]
     if not others or len(others) != len(names) - 1:
         return None
