@@ -211,6 +211,9 @@ def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, fra
             return value
         names = (cls.name, *registry.bases(cls.name))
     for prefix in names:
+        # What a class of the program lacks here it may set on itself elsewhere.
+        if type(cls) is ClassValue and not registry.is_listed(f"{prefix}.{name}"):
+            continue
         library = _of_library(machine, receiver, prefix, name, node, frame)
         if library is not None:
             return library

@@ -64,6 +64,14 @@ def function(name: str) -> Model | None:
     return found
 
 
+def is_listed(name: str) -> bool:
+    """Whether a function or attribute has a model of its own, and is no name that a whole package
+    answers to."""
+    _load()
+    known = ALIASES.get(name, name)
+    return known in FUNCTIONS or known in ATTRIBUTES
+
+
 def module(name: str) -> ModuleModel | None:
     _load()
     known = ALIASES.get(name, name)
