@@ -105,8 +105,7 @@ def _fixes(cause: Cause, conflict: Conflict, context: Context) -> Iterator[Fix |
     if device is not None and cause.origin is not None:
         yield create_there(place, cause.origin.name, device)
     else:
-        yield keep_moved(cause, context)
-        yield move_fix(cause.conflicts, context)
+        yield keep_moved(cause, context) or move_fix(cause.conflicts, context)
 
 
 def _device(conflict: Conflict, factory: Place, context: Context) -> str | None:
