@@ -183,7 +183,10 @@ class Journal:
         before: Delta = {}
         for place, (table, key, value) in places.items():
             before[place] = (table, key, table.get(key, MISSING))
-            _put(table, key, value)
+            if value is not MISSING and type(table) is not Registry:
+                table[key] = value
+            else:
+                _put(table, key, value)
         self._moved()
         return before
 

@@ -31,7 +31,9 @@ def graft(old: Chunk, new: Chunk) -> Chunk:
         first, last = _lines(statement)
         same = known.get((first + moved, last + moved))
         start, stop = first - new.first_line, last - new.first_line + 1
-        if same is not None and lines[start:stop] == other_lines[start:stop]:
+        if same is None or lines[start:stop] != other_lines[start:stop]:
+            continue
+        if not (_leads_out(old, start, stop) or _leads_out(new, start, stop)):
             kept[index] = same
     if not kept:
         return new
@@ -43,6 +45,12 @@ def graft(old: Chunk, new: Chunk) -> Chunk:
     for index, method in kept.items():
         after.body[index] = method
     return replace(new, first_line=old.first_line, lineage=old.lineage)
+
+
+def _leads_out(chunk: Chunk, start: int, stop: int) -> bool:
+    """Whether something broken begins in some lines and goes on behind them, where it may have
+    changed: what stands for it is in its first line alone."""
+    return any(start <= first < stop < last for first, last in chunk.mended)
 
 
 def _class_of(chunk: Chunk) -> ast.ClassDef | None:

@@ -40,6 +40,7 @@ depend on what is around whether Python, and we, read them."""
 _ODD = ("\f", "\ufeff", "\0", "\\", '"""', "'''")
 """What means something else where it stands alone, or may reach beyond its line."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
 _Place = tuple[int, int]
 
 
@@ -173,7 +174,7 @@ def _stands_alone(typed: Sequence[str], old: Chunk, region: _Region) -> bool:
     removed = [old.line(at) for at in range(region.start, region.stop)]
     if indent.strip(" \t") or len(typed) > _MOST_LINES or old.line(region.start - 1)[-1:] == "\\":
         return False
-    if any(MARK in line for line in (*typed, *removed)):
+    if any(MARK in line for line in (*typed, *removed)) or _is_decorated(old, region):
         return False
     if any(len(line) > _LONGEST or any(odd in line for odd in _ODD) for line in typed):
         return False
@@ -253,6 +254,13 @@ def _is_closed(entry: Entry) -> bool:
     return not line.open and not line.suspect and all(map(_is_closed, entry.children))
 
 
+def _is_decorated(old: Chunk, region: _Region) -> bool:
+    """Whether a decorator stands above a region, which belongs to what comes next."""
+    above = (old.line(at) for at in range(region.start - 1, -1, -1))
+    line = next((line for line in above if not is_blank(line)), "")
+    return line.lstrip().startswith("@")
+
+
 def _decorates(typed: Sequence[str]) -> bool:
     return any(line.lstrip().startswith("@") for line in typed)
 
@@ -279,10 +287,13 @@ def _joined(
     known = [statement for statement, _ in around]
     head = next((at for at, each in enumerate(known) if isinstance(each, Definition)), -1)
     new = [copy(each) if at <= head else each for at, each in enumerate(known)]
+    first, last, found = region.first, region.last, read.body
+    while not change.lines and found and first < last and _is_same(block[first], found[0]):
+        first, found = first + 1, found[1:]
     for statement in known:
         shift_behind(statement, change)
     end = read.end if region.last == len(block) else None
-    block[region.first : region.last] = read.body
+    block[first:last] = found
     for at in range(len(around) - 1, -1, -1):
         forget_answers(new[at])
         end = _end(new[at], around[at][1], end, old.first_line + region.stop, change.lines)
@@ -302,8 +313,16 @@ def _joined(
         read.mended,
         old.lineage,
         old.revision + 1,
-        Splice(new[max(head, 0)], block, region.first, region.last - region.first, len(read.body)),
+        Splice(new[max(head, 0)], block, first, last - first, len(found)),
     )
+
+
+def _is_same(old: ast.stmt, new: ast.stmt) -> bool:
+    """Whether two statements say the same at the same place: most letters of what is not closed yet
+    change nothing of what is read of it."""
+    if type(old) is not type(new) or not isinstance(old, _SIMPLE):
+        return False
+    return ast.dump(old, include_attributes=True) == ast.dump(new, include_attributes=True)
 
 
 def _end(

@@ -141,7 +141,19 @@ def _change(old: Chunk, new: Chunk) -> Change | None:
     change = Change(head, tail, len(before), len(after), old.first_line, new.first_line)
     if old.used_up or any(MARK in line for line in changed):
         return None
+    if _straddles(old, change, change.old_count) or _straddles(new, change, change.new_count):
+        return None
     return change if _omit_alike(old, new, change) else None
+
+
+def _straddles(chunk: Chunk, change: Change, count: int) -> bool:
+    """Whether something broken is partly in the change: what it is read as hangs on all of it,
+    and stands in one of its lines alone."""
+    first, last = change.head, count - change.tail
+    return any(
+        start < last and stop > first and (start < first or stop > last)
+        for start, stop in chunk.mended
+    )
 
 
 def _omit_alike(old: Chunk, new: Chunk, change: Change) -> bool:

@@ -241,3 +241,22 @@ def test_what_is_typed_in_a_function_is_all_that_is_read(
         assert max(map(len, read), default=0) < 60
     monkeypatch.undo()
     assert _picture(file) == _picture(parse("a.py", text))
+
+
+def test_what_is_broken_behind_a_decorator_is_read_with_it() -> None:
+    text = "class A:\n    def f(self):\n        pass\n        @dec\n        {}\n\n\nx = 1\n"
+    file = parse("a.py", text.format(""))
+    for typed in ("d", "de", "def", "def ", "def h", "def h(", "def h(a", "def h(a): return a"):
+        file = parse("a.py", text.format(typed), file)
+        assert _picture(file) == _picture(parse("a.py", text.format(typed)))
+
+
+def test_a_letter_that_changes_nothing_of_what_is_read_leaves_the_statement() -> None:
+    text = "def f(x):\n    y = x\n    z = x.to({}\n    return y, z\n"
+    before = parse("a.py", text.format("'cu"))
+    statement = before.chunks[0].body[0].body[1]
+    after = parse("a.py", text.format("'cud"), before)
+    assert after.chunks[0].body[0].body[1] is statement
+    splice = after.chunks[0].splice
+    assert splice is not None
+    assert (splice.removed, splice.added) == (0, 0)
