@@ -312,14 +312,20 @@ def leaves(tree: Any) -> Sequence[Any]:
 
 
 def atom_set(tree: Any) -> frozenset[Atom]:
-    """The atoms of a tree."""
+    """The atoms of a tree, kept with it, but not with each of its parts."""
     if type(tree) is not Guarded:
         return _NO_ATOMS
-    found = tree._atoms
-    if found is None:
-        yes, no = atom_set(tree.yes), atom_set(tree.no)
-        found = tree._atoms = frozenset((tree.atom,)) | yes | no
-    return found
+    known = tree._atoms
+    if known is None:
+        found: set[Atom] = set()
+        pending: list[Any] = [tree]
+        while pending:
+            part = pending.pop()
+            if type(part) is Guarded:
+                found.add(part.atom)
+                pending += part.yes, part.no
+        known = tree._atoms = frozenset(found)
+    return known
 
 
 _NO_ATOMS: frozenset[Atom] = frozenset()

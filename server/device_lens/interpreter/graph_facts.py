@@ -40,14 +40,16 @@ class Level(NamedTuple):
 class Kept:
     """A sum or list that keeps graphs, with the ways by which the program got there. `spent`:
     each iteration runs the backward pass of what it adds, which frees the graph. `awaited`: one
-    that follows the loop does, so that what it frees had to be kept."""
+    that follows the loop does, so that what it frees had to be kept. `unused`, once somebody asked:
+    no backward pass starts from it."""
 
-    __slots__ = ("awaited", "chains", "fact", "spent")
+    __slots__ = ("awaited", "chains", "fact", "spent", "unused")
 
     def __init__(self, fact: RetainedGraph, awaited: bool = False) -> None:
         self.fact = fact
         self.spent = False
         self.awaited = awaited
+        self.unused: bool | None = None
         self.chains: list[tuple[Level, ...]] = []
 
 
@@ -168,6 +170,7 @@ def comprehended(machine: Machine, node: ast.ListComp, element: Any, frame: Fram
         kept = machine.watched.kept_graphs[node] = Kept(fact)
     if len(kept.chains) < _MAX_CHAINS:
         kept.chains.append(chain_of(frame))
+        kept.unused = None
 
 
 def _in_module(machine: Machine) -> bool:
@@ -270,8 +273,10 @@ def _is_literal(loop: Any) -> bool:
 def conclude(machine: Machine) -> None:
     """Tells of those from which no backward pass starts."""
     for kept in machine.watched.kept_graphs.values():
-        unused = kept.fact.form != "parts" and not kept.awaited
-        if kept.spent or (unused and _is_never_used(kept)):
+        if kept.unused is None:
+            may_be = kept.fact.form != "parts" and not kept.awaited
+            kept.unused = may_be and _is_never_used(kept)
+        if kept.spent or kept.unused:
             machine.findings.add(kept.fact)
 
 
