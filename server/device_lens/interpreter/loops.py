@@ -31,7 +31,7 @@ from device_lens.interpreter.passes import (
     carried_by,
     give_up,
     join_state,
-    let_grow,
+    let_vary,
     seen_later,
     settled,
     stop_counting,
@@ -218,7 +218,7 @@ def _repeat(
         if not number:
             carried = carried_by(machine, record.node, frame)
             seen = seen_later(machine, before, since, frame, carried)
-            open_now = stop_counting(machine, seen), let_grow(machine, seen)
+            open_now = stop_counting(machine, seen), let_vary(machine, seen)
             if not any(open_now) and steady and settled(seen):
                 break
         elif settled(seen_later(machine, before, since, frame, None)):

@@ -56,23 +56,26 @@ def _alike(old: Any, new: Any) -> bool:
 
 
 def _alike_items(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
-    """A list that grew by items like those that it has says nothing new."""
+    """A list that grew by items like those that it has says nothing new; one that lost some has
+    another to give to the next pass."""
+    if len(new) < len(old):
+        return False
     known = old[-1:] or new[:1]
     return all(similar(flatten(item), flatten(known[0])) for item in new[len(old) :])
 
 
-def let_grow(machine: Machine, changes: list[Change]) -> bool:
-    """Lists that a pass made longer are longer still after the next: how long is not known. Gives
-    whether there are any."""
+def let_vary(machine: Machine, changes: list[Change]) -> bool:
+    """Lists that a pass made longer are longer still after the next, and shorter ones shorter: how
+    long is not known, nor which items are left of the latter. Gives whether there are any."""
     found = False
     for table, key, old in changes:
         new = table.get(key, MISSING)
         if key != "items" or type(old) is not tuple or type(new) is not tuple:
             continue
-        if len(new) > len(old):
-            rest = table.get("rest")
-            joined = gathered(new[len(old) :], rest)
-            machine.journal.write(table, key, new[: len(old)])
+        if len(new) > len(old) or 0 < len(new) < len(old):
+            kept = len(old) if len(new) > len(old) else 0
+            joined = gathered(new[kept:], table.get("rest"))
+            machine.journal.write(table, key, new[:kept])
             machine.journal.write(table, "rest", joined)
             found = True
     return found
