@@ -98,10 +98,12 @@ def _handler(
     def failed() -> int:
         for table, key, earlier in machine.journal.values_since(mark).values():
             now = table.get(key, MISSING)
-            if earlier[0] is not MISSING and now is not MISSING:
-                if type(table) is not Presences:
-                    machine.journal.write(table, key, _any_of_these(earlier, now))
-            elif type(table) is Entries and now is not MISSING:
+            if now is MISSING or type(table) is Presences:
+                continue
+            found = _any_of_these(earlier, now)
+            if found is not now:
+                machine.journal.write(table, key, found)
+            if type(table) is Entries and earlier[0] is MISSING:
                 settle(machine.journal, table, key, undecided())
         if handler.name:
             machine.journal.write(frame.scope.names, handler.name, Unknown("the exception"))
