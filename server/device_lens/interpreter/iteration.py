@@ -24,7 +24,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import enumerations
+from device_lens.interpreter import enumerations, passes
 from device_lens.interpreter.alike import mark_of
 from device_lens.models import registry
 from device_lens.models.python import dict_classes
@@ -180,12 +180,15 @@ def _through_method(machine: Machine, value: Instance, name: str, found: Functio
 
 
 def _any_next(machine: Machine, following: BoundMethod) -> Any:
-    """What `__next__` gives each time: where it writes down how far it is, the second item may be
-    elsewhere than the first."""
-    outside = machine.journal.outside
+    """What `__next__` gives each time: where it writes down how far it is, a later item may be
+    elsewhere than the first, so that it is asked again with a count that is not known."""
+    outside, mark = machine.journal.outside, machine.journal.mark()
     first = machine.invoke(following, (), {})
     if machine.journal.outside == outside:
         return first
+    changes = list(machine.journal.value_at(mark).values())
+    passes.stop_counting(machine, changes)
+    passes.let_vary(machine, changes)
     second = machine.invoke(following, (), {})
     return first if similar(first, second) else join_blind(first, second)
 
