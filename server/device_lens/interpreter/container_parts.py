@@ -30,12 +30,13 @@ def kept_in(machine: Machine, trail: Trail | None) -> Site | None:
         if type(owner) is not ModuleObject or owner.cls not in machine.watched.moved_classes:
             continue
         for name, value in owner.fields.items():
-            if any(_made(item, trail) for item in _items(value)):
+            if any(_made(item, trail) for item in plain_items(value)):
                 return _set_up(owner.cls, name)
     return None
 
 
-def _items(value: Any) -> list[Any]:
+def plain_items(value: Any) -> list[Any]:
+    """What a list, tuple or dict holds."""
     plain = type(value) is ListObject and value.kind == "list"
     return contents(value) if plain or type(value) in (DictObject, TupleValue) else []
 

@@ -15,9 +15,10 @@ from device_lens.domain.device import (
     same_everywhere,
 )
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
+from device_lens.domain.heap import DictObject, ModuleObject, Parameter
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import DeviceValue, Tensor, TupleValue, Unknown
+from device_lens.interpreter.container_parts import plain_items
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
 from device_lens.interpreter.usage import MOVES, usage_of
 from device_lens.models.torch.module import HELD
@@ -55,19 +56,13 @@ def assigned(
 
 
 def _holds(value: Any) -> str | None:
-    items = _items(value)
+    items = plain_items(value)
     prefix = {DictObject: "dict-of-", TupleValue: "tuple-of-"}.get(type(value), "")
     if items and all(type(item) is ModuleObject for item in items):
         return prefix + "modules"
     if items and all(type(item) is Parameter for item in items):
         return prefix + "parameters"
     return None
-
-
-def _items(value: Any) -> list[Any]:
-    """What a list, tuple or dict holds."""
-    is_list = type(value) is ListObject and value.kind == "list"
-    return contents(value) if is_list or type(value) in (DictObject, TupleValue) else []
 
 
 def _is_registered_too(module: ModuleObject, value: Any) -> bool:
@@ -82,7 +77,7 @@ def _is_registered_too(module: ModuleObject, value: Any) -> bool:
         held = owner.own.get(HELD)
         parts |= {id(part) for part in held} if isinstance(held, tuple) else set()
     parts |= {id(part.value) for part in all_parts(module)}
-    return all(id(item) in parts or not _has_state(item) for item in _items(value))
+    return all(id(item) in parts or not _has_state(item) for item in plain_items(value))
 
 
 def _has_state(item: Any) -> bool:
