@@ -46,14 +46,24 @@ def register_buffer(
 
 def make_parameter(assignment: Place, attribute: str) -> Fix | None:
     """`self.scale = torch.ones(3, requires_grad=True)` → `self.scale = nn.Parameter(…)`: it moves
-    with the module and stays a leaf. None where it is set elsewhere too."""
+    with the module and stays a leaf. None where it is set elsewhere too, and where the value does
+    not ask for gradients itself: what is computed from parameters is none."""
     nn, value = name_for(assignment.source, "torch.nn"), _value(assignment)
     if nn is None or value is None or assigned_elsewhere(assignment, attribute):
         return None
     if not ready(assignment) or _is_class_attribute(assignment, attribute):
         return None
+    if not any(map(_asks_for_gradients, ast.walk(value.node))):
+        return None
     edit = value.replace(f"{nn}.Parameter({value.text})")
     return Fix(f"Make it a parameter: {nn}.Parameter(…)", Safety.UNSAFE, (edit,))
+
+
+def _asks_for_gradients(node: ast.AST) -> bool:
+    """`requires_grad=True`, `.requires_grad_()`."""
+    if isinstance(node, ast.keyword):
+        return node.arg == "requires_grad"
+    return isinstance(node, ast.Attribute) and node.attr == "requires_grad_"
 
 
 def _value(assignment: Place) -> Place | None:
