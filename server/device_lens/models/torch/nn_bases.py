@@ -40,6 +40,10 @@ _BASES = {
     "pooling._MaxUnpoolNd": "MaxUnpool{}",
     "pooling._AdaptiveMaxPoolNd": "AdaptiveMaxPool{}",
     "pooling._AdaptiveAvgPoolNd": "AdaptiveAvgPool{}",
+    **{
+        f"padding._{kind}PadNd": f"{kind}Pad{{}}"
+        for kind in ("Circular", "Constant", "Reflection", "Replication")
+    },
     "rnn.RNNCellBase": "RNNCell LSTMCell GRUCell",
     "RNNBase": "RNN LSTM GRU",
     "Linear": "LazyLinear linear.NonDynamicallyQuantizableLinear",
