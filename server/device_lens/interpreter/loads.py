@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from device_lens.domain.code import Deferred, Namespace
-from device_lens.domain.heap import MISSING, Registry
+from device_lens.domain.heap import MISSING, Presences, Registry
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter.top_level import used
@@ -112,7 +112,9 @@ def effects_of(
 
 def patches(table: Any, key: Any, old: Any, new: Any) -> bool:
     """Whether a write changes what others may rest on, rather than adding to it or filling in
-    what was left open."""
+    what was left open: an answer that a cached function keeps under one more condition."""
+    if type(table) is Presences:
+        return False
     return old is not new and key not in GROWING and _tells(old) and _tells(new)
 
 

@@ -290,3 +290,45 @@ def test_what_an_edit_replaces_is_held_by_no_note(tmp_path: Path) -> None:
         editing.edit("net", f"late = nn.Linear(3, 3, {size} + 0", "late = nn.Linear(3, 3")
         editing.said("net")
     assert modules() <= before + 3
+
+
+CACHED = """\
+import functools
+import os
+
+
+@functools.lru_cache(maxsize=None)
+def is_there(name):
+    return os.path.exists(name)
+"""
+ASKS = """\
+import torch
+from cached import is_there
+
+if torch.rand(1) > 0.5:
+    DEPTH = 1 if is_there("{}") else 2
+    WIDTH = 1 if is_there("weights") else 2
+"""
+USER = """\
+import first
+import second
+
+
+def twice(x):
+    return x * 2
+"""
+
+
+def test_a_module_that_asks_a_cached_function_under_a_condition_stays(
+    tmp_path: Path, ran: list[str]
+) -> None:
+    (tmp_path / "cached.py").write_text(CACHED, encoding="utf-8")
+    for name in ("first", "second"):
+        (tmp_path / f"{name}.py").write_text(ASKS.format(name), encoding="utf-8")
+    editing = Editing(tmp_path, {"train": USER})
+    editing.said("train")
+    ran.clear()
+    editing.edit("train", "x * 2", "x * 3")
+    mine = editing.said("train")
+    assert ran == []
+    assert mine == editing.said("train", editing.fresh())
