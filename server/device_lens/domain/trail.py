@@ -53,6 +53,18 @@ class Trail:
             trail = trail.previous
         return trail
 
+    def tells_the_same(self, other: Trail | None) -> bool:
+        """Whether a reader sees the same steps at the same places."""
+        left: Trail | None = self
+        right = other
+        while left is not right:
+            if left is None or right is None:
+                return False
+            if (left.kind, left.text, left.site) != (right.kind, right.text, right.site):
+                return False
+            left, right = left.previous, right.previous
+        return True
+
     def steps(self) -> Iterator[Trail]:
         """Oldest first; what a loop does again, once."""
         found: dict[tuple[Site, str], Trail] = {}

@@ -147,8 +147,9 @@ def _merge(known: Transfer, fact: Transfer) -> None:
         if old != new and not same_everywhere(old, new):
             setattr(known, name, UNKNOWN_DEVICE)
     told = (known.trail, *known.further)
-    if fact.trail is not None and len(told) < _MANY and all(fact.trail is not t for t in told):
-        known.further = (*known.further, fact.trail)
+    trail = fact.trail
+    if trail is not None and len(told) < _MANY and not any(map(trail.tells_the_same, told)):
+        known.further = (*known.further, trail)
     known.redundant = known.redundant and fact.redundant
     known.presumed = known.presumed or fact.presumed
     known.conditional = known.conditional or fact.conditional

@@ -259,7 +259,7 @@ def _same(left: Any, right: Any) -> bool:
         return False
     if type(left) is Tensor:
         return all(
-            _same_trail(left.trail, right.trail)
+            _tell_the_same(left.trail, right.trail)
             if name == "trail"
             else getattr(left, name) == getattr(right, name)
             for name in Tensor.__slots__
@@ -273,11 +273,5 @@ def _same(left: Any, right: Any) -> bool:
     return False
 
 
-def _same_trail(left: Trail | None, right: Trail | None) -> bool:
-    while left is not right:
-        if left is None or right is None:
-            return False
-        if (left.kind, left.text, left.site) != (right.kind, right.text, right.site):
-            return False
-        left, right = left.previous, right.previous
-    return True
+def _tell_the_same(left: Trail | None, right: Trail | None) -> bool:
+    return right is None if left is None else left.tells_the_same(right)
