@@ -64,6 +64,7 @@ class Findings:
         """Takes in what another unit found; its own facts stay as they are."""
         for transfer in other.transfers.values():
             self.keep(copy(transfer))
+            _tell_once(self.transfers[transfer.site.node])
         self.doubtful |= other.doubtful
         for conflict in other.conflicts.values():
             origin = conflict.stray.origin
@@ -141,15 +142,24 @@ _MANY = 16
 """Histories that are kept of one transfer."""
 
 
+def _tell_once(transfer: Transfer) -> None:
+    """Leaves out further histories in which a reader sees nothing else: only within a unit does it
+    matter whether they are of one tensor."""
+    told = [transfer.trail]
+    for trail in transfer.further:
+        if not any(map(trail.tells_the_same, told)):
+            told.append(trail)
+    transfer.further = tuple(each for each in told[1:] if each is not None)
+
+
 def _merge(known: Transfer, fact: Transfer) -> None:
     for name in ("source", "target"):
         old, new = getattr(known, name), getattr(fact, name)
         if old != new and not same_everywhere(old, new):
             setattr(known, name, UNKNOWN_DEVICE)
     told = (known.trail, *known.further)
-    trail = fact.trail
-    if trail is not None and len(told) < _MANY and not any(map(trail.tells_the_same, told)):
-        known.further = (*known.further, trail)
+    if fact.trail is not None and len(told) < _MANY and all(fact.trail is not t for t in told):
+        known.further = (*known.further, fact.trail)
     known.redundant = known.redundant and fact.redundant
     known.presumed = known.presumed or fact.presumed
     known.conditional = known.conditional or fact.conditional
