@@ -43,7 +43,7 @@ def _carried(loop: Loop, frame: Frame) -> frozenset[str] | None:
         uses.read(loop.test)
         uses.run(loop.body, set())
     else:
-        uses.run(loop.body, set(_bound(loop.target)))
+        uses.run(loop.body, set(scan.names_bound(loop.target)))
     if uses.is_open:
         return None
     bound = scan.loop_info(loop).names
@@ -142,7 +142,7 @@ class _Uses:
         else:
             self.read(node.iter, bound)
             self.read(node.target, bound)
-            inner.update(_bound(node.target))
+            inner.update(scan.names_bound(node.target))
         self.run(node.body, inner)
         self.run(node.orelse, set(bound))
 
@@ -153,7 +153,7 @@ class _Uses:
             quiet = quiet or "suppress" in ast.unparse(item.context_expr)
             if item.optional_vars is not None:
                 self.read(item.optional_vars, bound)
-                bound.update(_bound(item.optional_vars))
+                bound.update(scan.names_bound(item.optional_vars))
         return self.run(node.body, set(bound) if quiet else bound) and not quiet
 
     def _try(self, node: Any, bound: set[str]) -> bool:
@@ -189,25 +189,14 @@ def _binds(node: ast.stmt) -> Iterator[str]:
     """The names that a simple statement surely binds."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
-            yield from _bound(target)
+            yield from scan.names_bound(target)
     elif (isinstance(node, ast.AnnAssign) and node.value is not None) or isinstance(
         node, ast.AugAssign
     ):
-        yield from _bound(node.target)
+        yield from scan.names_bound(node.target)
     elif isinstance(node, ast.Import | ast.ImportFrom):
         for alias in node.names:
             yield (alias.asname or alias.name).partition(".")[0]
-
-
-def _bound(target: ast.expr) -> Iterator[str]:
-    """The names that an assignment to a target binds."""
-    if isinstance(target, ast.Name):
-        yield target.id
-    elif isinstance(target, ast.Starred):
-        yield from _bound(target.value)
-    elif isinstance(target, ast.Tuple | ast.List):
-        for part in target.elts:
-            yield from _bound(part)
 
 
 def _captured(pattern: ast.pattern) -> Iterator[str]:

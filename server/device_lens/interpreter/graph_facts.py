@@ -52,6 +52,12 @@ class Kept:
         self.unused: bool | None = None
         self.chains: list[tuple[Level, ...]] = []
 
+    def reached(self, chain: tuple[Level, ...]) -> None:
+        """Adds a way by which the program got there."""
+        if len(self.chains) < _MAX_CHAINS:
+            self.chains.append(chain)
+            self.unused = None
+
 
 def chain_of(frame: Frame) -> tuple[Level, ...]:
     """The functions that run, innermost first."""
@@ -168,9 +174,7 @@ def comprehended(machine: Machine, node: ast.ListComp, element: Any, frame: Fram
         site = machine.site(node, frame)
         fact = RetainedGraph(site, text, machine.site(node.elt, frame), "collect")
         kept = machine.watched.kept_graphs[node] = Kept(fact)
-    if len(kept.chains) < _MAX_CHAINS:
-        kept.chains.append(chain_of(frame))
-        kept.unused = None
+    kept.reached(chain_of(frame))
 
 
 def _in_module(machine: Machine) -> bool:
@@ -195,9 +199,8 @@ def _keep(
         awaited = bool(frame.loops) and _is_awaited(frame.loops[-1].node, names[0], frame)
         kept = machine.watched.kept_graphs[node] = Kept(fact, awaited)
     kept.spent = kept.spent or any(map(_is_spent, runs, names))
-    if len(kept.chains) < _MAX_CHAINS:
-        local = bool(frame.loops) and not _in_module(machine)
-        kept.chains.append(chain_of(frame) if local else ())
+    local = bool(frame.loops) and not _in_module(machine)
+    kept.reached(chain_of(frame) if local else ())
 
 
 def _loop_around(frame: Frame, subject: ast.expr) -> tuple[list[Any], list[set[str]]] | None:

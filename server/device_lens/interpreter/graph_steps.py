@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
+
+from device_lens.interpreter import scan
+from device_lens.syntax.walking import walk
 
 
 def starts_anew(loop: Any, accumulator: str) -> bool:
     """Whether the loop's own iterations begin the sum or list: it keeps those of one."""
     base = base_of(accumulator)
-    for node in ast.walk(loop):
-        if not isinstance(node, ast.Assign) or base not in set[str | None](_bound(node.targets)):
+    for node in walk(loop):
+        if not isinstance(node, ast.Assign) or base not in _bound(node):
             continue
-        if not any(isinstance(each, ast.Name) and each.id == base for each in ast.walk(node.value)):
+        if not any(isinstance(each, ast.Name) and each.id == base for each in walk(node.value)):
             return True
     return False
 
@@ -31,8 +33,8 @@ def is_of_one_step(loops: list[Any], accumulator: str) -> bool:
 
 
 def _trains_around(loop: Any, inner: Any) -> bool:
-    within = {id(node) for node in ast.walk(inner)}
-    return any(_is_of_training(node) for node in ast.walk(loop) if id(node) not in within)
+    within = {id(node) for node in walk(inner)}
+    return any(_is_of_training(node) for node in walk(loop) if id(node) not in within)
 
 
 def _is_of_training(node: ast.AST) -> bool:
@@ -43,18 +45,14 @@ def _is_of_training(node: ast.AST) -> bool:
     return is_step or function.attr == "backward"
 
 
+def _bound(node: ast.Assign) -> set[str | None]:
+    return {name for target in node.targets for name in scan.names_bound(target)}
+
+
 def has_backward(loop: Any) -> bool:
-    calls = (each.func for each in ast.walk(loop) if isinstance(each, ast.Call))
+    """Whether the text of a loop runs a backward pass."""
+    calls = (each.func for each in walk(loop) if isinstance(each, ast.Call))
     return any(isinstance(func, ast.Attribute) and func.attr == "backward" for func in calls)
-
-
-def _bound(targets: list[ast.expr]) -> Iterator[str]:
-    """The names that targets bind, also in tuples."""
-    for target in targets:
-        if isinstance(target, ast.Name):
-            yield target.id
-        elif isinstance(target, ast.Tuple | ast.List):
-            yield from _bound(target.elts)
 
 
 def base_of(text: str) -> str | None:

@@ -166,6 +166,17 @@ def bare_name(parameter: ast.arg) -> ast.Name:
     return twin(parameter, named)
 
 
+def names_bound(target: ast.expr) -> Iterator[str]:
+    """The names that an assignment to a target binds."""
+    if isinstance(target, ast.Name):
+        yield target.id
+    elif isinstance(target, ast.Starred):
+        yield from names_bound(target.value)
+    elif isinstance(target, ast.Tuple | ast.List):
+        for part in target.elts:
+            yield from names_bound(part)
+
+
 def names_read(node: ast.AST) -> set[str]:
     return {n.id for n in walk(node) if isinstance(n, ast.Name)}
 

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from device_lens.fixes.blocks import block_of
-from device_lens.fixes.place import Place
+from device_lens.fixes.place import LOOPS, Place
 
 _EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort"})
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 
 def is_seldom(place: Place, loop: ast.AST) -> bool:
@@ -43,7 +42,7 @@ def _exits(node: ast.expr) -> bool:
 def _loops_around(place: Place, loop: ast.AST) -> Iterator[ast.AST]:
     """The loops around a place up to one of them, innermost first."""
     for node in place.ancestors():
-        if isinstance(node, _LOOPS):
+        if isinstance(node, LOOPS):
             yield node
         if node is loop:
             return

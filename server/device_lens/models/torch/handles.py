@@ -16,7 +16,5 @@ def handle(call: Call) -> Value:
 
 
 def register_all() -> None:
-    """Fills the registry with the hooks of tensors and the handle's methods."""
-    FUNCTIONS["torch.Tensor.register_hook"] = handle
-    FUNCTIONS["torch.Tensor.register_post_accumulate_grad_hook"] = handle
+    """Fills the registry with the handle's methods."""
     FUNCTIONS[f"{NAME}.remove"] = lambda call: NONE
