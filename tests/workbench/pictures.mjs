@@ -134,6 +134,11 @@ async function withServer(options, scenarios) {
 
 const KINDS = { editing, map, quiet, status };
 const named = process.argv.slice(2);
+const unknown = named.find((name) => !Object.hasOwn(KINDS, name));
+if (unknown !== undefined) {
+  console.error(`There are no pictures '${unknown}': ${Object.keys(KINDS).join(', ')}.`);
+  process.exit(2);
+}
 const wanted = Object.values(KINDS).filter(({ name }) => !named.length || named.includes(name));
 
 mkdirSync(TARGET, { recursive: true });
