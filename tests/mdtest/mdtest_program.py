@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -70,9 +70,8 @@ def analyse(program: Program, root: Path) -> Outcome:
     project = Project(str(root))
     project.index(paths.values())
     found: dict[str, Analysis] = {}
-    for group in project.groups(sorted(paths.values())):
-        for analysis in project.analyse_together(group.targets, group.entries):
-            found[analysis.facts.path] = analysis
+    for analysis in _analyses(project, paths.values()):
+        found[analysis.facts.path] = analysis
     return Outcome(
         {name: found.get(path) or project.without_analysis(path) for name, path in paths.items()},
         project,
@@ -80,10 +79,34 @@ def analyse(program: Program, root: Path) -> Outcome:
     )
 
 
+def _analyses(project: Project, paths: Iterable[str], alone: bool = False) -> Iterator[Analysis]:
+    for group in project.groups(sorted(paths)):
+        yield from project.analyse_together(group.targets, group.entries, only_findings=alone)
+
+
+def _not_found_alone(outcome: Outcome) -> Iterator[str]:
+    """What is found where everything is looked at, and is not where only what can be found is, or
+    the other way round."""
+    paths = [analysis.facts.path for analysis in outcome.analyses.values()]
+    alone = {each.facts.path: each for each in _analyses(outcome.project, paths, alone=True)}
+    for name, whole in outcome.analyses.items():
+        other = alone.get(whole.facts.path)
+        found = () if other is None else other.findings
+        if other is None or set(map(_told, whole.findings)) == set(map(_told, found)):
+            continue
+        for finding in {*whole.findings} ^ {*found}:
+            line = finding.range.start.line + 1
+            yield f"{name}, line {line}: [{finding.rule}] depends on what `check` leaves out"
+
+
+def _told(finding: Finding) -> tuple[object, ...]:
+    return finding.rule, finding.range, finding.severity, finding.message
+
+
 def check(program: Program, root: Path) -> list[str]:
     """What is not as expected, one sentence each."""
     outcome = analyse(program, root)
-    wrong: list[str] = []
+    wrong = list(_not_found_alone(outcome))
     for name, fence in program.files.items():
         for sentence, line in _compare(fence.lines, outcome.analyses[name]):
             wrong.append(f"{name}, line {fence.line + line + 1}: {sentence}")

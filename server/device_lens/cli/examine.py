@@ -116,14 +116,14 @@ def _analyses(task: Task, project: Project, report: Report) -> list[Analysis]:
     if task.plain:
         return [project.without_analysis(path) for path in readable]
     try:
-        return project.analyse_together(readable, task.entries)
+        return project.analyse_together(readable, task.entries, only_findings=True)
     except Exception as error:
         _complain(error)
         report.has_failed = True
     found: list[Analysis] = []
     for path in readable:
         try:
-            found += project.analyse_together([path], task.entries)
+            found += project.analyse_together([path], task.entries, only_findings=True)
         except Exception as error:
             _complain(error)
             message = f"internal error: {type(error).__name__}: {error}"

@@ -246,13 +246,13 @@ class Project:
         self,
         paths: Sequence[str],
         entries: Sequence[str] = (),
-        cancelled: Cancelled = lambda: False,
+        only_findings: bool = False,
     ) -> list[Analysis]:
         """What is known of files of one project, in the order given; unreadable ones are left
-        out."""
+        out. With `only_findings`, functions in which nothing can be found are not looked at."""
         workspace = self._workspace(Snapshot())
         readable = [path for path in paths if workspace.source(path) is not None]
-        found = self._facts(workspace, readable, entries, cancelled)
+        found = self._facts(workspace, readable, entries, lambda: False, only_findings)
         return [self._analysis(path, found, workspace) for path in readable]
 
     def findings(
@@ -331,18 +331,19 @@ class Project:
         targets: Sequence[str],
         entries: Sequence[str],
         cancelled: Cancelled,
+        only_findings: bool = False,
     ) -> dict[str, FileFacts]:
         from device_lens.interpreter.analysis import analyse
 
-        options = self._options(targets[0] if targets else self.root)
+        options = self._options(targets[0] if targets else self.root, only_findings)
         program = self._program(options, workspace)
         return analyse(program, workspace, targets, entries, cancelled)
 
-    def _options(self, path: str) -> Options:
+    def _options(self, path: str, only_findings: bool = False) -> Options:
         from device_lens.interpreter.budget import Options
 
         configuration = self.configuration(path).configuration
-        return Options(assume_accelerator=configuration.assume_accelerator)
+        return Options(configuration.assume_accelerator, only_findings)
 
     def _program(self, options: Options, workspace: ProjectWorkspace) -> Program:
         """The modules as they were run before, as long as imports mean the same files. Where it is

@@ -10,6 +10,7 @@ from typing import Any
 from device_lens.domain.code import ClassValue, Function, Namespace
 from device_lens.domain.heap import ModuleObject
 from device_lens.interpreter import imports, reports, standalone
+from device_lens.interpreter.demand import Demand
 from device_lens.interpreter.facts import FileFacts
 from device_lens.interpreter.findings import Findings
 from device_lens.interpreter.frame_room import in_one_piece
@@ -120,14 +121,33 @@ class _Run:
         for load in self.reached.values():
             activated |= load.unit.activated
         settled = frozenset(activated)
+        if not program.options.only_findings:
+            self._all_alone(targets, activated, settled, lambda function: True)
+            return
+        demand = Demand(program, settled)
+        while self._all_alone(targets, activated, settled, demand.wants, demand.learn):
+            pass
+
+    def _all_alone(
+        self,
+        targets: Sequence[str],
+        activated: set[Any],
+        settled: frozenset[Any],
+        wanted: Callable[[Function], bool],
+        learn: Callable[[Function, bool], None] = lambda function, gives: None,
+    ) -> bool:
+        """Runs what no one calls and is wanted; whether there was any."""
+        program, before = self.program, len(self.functions)
         for creating in (True, False):
             for path in targets:
                 for function in self._uncalled(path, activated):
-                    if (function.name == "__init__") is creating:
+                    if (function.name == "__init__") is creating and wanted(function):
                         unit = self._alone(function, settled)
                         self.functions.append(unit)
                         activated |= unit.activated
+                        learn(function, unit.gives)
                 program.set_aside()
+        return len(self.functions) > before
 
     def _is_ground(self, path: str) -> bool:
         """Whether the module of a script tells nothing that the script does not."""

@@ -19,6 +19,8 @@ class Options:
     """What an analysis may assume and spend."""
 
     assume_accelerator: str = "cuda"
+    only_findings: bool = False
+    """Whether nothing is asked for but what rules tell: what cannot tell anything is not run."""
     max_steps: int = 6_000
     """Statements run in one entry, however short it is."""
     steps_per_line: int = 10

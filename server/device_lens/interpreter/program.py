@@ -61,6 +61,8 @@ class Program:
         self.units: dict[Any, Unit] = {}
         self.instances: dict[Any, standalone.Made | None] = {}
         self.relevance = Relevance(workspace, lambda: self.cancelled())
+        self.shows: dict[Any, bool] = {}
+        """What the texts of definitions show of devices (`demand.py`)."""
         self.former = Former()
         self.machine = Machine(self, self.options, workspace)
         self.machine.adopt(self.unit(self.options.max_steps))
@@ -151,6 +153,7 @@ class Program:
             del self.classes[node]
         for node in (*code, *classes):
             self.relevance.forget(node)
+            self.shows.pop(node, None)
         scripts = [self.units[key] for path in gone if (key := ("script", path)) in self.units]
         # A script has functions of its own, of the same text.
         kept = {id(unit) for unit in scripts if unit.imports.isdisjoint(gone)}

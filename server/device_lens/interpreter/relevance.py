@@ -85,7 +85,7 @@ class Relevance:
         words."""
         known = self._words.get(node)
         if known is None:
-            text = _text(chunk, node)
+            text = text_of(chunk, node)
             treats = _TRIGGER.search(text) is not None
             known = treats, frozenset(() if treats else _NAME.findall(text))
             self._words[node] = known
@@ -199,7 +199,7 @@ class Relevance:
                 yield inner
 
 
-def _text(chunk: Any, node: Any) -> str:
+def text_of(chunk: Any, node: Any) -> str:
     """The lines of a definition of a chunk."""
     if len(chunk.body) == 1 and chunk.body[0] is node:
         found: str = chunk.text

@@ -13,6 +13,7 @@ from device_lens.domain.values import Const, Unknown, forgetting
 from device_lens.interpreter import effects, functions, module_facts, reports
 from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.budget import Exhausted
+from device_lens.interpreter.demand import is_somewhere
 from device_lens.interpreter.frames import Frame
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.copying import deep_copy
@@ -62,7 +63,8 @@ def run_function(machine: Machine, function: Function) -> None:
         _bind(machine, function, frame, receiver, _home(machine, receiver, function))
         functions.record_parameters(machine, function, frame)
         _set_up(machine, function, receiver)
-        functions.run(machine, function, frame)
+        found = functions.run(machine, function, frame)
+        machine.unit.gives = machine.options.only_findings and is_somewhere(found)
     except Exhausted:
         machine.budget.note(f"`{function.name}` was not run to its end: too many steps")
     finally:

@@ -61,6 +61,8 @@ class Unit:
         self.symbolic = False
         self.symbolic_depth = 0
         """Calls within calls that are followed while it is symbolic."""
+        self.gives = False
+        """Whether the function that it ran gives a tensor or a device that it was not given."""
         self.visits: Visits | None = None
         """The runs of the statements that were edited last, where they are taken down."""
         self.landmarks: Landmarks | None = None

@@ -138,7 +138,7 @@ def _unclear(bound: Bound) -> tuple[Extent, str | None]:
     return SOME, None
 
 
-_FACTORIES: dict[str, tuple[str, FactoryRule]] = {
+FACTORIES: dict[str, tuple[str, FactoryRule]] = {
     "zeros": ("...size", _filled),
     "ones": ("...size", _filled),
     "empty": ("...size", _filled),
@@ -175,7 +175,7 @@ _WINDOWS = """
 
 
 def register_all() -> None:
-    for name, (parameters, rule) in _FACTORIES.items():
+    for name, (parameters, rule) in FACTORIES.items():
         FUNCTIONS[f"torch.{name}"] = Factory(parameters, rule)
     for name in _WINDOWS.split():
         FUNCTIONS[f"torch.signal.windows.{name}"] = Factory("window_length, a, b", _unclear)

@@ -1,0 +1,369 @@
+"""What the text of a definition shows of devices: whether anything in it can be told of.
+
+A function that runs with symbols for its parameters knows one device for each of them. Something
+can be told of it only where it makes a tensor on a device of its own, names a device, moves or
+reads a tensor, or keeps one where moves of its module miss it. This errs on the side of telling:
+what it misses, `check` misses (the documents in `tests/mdtest` are held against it).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from device_lens.domain.device import TYPES
+from device_lens.models.torch.creation import FACTORIES
+
+_MAKERS = frozenset(name.rpartition(".")[2] for name in FACTORIES) | frozenset(
+    "tensor as_tensor asarray from_numpy frombuffer from_file from_dlpack normal load Generator "
+    "sparse_coo_tensor sparse_csr_tensor sparse_compressed_tensor Tensor".split()
+)
+"""Names in `torch` of what makes a tensor out of none."""
+_PLACING = frozenset(
+    "to to_ cuda cpu xpu mps npu numpy item tolist backward synchronize pin_memory type get_device "
+    "share_memory_ to_empty apply_ map_ register_hook set_default_device set_device "
+    "set_default_tensor_type".split()
+)
+"""Methods that move a tensor, or wait for one."""
+_CASTS = frozenset("float half double bfloat16 long int short bool char byte".split())
+_TELLING = re.compile(
+    r"Adam\w*|SGD|RMSprop|Adagrad|Adadelta|LBFGS|[NR]Adam|Rprop|ASGD|SparseAdam|Adafactor|Muon"
+    r"|(?:Distributed)?DataParallel|DDP|FullyShardedDataParallel|DataLoader|Variable|GradScaler"
+    r"|(?:Half|Float|Double|BFloat16|Long|Int|Short|Byte|Char|Bool)Tensor|default_device"
+)
+"""Calls of what is told of by itself, or gives what is somewhere."""
+_READING = re.compile(
+    r"print|float|int|bool|complex|str|repr|round|format|write|warn|warning|info|debug|log"
+    r"|set_postfix|set_description|nonzero|argwhere|unique\w*|masked_select|bincount|histc"
+    r"|repeat_interleave|where|equal|allclose|is_nonzero"
+)
+"""Calls that wait for a tensor in a loop."""
+_ASKING = re.compile(
+    r"any|all|sum|max|min|mean|norm|isnan|isinf|isfinite|eq|ne|gt|lt|ge|le|abs|item|count_nonzero"
+)
+"""Calls for whose results a test in a loop waits."""
+_TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
+_PLAIN = frozenset("dict tuple list set int float str bool len range".split())
+_RUN_OFTEN = re.compile(r"forward|__call__|call|.*_step\Z|.*loss|sample|generate|encode|decode")
+"""Methods in which a layer that is made is a layer that moves have missed."""
+_HINTED = re.compile(
+    r"\.(?:" + "|".join(sorted(_PLACING | _CASTS)) + r")\(|\b(?:" + "|".join(sorted(TYPES)) + r")\b"
+    r"|\b(?:" + "|".join(sorted(_MAKERS)) + r"|" + _TELLING.pattern + r")\b"
+    r"|\bself\.\w+\s*(?::[^=\n]*)?=\s*(?:[(\[{]|list\(|dict\(|tuple\(|\w+\.\w|self\.\w+[.\[])"
+    r"|\bregister_buffer\(|\b(?:nn|torch\.nn)\.[A-Z]|^\s+from\s+torch\s+import\b"
+    r"|\b(?:array|asarray|ascontiguousarray)\(|^\s+(?:async\s+)?(?:for|while)\b",
+    re.MULTILINE,
+)
+"""What a text has that shows anything: most show nothing, which costs no look at their trees."""
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_DEVICE = re.compile(r"(?:" + "|".join(TYPES) + r")(?::\d*)?\Z")
+_DTYPES = re.compile(r"(?:.*\.)?(?:\w*dtype\w*|u?int\d*|b?float\d*|half|long|double|bool|short)\Z")
+
+
+def shows(text: str, node: ast.AST, in_module: bool) -> bool:
+    """Whether the text of a definition, or a part of it, shows anything of devices. `in_module`:
+    it is a class of modules, or of their methods."""
+    if _HINTED.search(text) is None:
+        return False
+    return _Reading(in_module).shows(node)
+
+
+class _Reading:
+    """A look at one definition."""
+
+    def __init__(self, in_module: bool) -> None:
+        self._in_module = in_module
+        self._method = ""
+        self._in_loop = False
+        self._counters: frozenset[str] = frozenset()
+        """The names that count the turns of the loops around."""
+        self._kept = False
+        """Whether it is within what a module takes as a parameter or buffer of its own."""
+
+    def shows(self, node: ast.AST) -> bool:
+        kind = type(node)
+        if kind is ast.Call:
+            return self._call(node)  # type: ignore[arg-type]
+        if kind is ast.Constant:
+            value = node.value  # type: ignore[attr-defined]
+            return type(value) is str and len(value) < 12 and _DEVICE.match(value) is not None
+        if kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
+            return self._function(node)  # type: ignore[arg-type]
+        if kind is ast.Attribute:
+            return self._attribute(node)  # type: ignore[arg-type]
+        if kind is ast.Assign or kind is ast.AnnAssign or kind is ast.AugAssign:
+            return self._assignment(node) or self._below(node)
+        if kind is ast.Expr and isinstance(call := node.value, ast.Call):  # type: ignore[attr-defined]
+            return _is_cast(call) or self._below(node)
+        if kind in _LOOPS:
+            return self._loop(node)
+        if self._in_loop and kind is ast.FormattedValue:
+            return self._may_be_tensor(node.value)  # type: ignore[attr-defined]
+        if self._in_loop and kind in _TESTS and _asks(node.test):  # type: ignore[attr-defined]
+            return True
+        if kind is ast.ListComp and _reads_range(node):  # type: ignore[arg-type]
+            return False
+        if kind is ast.Import or kind is ast.ImportFrom:
+            return _imports_makers(node)  # type: ignore[arg-type]
+        return self._below(node)
+
+    def _below(self, node: ast.AST) -> bool:
+        for name in node._fields:
+            if name == "ctx" or name == "annotation" or name == "returns":
+                continue
+            value = getattr(node, name, None)
+            if isinstance(value, ast.AST):
+                if self.shows(value):
+                    return True
+            elif type(value) is list:
+                for each in value:
+                    if isinstance(each, ast.AST) and self.shows(each):
+                        return True
+        return False
+
+    def _function(self, node: ast.FunctionDef) -> bool:
+        outer, self._method = self._method, self._method or node.name
+        given = [*node.args.defaults, *node.args.kw_defaults]
+        try:
+            if any(each is not None and self.shows(each) for each in given):
+                return True
+            return any(map(self.shows, (*node.decorator_list, *node.body)))
+        finally:
+            self._method = outer
+
+    def _loop(self, node: Any) -> bool:
+        outer = self._in_loop, self._counters
+        self._in_loop = not self._is_setting_up
+        if isinstance(node, ast.For) and _counts(node.iter):
+            self._counters = self._counters | {_name(each) for each in _elements(node.target)[:1]}
+        try:
+            return self._below(node) or (
+                isinstance(node, ast.While) and self._in_loop and _asks(node.test)
+            )
+        finally:
+            self._in_loop, self._counters = outer
+
+    def _may_wait(self, call: ast.Call) -> bool:
+        if _name(call.func) == "where":
+            return len(call.args) == 1
+        given = [*call.args, *(each.value for each in call.keywords)]
+        function = call.func
+        if isinstance(function, ast.Attribute) and not isinstance(function.value, ast.Constant):
+            return not given or any(map(self._may_be_tensor, given))
+        return any(map(self._may_be_tensor, given))
+
+    def _may_be_tensor(self, value: ast.expr) -> bool:
+        """Whether an expression is more than numbers and words that count."""
+        if isinstance(value, ast.Constant):
+            return False
+        if isinstance(value, ast.Name):
+            return value.id not in self._counters
+        if isinstance(value, ast.BinOp):
+            return self._may_be_tensor(value.left) or self._may_be_tensor(value.right)
+        if isinstance(value, ast.Call) and _name(value.func) in ("len", "range", "group", "sqrt"):
+            return False
+        if isinstance(value, ast.JoinedStr):
+            return any(map(self._may_be_tensor, value.values))
+        if isinstance(value, ast.FormattedValue):
+            return self._may_be_tensor(value.value)
+        return True
+
+    def _call(self, call: ast.Call) -> bool:
+        function = call.func
+        name = _name(function)
+        if self._in_loop and _READING.fullmatch(name) is not None and self._may_wait(call):
+            return True
+        if _TELLING.fullmatch(name) is not None:
+            return True
+        if isinstance(function, ast.Attribute):
+            if name in _MAKERS and _is_torch(function.value):
+                return (not self._kept and not _is_placed(call, name)) or self._given(call)
+            if name in ("item", "tolist") and _is_made(function.value):
+                return self._given(call)
+            if name in _PLACING:
+                return not _is_conversion(call, name) or self._below(call)
+            if self._makes_layer(function):
+                return True
+        in_place = name in ("Parameter", "register_buffer", "Buffer") and self._is_setting_up
+        if name == "register_buffer" and self._method != "__init__" and not _is_none(call):
+            return True
+        outer, self._kept = self._kept, self._kept or in_place
+        try:
+            return self._below(call)
+        finally:
+            self._kept = outer
+
+    @property
+    def _is_setting_up(self) -> bool:
+        return self._in_module and self._method == "__init__"
+
+    def _given(self, call: ast.Call) -> bool:
+        """What the arguments of a maker show."""
+        return any(map(self.shows, (*call.args, *call.keywords)))
+
+    def _makes_layer(self, function: ast.Attribute) -> bool:
+        often = self._in_module and _RUN_OFTEN.match(self._method) is not None
+        return often and function.attr[:1].isupper() and _name(function.value) == "nn"
+
+    def _attribute(self, node: ast.Attribute) -> bool:
+        """`torch.cuda`, or a function that makes tensors and is handed on."""
+        if node.attr in TYPES or node.attr in ("backends", "accelerator"):
+            return _is_torch(node.value) or self.shows(node.value)
+        if node.attr in _MAKERS and node.attr != "Tensor" and _is_torch(node.value):
+            return True
+        return self.shows(node.value)
+
+    def _assignment(self, node: Any) -> bool:
+        """Whether an attribute of a module gets what moves of it may miss."""
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        own = any(_is_own(target) for each in targets for target in _elements(each))
+        return self._in_module and own and node.value is not None and _may_hold(node.value)
+
+
+def _may_hold(value: ast.expr) -> bool:
+    """Whether what is assigned may be a tensor that is derived from parts of the module, or a
+    plain container of parts."""
+    if isinstance(value, ast.List | ast.Dict | ast.Tuple | ast.Set):
+        below = [*getattr(value, "elts", ()), *getattr(value, "values", ())]
+        return any(isinstance(each, ast.Call) and _makes_part(each) for each in below)
+    if isinstance(value, ast.ListComp | ast.DictComp):
+        made = value.elt if isinstance(value, ast.ListComp) else value.value
+        return isinstance(made, ast.Call) and _makes_part(made)
+    for node in _not_given_on(value):
+        if isinstance(node, ast.Attribute) and node.attr in ("weight", "bias", "data", "grad"):
+            return True
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            receiver = node.func.value
+            if isinstance(receiver, ast.Attribute) and _is_own(receiver):
+                return True
+            makes = not node.func.attr[:1].isupper()
+            if makes and (_is_torch(receiver) or _name(receiver) in ("F", "functional")):
+                return True
+            if node.func.attr in ("clone", "detach", "contiguous"):
+                return True
+    return False
+
+
+def _makes_part(call: ast.Call) -> bool:
+    return _name(call.func) not in _PLAIN
+
+
+def _asks(test: ast.expr) -> bool:
+    """Whether a test may ask for the value of a tensor."""
+    return any(
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and _ASKING.fullmatch(node.func.attr) is not None
+        for node in ast.walk(test)
+    )
+
+
+def _counts(iterable: ast.expr) -> bool:
+    return isinstance(iterable, ast.Call) and _name(iterable.func) in ("range", "enumerate")
+
+
+def _is_made(value: ast.expr) -> bool:
+    """Whether a value is made on the spot: `torch.linspace(0, 1, n).flip(0)`."""
+    while isinstance(value, ast.Call | ast.Attribute | ast.Subscript):
+        if isinstance(value, ast.Call):
+            function = value.func
+            if isinstance(function, ast.Attribute) and _is_torch(function.value):
+                return function.attr in FACTORIES
+            value = function
+        else:
+            value = value.value
+    return False
+
+
+def _not_given_on(value: ast.expr) -> Iterator[ast.AST]:
+    """An expression's parts but for what is handed to the constructors in it: a part that is made
+    of it is registered."""
+    pending: list[ast.AST] = [value]
+    while pending:
+        node = pending.pop()
+        if not (isinstance(node, ast.Call) and _name(node.func)[:1].isupper()):
+            yield node
+            pending += ast.iter_child_nodes(node)
+
+
+def _imports_makers(node: ast.Import | ast.ImportFrom) -> bool:
+    """Whether a function imports for itself what makes tensors."""
+    if isinstance(node, ast.ImportFrom) and node.module == "torch":
+        return any(each.name in _MAKERS for each in node.names)
+    return False
+
+
+def _elements(target: ast.expr) -> list[ast.expr]:
+    return list(target.elts) if isinstance(target, ast.Tuple | ast.List) else [target]
+
+
+def _is_own(node: ast.expr) -> bool:
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    )
+
+
+def _name(node: ast.expr) -> str:
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def _is_torch(node: ast.expr) -> bool:
+    """Whether a name, or what it is an attribute of, is called `torch`."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return isinstance(node, ast.Name) and node.id in ("torch", "th", "T", "nn", "F")
+
+
+def _is_placed(call: ast.Call, name: str) -> bool:
+    """Whether a tensor is made on a device that the program says."""
+    if name in ("as_tensor", "asarray", "load", "from_numpy"):
+        return False
+    for keyword in call.keywords:
+        if keyword.arg is None:
+            return True
+        if keyword.arg == "device":
+            return not (isinstance(keyword.value, ast.Constant) and keyword.value.value is None)
+    return any(isinstance(each, ast.Starred) for each in call.args) and name == "Generator"
+
+
+def _is_conversion(call: ast.Call, name: str) -> bool:
+    """Whether a move is one to another dtype only, or a read of what was just made on the host."""
+    if name in ("to", "type"):
+        named = all(each.arg in ("dtype", "copy", "memory_format") for each in call.keywords)
+        given = [ast.unparse(each) for each in call.args]
+        return named and (bool(given) or bool(call.keywords)) and all(map(_DTYPES.match, given))
+    return False
+
+
+def _is_cast(call: ast.Call) -> bool:
+    """Whether a statement is nothing but `x.half()` or `x.to(dtype)`."""
+    function = call.func
+    return isinstance(function, ast.Attribute) and function.attr in (*_CASTS, "to", "type")
+
+
+def _is_none(call: ast.Call) -> bool:
+    value = call.args[1] if len(call.args) > 1 else None
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _reads_range(comprehension: ast.ListComp) -> bool:
+    """Whether numbers are read out of a range that is made for it: `[x.item() for x in
+    torch.linspace(0, 1, n)]`."""
+    made, read = comprehension.generators[0].iter, comprehension.elt
+    return (
+        isinstance(made, ast.Call)
+        and isinstance(made.func, ast.Attribute)
+        and made.func.attr in ("linspace", "arange", "logspace")
+        and isinstance(read, ast.Call)
+        and isinstance(read.func, ast.Attribute)
+        and read.func.attr in ("item", "tolist")
+        and isinstance(read.func.value, ast.Name)
+    )

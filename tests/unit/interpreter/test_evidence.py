@@ -1,0 +1,112 @@
+"""What the text of a definition shows, and what runs where only findings are asked for."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from device_lens.ide.places import range_of
+from device_lens.ide.project import Project
+from device_lens.interpreter.evidence import shows
+
+TELLING = {
+    "a maker": "def f(n):\n    return torch.zeros(n)",
+    "a maker on no device": "def f(n):\n    return torch.zeros(n, device=None)",
+    "a maker that is handed on": "def f(xs):\n    return map(torch.tensor, xs)",
+    "a move": "def f(x, d):\n    return x.to(d)",
+    "a move to a named device": "def f(x):\n    return g(x, 'cuda:0')",
+    "a conversion that is dropped": "def f(x):\n    x.to(torch.float16)",
+    "a read": "def f(x):\n    return x.item()",
+    "a read in a loop": "def f(xs):\n    for x in xs:\n        print(x.mean())",
+    "a test in a loop": "def f(xs):\n    for x in xs:\n        if x.any():\n            break",
+    "an import of its own": "def f(n):\n    from torch import zeros\n    return zeros(n)",
+}
+SILENT = {
+    "arithmetic": "def f(x, y):\n    return x @ y.transpose(1, 2) + x.mean()",
+    "a maker where another tensor is": "def f(x):\n    return torch.zeros(3, device=x.device)",
+    "a conversion": "def f(x):\n    return x.to(torch.float32) * x.to(dtype=x.dtype)",
+    "numbers of a range": "def f(n):\n    return [x.item() for x in torch.linspace(0, 1, n)]",
+    "a count in a loop": "def f(n):\n    for i in range(n):\n        print(f'{i + 1}')",
+}
+TELLING_OF_MODULES = {
+    "a tensor that no move finds": "self.x = torch.zeros(3)",
+    "a list of parts": "self.parts = [Part() for _ in range(3)]",
+    "a tensor of a part": "self.tied = self.layer.weight.t()",
+}
+SILENT_OF_MODULES = {
+    "a parameter": "self.x = nn.Parameter(torch.zeros(3))",
+    "a buffer": "self.register_buffer('x', torch.zeros(3))",
+    "parts": "self.parts = nn.ModuleList([Part() for _ in range(3)])",
+    "a list of numbers": "self.sizes = [dict(size=n) for n in range(3)]",
+}
+
+
+def shown(text: str, in_module: bool = False) -> bool:
+    return shows(text, ast.parse(text).body[0], in_module)
+
+
+@pytest.mark.parametrize("what", TELLING)
+def test_what_shows_something_of_devices(what: str) -> None:
+    assert shown(TELLING[what])
+
+
+@pytest.mark.parametrize("what", SILENT)
+def test_what_can_tell_nothing_by_itself(what: str) -> None:
+    assert not shown(SILENT[what])
+
+
+@pytest.mark.parametrize("what", TELLING_OF_MODULES | SILENT_OF_MODULES)
+def test_what_a_constructor_keeps(what: str) -> None:
+    line = (TELLING_OF_MODULES | SILENT_OF_MODULES)[what]
+    text = f"class A(nn.Module):\n    def __init__(self):\n        {line}"
+    assert shown(text, in_module=True) is (what in TELLING_OF_MODULES)
+
+
+LIBRARY = """
+import torch
+from torch import nn
+
+
+class Grid(nn.Module):
+    def forward(self, n):
+        return torch.arange(n)
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+        self.grid = Grid()
+
+    def forward(self, x):
+        return self.layer(x) + self.grid(3)
+
+
+class Plain(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        return self.layer(x) + x
+"""
+
+
+def ran(root: Path, only_findings: bool) -> set[str]:
+    """The names of what runs alone in a library."""
+    path = root / "library.py"
+    path.write_text(LIBRARY, encoding="utf-8")
+    project = Project(str(root))
+    project.index([str(path)])
+    (analysis,) = project.analyse_together([str(path)], only_findings=only_findings)
+    source = analysis.facts.source
+    read = [source.text_of(range_of(source, each.site)) for each in analysis.facts.expressions]
+    returned = {"Grid": "torch.arange(n)", "Block": "self.grid(3)", "Plain": "self.layer(x) + x"}
+    return {name for name, text in returned.items() if text in read}
+
+
+def test_what_uses_a_tensor_that_another_gives_runs_too(tmp_path: Path) -> None:
+    assert ran(tmp_path, only_findings=False) == {"Grid", "Block", "Plain"}
+    assert ran(tmp_path, only_findings=True) == {"Grid", "Block"}
