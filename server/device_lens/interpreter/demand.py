@@ -62,7 +62,7 @@ def _is_somewhere(value: Any, depth: int) -> bool:
 
 
 def _module(module: ModuleObject, depth: int) -> bool:
-    """Whether a module is on an accelerator, or keeps tensors where moves of it do not find them."""
+    """Whether a module is on an accelerator, or keeps tensors where moves of it miss them."""
     if any(is_somewhere(each, depth - 1) for each in module.fields.values()):
         return True
     tensors = [each.tensor for each in module.parameters.values() if type(each) is Parameter]
@@ -173,6 +173,7 @@ class Demand:
         for name, value in namespace.scope.names.items():
             for leaf in leaves(value):
                 if type(leaf) is Namespace:
+                    yield from self._given  # `package.module.name`, wherever that is
                     yield from self._given_by(leaf.scope.names.items())
                 elif self._gives(leaf):
                     yield name
