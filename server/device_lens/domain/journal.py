@@ -182,7 +182,10 @@ class Journal:
         them back."""
         before: Delta = {}
         for place, (table, key, value) in places.items():
-            before[place] = (table, key, table.get(key, MISSING))
+            present = table.get(key, MISSING)
+            if present is value:
+                continue
+            before[place] = (table, key, present)
             if value is not MISSING and type(table) is not Registry:
                 table[key] = value
             else:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
 from itertools import chain
 from typing import Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE, same_everywhere
+from device_lens.domain.shallow import shallow
 from device_lens.interpreter.computation import Operation
 from device_lens.interpreter.facts import (
     Certainty,
@@ -63,7 +63,7 @@ class Findings:
     def take(self, other: Findings) -> None:
         """Takes in what another unit found; its own facts stay as they are."""
         for transfer in other.transfers.values():
-            self.keep(copy(transfer))
+            self.keep(shallow(transfer))
             _tell_once(self.transfers[transfer.site.node])
         self.doubtful |= other.doubtful
         for conflict in other.conflicts.values():
@@ -76,7 +76,7 @@ class Findings:
         for key, fact in other.others.items():
             known = self.others.get(key)
             if known is None or (type(fact) is HostRead and not known.on_accelerator):
-                self.others[key] = copy(fact)
+                self.others[key] = shallow(fact)
         for node, operation in other.operations.items():
             self.computed(node, operation)
         if len(self.skipped) < MAX_SKIPPED:

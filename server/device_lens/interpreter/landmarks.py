@@ -9,11 +9,11 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.history import History
+from device_lens.domain.shallow import shallow
 from device_lens.domain.values import Known, Remembered, newly_remembered
 from device_lens.interpreter.stretch import Stretch
 from device_lens.interpreter.told import Context, context_of
@@ -128,7 +128,7 @@ class Landmarks:
         states = self._history.states((visit.logged, visit.born) for visit in known)
         each: list[Visit] = []
         for landmark, state in zip(taken, states, strict=True):
-            visit = copy(landmark.visit)
+            visit = shallow(landmark.visit)
             visit.state, visit.outcome = state, _NOTHING
             visit.unknowns = self._known_at(landmark)
             visit.part = part_of(machine, unit)

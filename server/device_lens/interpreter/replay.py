@@ -5,11 +5,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from copy import copy
 from operator import is_not
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.heap import MISSING, moment
+from device_lens.domain.shallow import shallow
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     Const,
@@ -143,7 +143,7 @@ def _run_from(
     part.shared = dict(start.shared)
     part.watched = start.watched.inside(apart=True)
     frame = copied(start.frame, copies)
-    found = copy(start)
+    found = shallow(start)
     found.part = part
     known = dict(machine.globals)
     mark, began = journal.mark(), moment()

@@ -126,7 +126,17 @@ def _reads_gradient(node: ast.AST) -> bool:
 
 
 def _optimizes(node: ast.AST) -> TypeGuard[ast.Call]:
-    return isinstance(node, ast.Call) and "optim" in ast.unparse(node.func).lower()
+    return isinstance(node, ast.Call) and _names_optimizer(node.func)
+
+
+def _names_optimizer(node: ast.expr) -> bool:
+    while isinstance(node, ast.Attribute):
+        if "optim" in node.attr.lower():
+            return True
+        node = node.value
+    if isinstance(node, ast.Name):
+        return "optim" in node.id.lower()
+    return "optim" in ast.unparse(node).lower()
 
 
 def _kept(node: ast.AST) -> Iterator[ast.AST | None]:

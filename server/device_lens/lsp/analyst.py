@@ -35,6 +35,8 @@ MOST_CALLERS = 3
 GLANCE_AFTER = 0.2
 """Seconds of processor time after which a file that was not analysed before is first looked at by
 itself."""
+ANSWERS = ("hover", "code_actions", "inlay_hints", "measurables", "measuring")
+"""What answers requests, of `ide/`."""
 HEAVY = 1.0
 """Seconds of an analysis that leaves memory worth giving back."""
 
@@ -108,6 +110,16 @@ class Analyst:
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)
         gc.enable()
+
+    def get_ready(self, token: Token) -> None:
+        """Loads what answers requests, so that the first of each does not wait for it. Raises
+        `Cancelled` of the interpreter when the token is set."""
+        from device_lens.interpreter.budget import Cancelled
+
+        for name in ANSWERS:
+            if token():
+                raise Cancelled
+            import_module(f"device_lens.ide.{name}")
 
     def analyse(self, request: Request, token: Token) -> Result:
         """The result for a view. Raises `Cancelled` of the interpreter when the token is set."""

@@ -318,6 +318,8 @@ class Session:
             return
         if self.documents.view(view.uri) is not view:
             return
+        if not self._results:
+            self.scheduler.submit("answers", self._analyst.get_ready, BACKGROUND)
         before = self._results.get(view.path)
         self.tell_news()
         result = self._results[view.path] = future.result()
