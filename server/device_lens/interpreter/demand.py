@@ -30,6 +30,9 @@ _GIVING = ("torch.distributions", "torch.utils.data", "torch.hub", "torch.jit", 
 _INNER_IMPORT = re.compile(r"^[ \t]+(?:from|import)\b([^\n]*(?:\([^)]*\))?)", re.MULTILINE)
 _IMPLICIT = re.compile(r"__|forward\Z|reset_parameters\Z|init_weights\Z")
 """Methods that are called by themselves, or of parts of many kinds."""
+_PLACES = re.compile(r"\.(?:cuda|cpu|xpu)\(|\bset_device\(|\.to\((?!\w*\.?dtype|torch\.)")
+"""What puts something where a parameter may say."""
+_NEVER = re.compile(r"(?!)")
 _WORD = re.compile(r"\w+")
 
 
@@ -83,6 +86,7 @@ class Demand:
         """The nodes of functions and classes that give what is somewhere."""
         self._given: set[str] = set()
         """Their names."""
+        self._deciding: dict[str, re.Pattern[str]] = {}
         self._wanted: dict[Any, tuple[int, bool]] = {}
         """By definition: the answer, and how many gave something when it was given."""
         self._names: dict[str, tuple[int, re.Pattern[str] | None]] = {}
@@ -109,7 +113,7 @@ class Demand:
         pattern = self._giving_names(owner.namespace)
         if pattern is not None and pattern.search(text) is not None:
             return True
-        if self._makes_with(owner):
+        if self._makes_with(owner) or self._decides(owner.namespace, text):
             return True
         return any(self._may_give(each[1]) for each in _INNER_IMPORT.finditer(text))
 
@@ -121,6 +125,26 @@ class Demand:
         made = self._program.instances.get(owner) if isinstance(owner, ClassValue) else None
         if gives or (made is not None and is_somewhere(made.instance)):
             self._give(owner)
+
+    def _decides(self, namespace: Namespace, text: str) -> bool:
+        """Whether a text calls a function that places something with constants, which may decide
+        where: `train(0, ...)` for the first GPU."""
+        known = self._deciding.get(namespace.path)
+        if known is None:
+            words = sorted(
+                name
+                for name, value in namespace.scope.names.items()
+                if type(value) is Function and value.owner is None and self._places(value)
+            )
+            pattern = rf"\b(?:{'|'.join(words)})\([^()]*\b(?:\d+|True|False)\b"
+            known = self._deciding[namespace.path] = re.compile(pattern) if words else _NEVER
+        return known.search(text) is not None
+
+    def _places(self, function: Function) -> bool:
+        return (
+            self._shown(function)
+            and _PLACES.search(text_of(function.chunk, function.node)) is not None
+        )
 
     def _makes_with(self, owner: Any) -> bool:
         """Whether a class calls a method that shows something where it makes its parts."""
