@@ -21,6 +21,8 @@ _MAKERS = frozenset(name.rpartition(".")[2] for name in FACTORIES) | frozenset(
     "sparse_coo_tensor sparse_csr_tensor sparse_compressed_tensor Tensor".split()
 )
 """Names in `torch` of what makes a tensor out of none."""
+_IMPORTED = _MAKERS - {"range", "load", "normal"}
+"""Those that a program may import by name."""
 _PLACING = frozenset(
     "to to_ cuda cpu xpu mps npu numpy item tolist backward synchronize pin_memory type get_device "
     "share_memory_ to_empty apply_ map_ register_hook set_default_device set_device "
@@ -44,6 +46,7 @@ _ASKING = re.compile(
     r"any|all|sum|max|min|mean|norm|isnan|isinf|isfinite|eq|ne|gt|lt|ge|le|abs|item|count_nonzero"
 )
 """Calls for whose results a test in a loop waits."""
+_MASK = re.compile(r"mask|keep|valid|cond|sel|flag|where|idx|inds|indices|pos|neg")
 _TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
 _PLAIN = frozenset("dict tuple list set int float str bool len range".split())
 _RUN_OFTEN = re.compile(r"forward|__call__|call|.*_step\Z|.*loss|sample|generate|encode|decode")
@@ -101,6 +104,8 @@ class _Reading:
             return self._loop(node)
         if self._in_loop and kind is ast.FormattedValue:
             return self._may_be_tensor(node.value)  # type: ignore[attr-defined]
+        if self._in_loop and kind is ast.Subscript and _may_be_mask(node.slice):  # type: ignore[attr-defined]
+            return True
         if self._in_loop and kind in _TESTS and _asks(node.test):  # type: ignore[attr-defined]
             return True
         if kind is ast.ListComp and _reads_range(node):  # type: ignore[arg-type]
@@ -177,6 +182,8 @@ class _Reading:
             return True
         if _TELLING.fullmatch(name) is not None:
             return True
+        if isinstance(function, ast.Name) and name in _IMPORTED:
+            return (not self._kept and not _is_placed(call, name)) or self._given(call)
         if isinstance(function, ast.Attribute):
             if name in _MAKERS and _is_torch(function.value):
                 return (not self._kept and not _is_placed(call, name)) or self._given(call)
@@ -253,11 +260,35 @@ def _makes_part(call: ast.Call) -> bool:
 def _asks(test: ast.expr) -> bool:
     """Whether a test may ask for the value of a tensor."""
     return any(
-        isinstance(node, ast.Call)
+        _orders(node)
+        if isinstance(node, ast.Compare)
+        else isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and _ASKING.fullmatch(node.func.attr) is not None
         for node in ast.walk(test)
     )
+
+
+def _orders(test: ast.Compare) -> bool:
+    """Whether a comparison is one of measures rather than of counts: `iou / total > 0.5`."""
+    if not isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+        return False
+    sides = (test.left, *test.comparators)
+    return any(
+        isinstance(each, ast.BinOp)
+        or (isinstance(each, ast.Constant) and isinstance(each.value, float))
+        for each in sides
+    )
+
+
+def _may_be_mask(index: ast.expr) -> bool:
+    """Whether what something is indexed with may be a mask: the host waits to know its size."""
+    if isinstance(index, ast.Tuple):
+        return any(map(_may_be_mask, index.elts))
+    if isinstance(index, ast.Name):
+        return _MASK.search(index.id) is not None
+    masks = (ast.BitAnd, ast.BitOr, ast.Invert)
+    return isinstance(index, ast.Compare) or isinstance(getattr(index, "op", None), masks)
 
 
 def _counts(iterable: ast.expr) -> bool:
