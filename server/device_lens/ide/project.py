@@ -200,7 +200,7 @@ class Project:
 
         workspace = FileAlone(self._cache, self._resolver, snapshot, self.foreign)
         self._read(path, workspace)
-        program = Program(self._options(path), workspace)
+        program = Program(self._options(path, only_findings=True), workspace)
         found = self._analysis(path, analyse(program, workspace, [path]), workspace)
         grave = Severity.WARNING
         kept = tuple(each for each in found.findings if each.severity.at_least(grave))
