@@ -16,8 +16,8 @@ def put_off() -> Iterator[None]:
     """Keeps the collector from running by itself, and restores it in any case.
 
     What an analysis makes is needed to its end or freed by its last reference: the collector would
-    take a quarter of the time to find next to nothing (`benchmarks/throughput.py`). Nor does it go
-    through all of that when it is back.
+    take a quarter of the time to find next to nothing (`benchmarks/analysis_speed.py`). Nor does
+    it go through all of that when it is back.
     """
     collecting = gc.isenabled()
     gc.disable()

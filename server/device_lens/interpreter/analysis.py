@@ -10,6 +10,7 @@ from typing import Any
 from device_lens.domain.code import ClassValue, Function, Namespace
 from device_lens.domain.heap import ModuleObject
 from device_lens.interpreter import imports, reports, standalone
+from device_lens.interpreter.budget import never
 from device_lens.interpreter.demand import Demand
 from device_lens.interpreter.facts import FileFacts
 from device_lens.interpreter.findings import Findings
@@ -27,10 +28,6 @@ from device_lens.models.torch.parts import bytes_and_count
 fill_tables()
 MAX_SIZED = 8
 """Files for which modules are measured too: an editor asks for one, a batch for none."""
-
-
-def never() -> bool:
-    return False
 
 
 @in_one_piece

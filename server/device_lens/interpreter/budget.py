@@ -14,6 +14,11 @@ class Exhausted(Exception):
     """The steps of one activation or of the whole run are used up. Stays inside."""
 
 
+def never() -> bool:
+    """What nobody stops."""
+    return False
+
+
 @dataclass(frozen=True)
 class Options:
     """What an analysis may assume and spend."""

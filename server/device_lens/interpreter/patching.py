@@ -9,6 +9,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
+from device_lens.syntax.alike import alike
+
 Definition: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 Pairs = list[tuple[Any, Any]]
 
@@ -87,7 +89,7 @@ def _alike(old: ast.stmt, new: ast.stmt, found: Pairs) -> bool:
         )
     if _is_text(old) and _is_text(new):
         return True
-    return ast.dump(old) == ast.dump(new)
+    return alike(old, new)
 
 
 def _is_text(statement: ast.stmt) -> bool:
@@ -112,5 +114,5 @@ def _same(old: Any, new: Any) -> bool:
     if isinstance(old, list):
         return len(old) == len(new) and all(map(_same, old, new))
     if isinstance(old, ast.AST):
-        return isinstance(new, ast.AST) and ast.dump(old) == ast.dump(new)
+        return alike(old, new)
     return bool(old == new)

@@ -21,7 +21,7 @@ from device_lens.domain.values import (
     forgetting,
     remind,
 )
-from device_lens.interpreter.budget import Budget, Cancelled, Exhausted
+from device_lens.interpreter.budget import Budget, Cancelled, Exhausted, never
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.stretch import Around, Stretch, observed
 from device_lens.interpreter.told import Context, context_of, is_silent
@@ -164,6 +164,7 @@ def _run_from(
         journal.undo(mark)
         journal.swap(present)
         machine.globals.update(known)
+        part.budget.cancelled = never  # nothing may lead back to the part itself
     if outcome is None:
         return None
     found.body = (*start.body, *body)

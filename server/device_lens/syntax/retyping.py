@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 
+from device_lens.syntax.alike import alike
 from device_lens.syntax.chunk import Chunk, Splice
 from device_lens.syntax.outline import Entry, outline
 from device_lens.syntax.quiet import parse_text
@@ -322,7 +323,7 @@ def _is_same(old: ast.stmt, new: ast.stmt) -> bool:
     change nothing of what is read of it."""
     if type(old) is not type(new) or not isinstance(old, _SIMPLE):
         return False
-    return ast.dump(old, include_attributes=True) == ast.dump(new, include_attributes=True)
+    return alike(old, new, placed=True)
 
 
 def _end(

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from device_lens.syntax.alike import alike
 from device_lens.syntax.chunk import Chunk, Splice
 from device_lens.syntax.twins import move
 
@@ -233,8 +234,7 @@ def _same_head(before: ast.stmt, after: ast.stmt, change: Change) -> bool:
             return False
         pairs = zip(before.handlers, after.handlers, strict=True)
         return all(
-            left.name == right.name and _dumped(left.type) == _dumped(right.type)
-            for left, right in pairs
+            left.name == right.name and alike(left.type, right.type) for left, right in pairs
         )
     return all(
         _same(getattr(before, name, None), getattr(after, name, None), change)
@@ -254,11 +254,7 @@ def _same(mine: object, theirs: object, change: Change) -> bool:
         ends = [getattr(part, "end_lineno", None) for part in ast.walk(mine)]
         if not all(change.is_before(end) for end in ends if end is not None):
             return False
-    return _dumped(mine) == _dumped(theirs)
-
-
-def _dumped(part: object) -> str:
-    return ast.dump(part) if isinstance(part, ast.AST) else repr(part)
+    return alike(mine, theirs)
 
 
 def _matching(
