@@ -124,16 +124,24 @@ class HeapObject:
 
 class Parameter(HeapObject):
     """An `nn.Parameter`, or a tensor whose `.data` the program assigns: `fields["tensor"]` is
-    its present value, which a move of its module replaces for every alias."""
+    its present value, which a move of its module replaces for every alias. One that is any of
+    several has those in `among` instead, and is where they are when somebody asks."""
 
-    __slots__ = ()
+    __slots__ = ("among", "seen")
 
-    def __init__(self, tensor: Tensor, site: Any = None) -> None:
+    def __init__(self, tensor: Tensor | None, site: Any = None) -> None:
         super().__init__(site, Registry())
-        self.fields["tensor"] = tensor
+        self.among: tuple[Parameter, ...] = ()
+        self.seen: tuple[list[Tensor], Tensor] | None = None
+        if tensor is not None:
+            self.fields["tensor"] = tensor
 
     @property
     def tensor(self) -> Tensor:
+        if self.among:
+            from device_lens.domain.parameters import joined
+
+            return joined(self)
         found: Tensor = self.fields["tensor"]
         return found
 

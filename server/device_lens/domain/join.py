@@ -6,6 +6,7 @@ from functools import reduce
 from typing import Any
 
 from device_lens.domain.device import (
+    UNKNOWN_DEVICE,
     DeviceTree,
     flatten_device,
     join_devices,
@@ -24,15 +25,13 @@ from device_lens.domain.guard import (
     undecided,
 )
 from device_lens.domain.heap import (
-    FRESH,
     MISSING,
-    DictObject,
     Instance,
-    ListObject,
-    ModuleObject,
     Parameter,
 )
 from device_lens.domain.objects import one_of
+from device_lens.domain.parameters import either
+from device_lens.domain.similarity import TENSORS, similar, value_of
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     NONE,
@@ -200,6 +199,12 @@ def _join_items(condition: Any, left: Any, right: Any) -> Any:
 
 def join_all(values: list[Any]) -> Any:
     """One value for any of several, without a condition to tell them apart."""
+    kinds = set(map(type, values))
+    if kinds == {Parameter}:
+        return _any_parameter(values)
+    if kinds == {TupleValue} and len({len(each.items) for each in values}) == 1:
+        columns = zip(*(each.items for each in values), strict=True)
+        return TupleValue(tuple(join_all([*each]) for each in columns), values[0].names)
     result = values[0]
     for value in values[1:]:
         result = join_blind(result, value)
@@ -211,34 +216,51 @@ def join_blind(left: Any, right: Any) -> Any:
     if left is right:
         return left
     if type(left) is Tensor and type(right) is Tensor:
-        return left if _is_alike(left, right) else _join_tensors_blindly(left, right)
+        return left if _is_alike(left, right) else join_tensors_blindly(left, right)
+    parameters = [*_parameters(left), *_parameters(right)]
+    if parameters and None not in parameters:
+        return _any_parameter(parameters)
+    both = type(left) is TupleValue and type(right) is TupleValue
+    if both and len(left.items) == len(right.items):
+        return _join_tuples_blindly(left, right)
     if similar(left, right):
         return left
     if type(left) is Unknown and type(right) is Unknown:
         return _join_unknowns(left, right, widen_device(combine(shared, left.device, right.device)))
-    if type(left) is TupleValue and type(right) is TupleValue:
-        if len(left.items) == len(right.items):
-            pairs = zip(left.items, right.items, strict=True)
-            return TupleValue(tuple(join_blind(a, b) for a, b in pairs), left.names)
-    elif type(left) in _TENSORS and type(right) in _TENSORS:
-        return _join_tensors_blindly(_tensor(left), _tensor(right))
+    if type(left) in TENSORS and type(right) in TENSORS:
+        return join_tensors_blindly(value_of(left), value_of(right))
     elif type(left) is Instance and type(right) is Instance:
         either = one_of(left, right)
         if either is not None:
             return either
     tensors = [found for found in (_whole(left), _whole(right)) if found is not None]
     if len(tensors) == 2:
-        return _join_tensors_blindly(*tensors)
+        return join_tensors_blindly(*tensors)
     if tensors and NONE in (left, right):
         return tensors[0]
     return flatten(_blindly(left, right))
 
 
-_TENSORS = (Tensor, Parameter)
+def _join_tuples_blindly(left: TupleValue, right: TupleValue) -> TupleValue:
+    pairs = zip(left.items, right.items, strict=True)
+    items = tuple(join_blind(a, b) for a, b in pairs)
+    if all(a is b for a, b in zip(items, left.items, strict=True)):
+        return left
+    return TupleValue(items, left.names)
 
 
-def _tensor(value: Any) -> Tensor:
-    return value.tensor if type(value) is Parameter else value
+def _parameters(value: Any) -> list[Parameter | None]:
+    """The parameters that a value may be, None for whatever else it may be."""
+    return [leaf if type(leaf) is Parameter else None for leaf in leaves(value)]
+
+
+def _any_parameter(values: list[Any]) -> Any:
+    """What may be any of some parameters. Of very many nobody can tell where they will be."""
+    found = either(values)
+    if found is not None:
+        return found
+    tensor = reduce(join_tensors_blindly, [each.tensor for each in values])
+    return tensor.with_(device=UNKNOWN_DEVICE)
 
 
 def _is_alike(left: Tensor, right: Tensor) -> bool:
@@ -250,8 +272,8 @@ def _is_alike(left: Tensor, right: Tensor) -> bool:
 def _whole(value: Any) -> Tensor | None:
     """One tensor for a tree of them, on the tree of their devices: sides that are None are left
     out. None for anything else."""
-    if type(value) in _TENSORS:
-        return _tensor(value)
+    if type(value) in TENSORS:
+        return value_of(value)
     if type(value) is not Guarded:
         return None
     left, right = _whole(value.yes), _whole(value.no)
@@ -261,7 +283,7 @@ def _whole(value: Any) -> Tensor | None:
     return join_tensors(Guarded(value.atom, True, False), left, right)
 
 
-def _join_tensors_blindly(left: Tensor, right: Tensor) -> Tensor:
+def join_tensors_blindly(left: Tensor, right: Tensor) -> Tensor:
     """Where both are in the same place case by case, so is the result."""
     device = combine(shared, left.device, right.device)
     return join_tensors(True, left, right).with_(device=widen_device(device))
@@ -287,6 +309,8 @@ def flatten(value: Any) -> Any:
     if type(value) is not Guarded:
         return value
     found = list(leaves(value))
+    if all(type(leaf) is Parameter for leaf in found):
+        return _any_parameter(found)
     if all(similar(found[0], leaf) for leaf in found[1:]):
         return reduce(join_blind, found) if type(found[0]) is Tensor else found[0]
     tensors = [
@@ -297,7 +321,7 @@ def flatten(value: Any) -> Any:
     if tensors:
         if any(type(leaf) in _NO_TENSORS or isinstance(leaf, Instance) for leaf in found):
             return Unknown()
-        return reduce(_join_tensors_blindly, tensors)
+        return reduce(join_tensors_blindly, tensors)
     rest = [leaf for leaf in found if leaf != NONE and leaf is not MISSING]
     if not rest:
         return NONE
@@ -319,78 +343,3 @@ def _join_list(values: list[Any]) -> Any:
     for value in values[1:]:
         result = _blindly(result, value)
     return result
-
-
-def similar(left: Any, right: Any, depth_left: int = 3) -> bool:
-    """Whether two values say the same of devices: the test for a loop's fixpoint."""
-    if left is right:
-        return True
-    if type(left) is not type(right):
-        return False
-    if type(left) is Tensor:
-        return bool(left.device == right.device and left.requires_grad == right.requires_grad)
-    if type(left) in (Const, DeviceValue, DtypeValue, Guarded):
-        return bool(left == right)
-    if type(left) is TupleValue:
-        return len(left.items) == len(right.items) and all(
-            similar(a, b, depth_left) for a, b in zip(left.items, right.items, strict=True)
-        )
-    if type(left) is Unknown:
-        return bool(left.device == right.device)
-    if type(left) is HostArray:
-        return True
-    if not depth_left or getattr(left, "site", None) is None:
-        return bool(left == right)
-    if _is_endless(left) and _is_endless(right):
-        return similar(left.rest, right.rest, depth_left)
-    fresh = type(left) in (ListObject, DictObject) and FRESH in left.fields
-    if (left.site is not right.site and not fresh) or left.fields.keys() != right.fields.keys():
-        return False
-    if type(left) is ModuleObject and not same_places(left, right):
-        return False
-    return _similar_fields(left, right, depth_left - 1)
-
-
-def same_places(left: ModuleObject, right: ModuleObject) -> bool:
-    """Whether what two modules have in common is in the same places."""
-    if left is right:
-        return True
-    if left.device != right.device:
-        return False
-    for mine, other in ((left.parameters, right.parameters), (left.buffers, right.buffers)):
-        if any(_place(mine[name]) != _place(other[name]) for name in mine.keys() & other.keys()):
-            return False
-    for name in left.modules.keys() & right.modules.keys():
-        part, twin = left.modules[name], right.modules[name]
-        if type(part) is ModuleObject and type(twin) is ModuleObject:
-            if not same_places(part, twin):
-                return False
-        elif type(part) is not type(twin):
-            return False
-    return True
-
-
-def _place(value: Any) -> Any:
-    return _tensor(value).device if type(value) in _TENSORS else None
-
-
-def _is_endless(value: Any) -> bool:
-    """Whether this is an iterator that stays as it is whatever is read of it."""
-    return type(value) is ListObject and value.kind in _ITERATORS and not value.items
-
-
-_ITERATORS = ("iter", "iterator", "generator")
-
-
-def _similar_fields(left: Any, right: Any, depth_left: int) -> bool:
-    for key, value in left.fields.items():
-        other = right.fields[key]
-        if isinstance(value, tuple) and isinstance(other, tuple):
-            if len(value) != len(other):
-                return False
-            pairs = zip(value, other, strict=True)
-            if not all(similar(a, b, depth_left) for a, b in pairs):
-                return False
-        elif not similar(value, other, depth_left):
-            return False
-    return True

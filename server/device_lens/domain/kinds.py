@@ -10,7 +10,8 @@ from typing import Any
 
 from device_lens.domain.guard import Atom, Guarded, atoms, leaves, renamed
 from device_lens.domain.heap import ModuleObject
-from device_lens.domain.join import join_blind, similar
+from device_lens.domain.join import join_blind
+from device_lens.domain.similarity import similar
 
 MAX_KINDS = 5
 """Modules that are told apart; each is run on its own where an item is called."""

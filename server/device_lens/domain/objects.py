@@ -20,7 +20,7 @@ def stands_for(value: Instance) -> tuple[Any, ...]:
 def one_of(left: Instance, right: Instance) -> Instance | None:
     """An object that is either of two of one class, made at one place; None where they differ in
     more than numbers."""
-    from device_lens.domain.join import similar
+    from device_lens.domain.similarity import similar
 
     if left.cls is not right.cls or left.site is None or left.site is not right.site:
         return None

@@ -11,6 +11,7 @@ from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import HeapObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.kinds import opened
+from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import NONE, Const, Tensor, Unknown
 from device_lens.interpreter import descriptors, reports
 from device_lens.interpreter.frames import Frame
@@ -223,10 +224,10 @@ def _set_in_parameter(machine: Machine, receiver: Parameter, name: str, value: A
         new = tensor_of(value)
         if new is not None:
             kept = new.with_(requires_grad=tensor.requires_grad, leaf=tensor.leaf)
-            machine.journal.write(receiver.fields, "tensor", kept)
+            set_tensor(machine.journal, receiver, kept)
     elif name == "requires_grad" and type(value) is Const:
         changed = tensor.with_(requires_grad=bool(value.value))
-        machine.journal.write(receiver.fields, "tensor", changed)
+        set_tensor(machine.journal, receiver, changed)
     else:
         machine.journal.write(receiver.fields, name, value)
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.guard import choose, undecided
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject
-from device_lens.domain.join import similar
+from device_lens.domain.similarity import similar
 from device_lens.domain.values import BoundExternal, External, Partial, TupleValue, Unknown
 from device_lens.interpreter.conditions import opaque
 from device_lens.models import registry

@@ -9,7 +9,7 @@ from typing import Any
 from device_lens.domain.condition import disjunction, negation
 from device_lens.domain.device import ANY_INDEX, Agreement, SymbolicDevice, agree, is_unknown
 from device_lens.domain.guard import Guarded, choose, combine, undecided
-from device_lens.domain.heap import MISSING, DictObject, ListObject
+from device_lens.domain.heap import MISSING, DictObject, ListObject, Parameter
 from device_lens.domain.presence import presence
 from device_lens.domain.values import (
     NONE,
@@ -211,7 +211,7 @@ def _identity(left: Any, right: Any) -> Any:
     if type(left) is Const and type(right) is Const:
         return left == right
     if left is right and type(left) not in (Tensor, Guarded):
-        return True
+        return undecided() if type(left) is Parameter and left.among else True
     if is_member(left) and is_member(right):
         return False
     if type(left) is External and type(right) is External:

@@ -22,6 +22,7 @@ from device_lens.domain.heap import (
     Parameter,
     contents,
 )
+from device_lens.domain.parameters import members
 from device_lens.domain.values import WHOLE, Tensor, TupleValue, Unknown
 from device_lens.interpreter import module_facts, reports
 from device_lens.interpreter.machine import Machine
@@ -66,10 +67,11 @@ def forget(machine: Machine, items: tuple[Any, ...]) -> None:
     for item in objects(items):
         if isinstance(item, ModuleObject):
             torch_module.lose(machine, item)
-        elif type(item) is Parameter and "tensor" in item.fields:
-            machine.journal.write(
-                item.fields, "tensor", item.tensor.with_(device=UNKNOWN_DEVICE, trail=None)
-            )
+        elif type(item) is Parameter:
+            for each in members(item):
+                if "tensor" in each.fields:
+                    lost = each.tensor.with_(device=UNKNOWN_DEVICE, trail=None)
+                    machine.journal.write(each.fields, "tensor", lost)
 
 
 def left_out(

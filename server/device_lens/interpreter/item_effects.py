@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from device_lens.domain.heap import ANY_OF, ListObject, ModuleObject, Parameter
+from device_lens.domain.parameters import members
 from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter.effects import CHANGERS, MOVERS, ONLY_READ, forget, objects
 from device_lens.interpreter.iteration import any_of
@@ -250,9 +251,10 @@ def _lose(machine: Machine, node: Any, others: tuple[Any, ...]) -> None:
 
 
 def _set_flag(machine: Machine, parameter: Parameter, flag: bool | None) -> None:
-    tensor = parameter.fields.get("tensor")
-    if type(tensor) is Tensor and tensor.requires_grad is not flag:
-        machine.journal.write(parameter.fields, "tensor", tensor.with_(requires_grad=flag))
+    for each in members(parameter):
+        tensor = each.fields.get("tensor")
+        if type(tensor) is Tensor and tensor.requires_grad is not flag:
+            machine.journal.write(each.fields, "tensor", tensor.with_(requires_grad=flag))
 
 
 def _switches_gradients(node: Any, body: Sequence[ast.stmt]) -> bool:

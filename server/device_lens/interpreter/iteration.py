@@ -13,7 +13,8 @@ from device_lens.domain.heap import (
     ModuleObject,
     Parameter,
 )
-from device_lens.domain.join import join, join_blind, similar
+from device_lens.domain.join import join, join_all, join_blind
+from device_lens.domain.similarity import similar
 from device_lens.domain.values import (
     NONE,
     BoundExternal,
@@ -229,10 +230,8 @@ def kinds_of(machine: Machine, items: tuple[Any, ...]) -> list[Any] | None:
 
 def any_of(items: tuple[Any, ...], rest: Any) -> Any:
     """One value for any item; Python's None where there is none."""
-    result = rest
-    for item in items:
-        result = item if result is None else join_blind(result, item)
-    return result
+    found = items if rest is None else (rest, *items)
+    return join_all([*found]) if found else None
 
 
 def surely_runs_over(iterable: Any, items: tuple[Any, ...]) -> bool:

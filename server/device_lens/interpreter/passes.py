@@ -7,10 +7,11 @@ from typing import Any
 
 from device_lens.domain.guard import undecided
 from device_lens.domain.heap import MISSING, ListObject, Presences
-from device_lens.domain.join import flatten, join_all, join_blind, similar, with_common_sizes
+from device_lens.domain.join import flatten, join_all, join_blind, with_common_sizes
 from device_lens.domain.journal import Change, Delta
 from device_lens.domain.kinds import gathered
 from device_lens.domain.presence import either, kept_in, presence, presence_in, settle
+from device_lens.domain.similarity import similar
 from device_lens.domain.values import Const, TupleValue, Unknown
 from device_lens.interpreter import carried
 from device_lens.interpreter.frames import Frame

@@ -25,8 +25,9 @@ from device_lens.domain.device import (
 )
 from device_lens.domain.guard import Atom, Guarded, choose
 from device_lens.domain.heap import MISSING, moment
-from device_lens.domain.join import flatten, join, join_blind, similar
+from device_lens.domain.join import flatten, join, join_blind
 from device_lens.domain.journal import Journal
+from device_lens.domain.similarity import similar
 from device_lens.domain.values import NONE, Const, Tensor, TupleValue, Unknown
 
 SYMBOLS = [SymbolicDevice("x"), SymbolicDevice("y")]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from device_lens.domain.heap import DictObject, ListObject
-from device_lens.domain.join import join_all, similar
+from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gather, gathered
 from device_lens.domain.presence import copied_dict
+from device_lens.domain.similarity import similar
 from device_lens.domain.values import NONE, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant

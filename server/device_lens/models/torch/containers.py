@@ -8,8 +8,9 @@ from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
 from device_lens.domain.guard import Guarded, combine, leaves, undecided
 from device_lens.domain.guard import choose as decide
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, Table
-from device_lens.domain.join import join_all, same_places
+from device_lens.domain.join import join_all
 from device_lens.domain.kinds import kinds, opened
+from device_lens.domain.similarity import same_places
 from device_lens.domain.values import (
     NONE,
     Const,

@@ -8,6 +8,7 @@ from typing import Any
 from device_lens.domain.device import Device
 from device_lens.domain.guard import combine
 from device_lens.domain.heap import DictObject, ModuleObject, Parameter
+from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import (
     FALSE,
     NONE,
@@ -116,7 +117,7 @@ def _requires_grad(call: Call) -> Value:
         for part in all_parts(module):
             if part.kind == "parameter" and type(part.value) is Parameter:
                 tensor = part.value.tensor.with_(requires_grad=flag)
-                call.write(part.value.fields, "tensor", tensor)
+                set_tensor(call.services.journal, part.value, tensor)
     return call.receiver
 
 

@@ -10,6 +10,7 @@ from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import ANY_OF, DictObject, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gathered
+from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import FALSE, TRUE, Const, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, constant, single_device
 from device_lens.models.torch.module import opaque_part
@@ -142,7 +143,7 @@ def _load_state_dict(call: Call) -> Value:
                 tensor = part.value.tensor.with_(
                     device=device, trail=call.trail("loaded", "is loaded")
                 )
-                call.write(part.value.fields, "tensor", tensor)
+                set_tensor(call.services.journal, part.value, tensor)
     return Unknown("incompatible keys")
 
 

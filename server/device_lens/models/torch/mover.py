@@ -7,6 +7,7 @@ from typing import Any
 from device_lens.domain.device import DeviceTree
 from device_lens.domain.guard import combine
 from device_lens.domain.heap import ModuleObject, Parameter
+from device_lens.domain.parameters import set_tensor
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import Tensor, Unknown
 from device_lens.models.call import Services, Value
@@ -64,7 +65,7 @@ class Mover:
         moved = self.moved(parameter.tensor)
         if isinstance(parameter.fields, OpaqueFields) and "tensor" not in parameter.fields:
             return
-        self.services.journal.write(parameter.fields, "tensor", moved)
+        set_tensor(self.services.journal, parameter, moved)
 
     def moved(self, value: Value) -> Value:
         """A tensor, parameter or unknown as it is after the move."""

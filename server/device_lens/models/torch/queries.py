@@ -7,6 +7,7 @@ from collections.abc import Callable
 from device_lens.domain.device import ANY_INDEX, Device, DeviceTree
 from device_lens.domain.guard import combine
 from device_lens.domain.heap import Parameter
+from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import Const, DtypeValue, HostArray, Tensor, Unknown
 from device_lens.models import dtypes
 from device_lens.models.call import Call, Model, Value, constant, tensor_of
@@ -100,7 +101,8 @@ def _requires_grad(call: Call) -> Value:
     flag = True if given is None else constant(given)
     if type(receiver) is Parameter:
         kept = flag if isinstance(flag, bool) else None
-        call.write(receiver.fields, "tensor", receiver.tensor.with_(requires_grad=kept))
+        changed = receiver.tensor.with_(requires_grad=kept)
+        set_tensor(call.services.journal, receiver, changed)
     if type(receiver) is not Tensor:
         return receiver
     if not isinstance(flag, bool):

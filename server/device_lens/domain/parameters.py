@@ -1,0 +1,69 @@
+"""One parameter for any of several, as the item of a loop over many of them is.
+
+A parameter is an object: whoever holds it sees it move with its module. So what may be any of
+several must not be a tensor as they were when somebody put it into a list.
+"""
+
+from __future__ import annotations
+
+from device_lens.domain.heap import Parameter
+from device_lens.domain.journal import Journal
+from device_lens.domain.values import Tensor
+
+MOST_MEMBERS = 1024
+"""How many parameters one may stand for."""
+
+
+def members(value: Parameter) -> tuple[Parameter, ...]:
+    """Those that it may be."""
+    return value.among or (value,)
+
+
+def either(values: list[Parameter]) -> Parameter | None:
+    """Any of some parameters; None where they are too many."""
+    found = {id(each): each for value in values for each in members(value)}
+    for value in values:
+        if len(members(value)) == len(found):
+            return value
+    if len(found) > MOST_MEMBERS:
+        return None
+    first = values[0].site
+    made = Parameter(None, first if all(each.site is first for each in values) else None)
+    made.among = tuple(found.values())
+    return made
+
+
+def joined(value: Parameter) -> Tensor:
+    """What the parameters that it may be have in common now."""
+    from device_lens.domain.join import join_tensors_blindly
+
+    now = [each.tensor for each in value.among]
+    if value.seen is not None and all(map(_is, value.seen[0], now)):
+        return value.seen[1]
+    found = now[0]
+    alike = {(found.device, found.dtype, found.shape, found.requires_grad)}
+    for each in now[1:]:
+        mark = (each.device, each.dtype, each.shape, each.requires_grad)
+        if mark not in alike:
+            alike.add(mark)
+            found = join_tensors_blindly(found, each)
+    value.seen = now, found
+    return found
+
+
+def _is(left: Tensor, right: Tensor) -> bool:
+    return left is right
+
+
+def set_tensor(journal: Journal, value: Parameter, tensor: Tensor) -> None:
+    """Another value of a parameter; any of those that it may be has it, or the one before. What
+    nobody knows the sizes of is as large as what it replaces."""
+    if not value.among:
+        journal.write(value.fields, "tensor", tensor)
+        return
+    from device_lens.domain.join import join_tensors_blindly
+
+    for each in value.among:
+        before = each.tensor
+        new = tensor.with_(shape=before.shape) if tensor.shape is None else tensor
+        journal.write(each.fields, "tensor", join_tensors_blindly(before, new))

@@ -1,0 +1,103 @@
+"""Whether two values say the same of devices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.guard import Guarded
+from device_lens.domain.heap import FRESH, DictObject, ListObject, ModuleObject, Parameter
+from device_lens.domain.parameters import members
+from device_lens.domain.values import (
+    Const,
+    DeviceValue,
+    DtypeValue,
+    HostArray,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
+
+TENSORS = (Tensor, Parameter)
+
+
+def value_of(value: Any) -> Tensor:
+    """The tensor that a tensor or parameter is at present."""
+    found: Tensor = value.tensor if type(value) is Parameter else value
+    return found
+
+
+def similar(left: Any, right: Any, depth_left: int = 3) -> bool:
+    """Whether two values say the same of devices: the test for a loop's fixpoint."""
+    if left is right:
+        return True
+    if type(left) is not type(right):
+        return False
+    if type(left) is Tensor:
+        return bool(left.device == right.device and left.requires_grad == right.requires_grad)
+    if type(left) in (Const, DeviceValue, DtypeValue, Guarded):
+        return bool(left == right)
+    if type(left) is TupleValue:
+        return len(left.items) == len(right.items) and all(
+            similar(a, b, depth_left) for a, b in zip(left.items, right.items, strict=True)
+        )
+    if type(left) is Unknown:
+        return bool(left.device == right.device)
+    if type(left) is HostArray:
+        return True
+    if type(left) is Parameter and (left.among or right.among):
+        return {*map(id, members(left))} == {*map(id, members(right))}
+    if not depth_left or getattr(left, "site", None) is None:
+        return bool(left == right)
+    if _is_endless(left) and _is_endless(right):
+        return similar(left.rest, right.rest, depth_left)
+    fresh = type(left) in (ListObject, DictObject) and FRESH in left.fields
+    if (left.site is not right.site and not fresh) or left.fields.keys() != right.fields.keys():
+        return False
+    if type(left) is ModuleObject and not same_places(left, right):
+        return False
+    return _similar_fields(left, right, depth_left - 1)
+
+
+def same_places(left: ModuleObject, right: ModuleObject) -> bool:
+    """Whether what two modules have in common is in the same places."""
+    if left is right:
+        return True
+    if left.device != right.device:
+        return False
+    for mine, other in ((left.parameters, right.parameters), (left.buffers, right.buffers)):
+        if any(_place(mine[name]) != _place(other[name]) for name in mine.keys() & other.keys()):
+            return False
+    for name in left.modules.keys() & right.modules.keys():
+        part, twin = left.modules[name], right.modules[name]
+        if type(part) is ModuleObject and type(twin) is ModuleObject:
+            if not same_places(part, twin):
+                return False
+        elif type(part) is not type(twin):
+            return False
+    return True
+
+
+def _place(value: Any) -> Any:
+    return value_of(value).device if type(value) in TENSORS else None
+
+
+def _is_endless(value: Any) -> bool:
+    """Whether this is an iterator that stays as it is whatever is read of it."""
+    return type(value) is ListObject and value.kind in _ITERATORS and not value.items
+
+
+_ITERATORS = ("iter", "iterator", "generator")
+
+
+def _similar_fields(left: Any, right: Any, depth_left: int) -> bool:
+    for key, value in left.fields.items():
+        other = right.fields[key]
+        if isinstance(value, tuple) and isinstance(other, tuple):
+            if len(value) != len(other):
+                return False
+            pairs = zip(value, other, strict=True)
+            if not all(similar(a, b, depth_left) for a, b in pairs):
+                return False
+        elif not similar(value, other, depth_left):
+            return False
+    return True
