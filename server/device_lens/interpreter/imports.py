@@ -20,6 +20,7 @@ from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.top_level import TopLevel
 from device_lens.models import registry
 from device_lens.syntax.import_statements import any_module
+from device_lens.syntax.search_folders import in_folders
 
 _MORE_NAMES = re.compile(r"import\s*\*|\b(?:exec|globals|setattr)\b")
 """What may give a module names that its text does not tell."""
@@ -30,9 +31,21 @@ MODULE_STEPS = 2_000
 whole, since the module runs once."""
 
 
+def find(machine: Machine, name: str, level: int, frame: Frame) -> str | None:
+    """The file of a module as the running one imports it, also out of folders that it puts on the
+    search path."""
+    here = frame.namespace
+    path = machine.workspace.resolve(name, level, here.path)
+    if path is None and not level:
+        others = in_folders(here.file, name)
+        found = (machine.workspace.resolve(other, 0, here.path) for other in others)
+        path = next((each for each in found if each is not None), None)
+    return path
+
+
 def run_import(machine: Machine, node: ast.Import, frame: Frame) -> None:
     for alias in node.names:
-        path = machine.workspace.resolve(alias.name, 0, frame.namespace.path)
+        path = find(machine, alias.name, 0, frame)
         if path is None:
             top = alias.name if alias.asname else alias.name.partition(".")[0]
             bound = alias.asname or top
@@ -66,7 +79,7 @@ def _bind_dotted(machine: Machine, name: str, module: Any, frame: Frame) -> None
 
 def run_import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
     name = node.module or ""
-    path = machine.workspace.resolve(name, node.level, frame.namespace.path)
+    path = find(machine, name, node.level, frame)
     if path is None:
         _from_library(machine, node, name, frame)
         return
@@ -94,7 +107,7 @@ def _from_library(machine: Machine, node: ast.ImportFrom, name: str, frame: Fram
             continue
         dotted = f"{name}.{alias.name}" if name else alias.name
         # A folder without `__init__.py` is a package of the modules in it.
-        inside = machine.workspace.resolve(dotted, node.level, frame.namespace.path)
+        inside = find(machine, dotted, node.level, frame)
         value: Any = Unknown(alias.name)
         if inside is not None:
             value = load(machine, inside, alias.name)
@@ -137,7 +150,7 @@ def named(machine: Machine, text: str, frame: Frame) -> Any:
     name = text.lstrip(".")
     if text == frame.namespace.name:
         return frame.namespace
-    path = machine.workspace.resolve(name, len(text) - len(name), frame.namespace.path)
+    path = find(machine, name, len(text) - len(name), frame)
     if path is None:
         return Unknown(name) if text != name else External(registry.canonical(name))
     return load(machine, path, name)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from device_lens.syntax.resting import Resting
+from device_lens.syntax.search_folders import added_folders, in_folders
 from device_lens.syntax.source import Chunk, SourceFile
 from device_lens.syntax.statements import child_statements
 
@@ -29,6 +30,8 @@ MOST_MODULES = 12
 """Modules of a package that a program may choose among."""
 _IMPORTING = ast.Import | ast.ImportFrom
 _CHOOSING = re.compile(r"\bimport_module\b")
+_NAMED = re.compile(r"\bimport_module\(\s*[A-Za-z_]")
+"""Imports by a name that stands elsewhere."""
 _CHOSEN = re.compile(r"""["']([A-Za-z_][\w.]*)\.(?:["']\s*\+|\{|%s)""")
 """The beginning of a name that is put together."""
 _INSIDE = "_imports"
@@ -37,7 +40,9 @@ _KNOWN: WeakKeyDictionary[Chunk, tuple[Import, ...]] = WeakKeyDictionary()
 
 
 def imports_of(file: SourceFile) -> Iterator[Import]:
-    """All imports of a file, those inside functions and branches included."""
+    """All imports of a file, those inside functions and branches included, with all names that
+    they may have."""
+    folders = [*added_folders(file)]
     for chunk in file.chunks:
         known = _KNOWN.get(chunk)
         if known is None:
@@ -45,6 +50,14 @@ def imports_of(file: SourceFile) -> Iterator[Import]:
             known = (*_imports(chunk.body), *_chosen(chunk.text)) if has_any else ()
             _KNOWN[chunk] = known
         yield from known
+        if not folders:
+            continue
+        for each in known:
+            if not each.level:
+                yield from (Import(n, 0, each.names) for n in in_folders(file, each.module))
+        if _NAMED.search(chunk.text) is not None:
+            for folder in folders:
+                yield from (Import(name, 0) for name in any_module(folder))
 
 
 def any_module(package: str) -> Iterator[str]:
