@@ -298,9 +298,10 @@ class Project:
         return self._analysis(path, {path: FileFacts(path, source)}, workspace)
 
     def _calling_scripts(self, path: str) -> tuple[str, ...]:
-        """The scripts that import a file, directly or not, the nearest first."""
+        """The scripts that import a file, directly or not, the nearest first and tests last."""
         scripts = set(self._graph.entry_scripts())
-        return tuple(each for each in self._graph.importers_of(path) if each in scripts)
+        found = (each for each in self._graph.importers_of(path) if each in scripts)
+        return tuple(sorted(found, key=self._graph.is_test))
 
     def _workspace(self, snapshot: Snapshot) -> ProjectWorkspace:
         return ProjectWorkspace(

@@ -1,5 +1,5 @@
-"""Scripts that only try out what they define: a file that others import, with a few lines under its
-main guard.
+"""Scripts that only try something out: a file that others import, with a few lines under its main
+guard for what it defines, and unit tests.
 
 What they make stays where it was made, mostly on the host. Whoever looks at the file wants to know
 where the programs that import it have its tensors, so these speak for what both of them run.
@@ -16,6 +16,8 @@ from device_lens.domain.code import Function
 from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.recording import Recorder
 from device_lens.interpreter.unit import Unit
+from device_lens.syntax.import_statements import imports_of
+from device_lens.syntax.test_files import is_test
 
 Reached = Callable[[Iterable[str]], Collection[str]]
 """The files that some import, directly or not, with themselves."""
@@ -28,17 +30,19 @@ Hidden = Callable[[Recorder], frozenset[Any]]
 def hidden_nodes(scripts: Sequence[tuple[str, Unit]], reached: Reached, defined: Defined) -> Hidden:
     """What scripts that only try something out say of functions that a program runs too, and of the
     methods of modules: a program may call these in ways that are not followed. Of an imported
-    script that trains, what the programs know nothing of in a function that they run too."""
-    imported = _imported(scripts, reached)
-    running = [unit for _, unit in scripts if unit not in imported]
+    script that trains, what the programs know nothing of in a function that they run too. A unit
+    test tries something out, whether it trains or not."""
+    tests = [unit for path, unit in scripts if is_test(path, _names(unit))]
+    trials = [*(tests if len(tests) < len(scripts) else ()), *_imported(scripts, reached)]
+    running = [unit for _, unit in scripts if unit not in trials]
 
     @cache
     def of(recorder: Recorder) -> frozenset[Any]:
-        unit = next((each for each in imported if recorder in each.recorders()), None)
+        unit = next((each for each in trials if recorder in each.recorders()), None)
         if unit is None:
             return frozenset()
         shared: set[Any] = set().union(*(each.activated for each in running))
-        if _trains(unit):
+        if unit not in tests and _trains(unit):
             told = [each.seen for program in running for each in program.recorders()]
             return frozenset(
                 node
@@ -54,6 +58,12 @@ def hidden_nodes(scripts: Sequence[tuple[str, Unit]], reached: Reached, defined:
         )
 
     return of
+
+
+def _names(unit: Unit) -> Iterator[str]:
+    """The top-level names of what a script imports."""
+    for each in () if unit.source is None else imports_of(unit.source):
+        yield each.module.partition(".")[0]
 
 
 def _walked(functions: Iterable[Any]) -> Iterator[Any]:

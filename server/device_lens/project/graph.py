@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from device_lens.project.outline import Outline
 from device_lens.syntax.import_statements import Import
+from device_lens.syntax.test_files import is_test
 
 Resolve = Callable[[str, int, str], str | None]
 """``ImportResolver.resolve``: module, level and importer to a path."""
@@ -93,6 +94,11 @@ class ModuleGraph:
         return node is not None and (
             node.has_main or (node.does_something and not self._importers.get(path))
         )
+
+    def is_test(self, path: str) -> bool:
+        """Whether a file is written for a tool that runs tests."""
+        node = self._nodes.get(path)
+        return node is not None and is_test(path, node.outside)
 
     def _node(self, path: str, outline: Outline) -> _Node:
         targets: set[str] = set()
