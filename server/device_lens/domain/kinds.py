@@ -29,15 +29,15 @@ def kinds(value: Any) -> list[Any] | None:
     return found if all(type(each) is ModuleObject for each in found) else None
 
 
-def gathered(items: tuple[Any, ...] | list[Any], rest: Any) -> Any:
+def gathered(items: tuple[Any, ...] | list[Any], rest: Any, most: int = MAX_KINDS) -> Any:
     """One value for any item; Python's None where there is none."""
     result = rest
     for item in items:
-        result = item if result is None else gather(result, item)
+        result = item if result is None else gather(result, item, most)
     return result
 
 
-def gather(left: Any, right: Any) -> Any:
+def gather(left: Any, right: Any, most: int = MAX_KINDS) -> Any:
     """Either of two items of a list, with no condition that decides."""
     known, more = kinds(left), kinds(right)
     if known is None or more is None:
@@ -48,7 +48,7 @@ def gather(left: Any, right: Any) -> Any:
             found.append(module)
     if len(found) == len(known) and all(atom.text == _KIND for atom in atoms(left)):
         return left
-    if len(found) > MAX_KINDS:
+    if len(found) > most:
         return join_blind(left, right)
     tree = found[-1]
     between = [Atom(_KIND) for _ in found[:-1]]

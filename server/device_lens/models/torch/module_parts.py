@@ -26,6 +26,10 @@ from device_lens.models.torch.parts import (
 )
 
 
+MOST_KINDS = 16
+"""Modules that are told apart among those beyond the known ones: a loop looks at each by itself."""
+
+
 def receiver(call: Call) -> ModuleObject | None:
     """The module that a method is called on."""
     return call.receiver if isinstance(call.receiver, ModuleObject) else None
@@ -95,7 +99,7 @@ def _modules(with_names: bool) -> Model:
             return call.unknown()
         pairs = list(walk(module))
         rest: Value = Unknown("module") if any(is_opaque(found) for _, found in pairs) else None
-        rest = gathered([found for name, found in pairs if is_many(name)], rest)
+        rest = gathered([found for name, found in pairs if is_many(name)], rest, MOST_KINDS)
         if rest is not None and with_names:
             rest = TupleValue((Unknown("name"), rest))
         items = [named(name, found) if with_names else found for name, found in pairs]
