@@ -13,7 +13,7 @@ from device_lens.domain.heap import ModuleObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.similarity import similar
 
-MAX_KINDS = 5
+MAX_KINDS = 10
 """Modules that are told apart; each is run on its own where an item is called."""
 _KIND = "of one kind"
 """The text of the atoms between kinds."""
