@@ -190,8 +190,7 @@ def _maker(name: str) -> Model:
 def _dataset(name: str) -> Model:
     def model(call: Call) -> Value:
         made = Instance(External(DATASET), call.site.node)
-        for key in ("transform", "target_transform"):
-            made.fields[key] = call.kwargs.get(key, NONE)
+        made.fields.update(_transforms(call, name))
         made.fields["<image>"] = HostArray("uint8", _IMAGES.get(name))
         if name.endswith("MNIST"):
             trail = call.trail("created", "is read from disk by the data set")
@@ -200,6 +199,34 @@ def _dataset(name: str) -> Model:
         return made
 
     return model
+
+
+def _transforms(call: Call, name: str) -> dict[str, Value]:
+    """What an image and its label are put through; unknown where the arguments are."""
+    at = _PLACES.get(name)
+    found: dict[str, Value] = {}
+    for offset, key in enumerate(("transform", "target_transform")):
+        otherwise: Value = (
+            NONE if call.complete and (at is not None or not call.args) else Unknown()
+        )
+        given = call.get(at + offset, key) if at is not None else call.kwargs.get(key)
+        found[key] = otherwise if given is None else given
+    return found
+
+
+def _set_up(call: Call) -> Value:
+    """`super().__init__(root, transform=…)` of a data set of the program's own."""
+    for key, value in _transforms(call, call.name.split(".")[-2]).items():
+        call.write(call.receiver.fields, key, value)
+    return NONE
+
+
+_PLACES = {
+    **dict.fromkeys(("ImageFolder", "Food101", "SEMEION"), 1),
+    **dict.fromkeys("CIFAR10 CIFAR100 MNIST FashionMNIST KMNIST QMNIST SVHN ImageNet".split(), 2),
+    **dict.fromkeys(("DatasetFolder", "STL10", "CelebA", "FakeData"), 3),
+}
+"""Which argument of a data set is the transform of images."""
 
 
 def _item(call: Call) -> Value:
@@ -258,6 +285,9 @@ def register_all() -> None:
     for name in words("Compose ToTensor PILToTensor ToImage ToPILImage"):
         ALIASES[f"torchvision.transforms.v2.{name}"] = f"torchvision.transforms.{name}"
         ALIASES[f"torchvision.transforms.transforms.{name}"] = f"torchvision.transforms.{name}"
+    for name in _PLACES:
+        FUNCTIONS[f"torchvision.datasets.{name}.__init__"] = _set_up
+        FUNCTIONS[f"torchvision.datasets.{name}.__getitem__"] = _item
     BASES[DATASET] = ("torch.utils.data.Dataset",)
     FUNCTIONS[f"{DATASET}.__getitem__"] = _item
     for name in words("read_image decode_image decode_jpeg decode_png"):
