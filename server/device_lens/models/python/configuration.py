@@ -25,6 +25,12 @@ def _parser(call: Call) -> Value:
     return found
 
 
+def _parser_with_files(call: Call) -> Value:
+    """`configargparse.ArgumentParser()`: flags that a file of settings may give too, as if they
+    stood on the command line. One that is read whether it is named or not is not looked at."""
+    return call.unknown() if "default_config_files" in call.kwargs else _parser(call)
+
+
 def _group(call: Call) -> Value:
     """Groups add to their parser's flags."""
     return call.receiver
@@ -239,7 +245,11 @@ def _set_environment_item(call: Call) -> Value:
 def register() -> None:
     models: dict[str, Model] = {
         PARSER: _parser,
+        "configargparse.ArgumentParser": _parser_with_files,
+        "configargparse.ArgParser": _parser_with_files,
         f"{PARSER}.add_argument": _add_argument,
+        f"{PARSER}.add_arg": _add_argument,
+        f"{PARSER}.add": _add_argument,
         f"{PARSER}.add_argument_group": _group,
         f"{PARSER}.add_mutually_exclusive_group": _group,
         f"{PARSER}.add_subparsers": _commands,
