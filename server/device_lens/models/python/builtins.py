@@ -222,7 +222,7 @@ def _counted(value: Value) -> Value:
     if type(value) is TupleValue:
         return Const(len(value.items))
     if type(value) is ListObject and value.rest is None:
-        return Const(len(value.items))
+        return _distinct(value.items) if value.kind == "set" else Const(len(value.items))
     if type(value) is DictObject and value.rest is None and all_present(value.entries):
         return Const(len(value.entries))
     if type(value) is Const and isinstance(value.value, str):
@@ -231,6 +231,14 @@ def _counted(value: Value) -> Value:
     if type(tensor) is Tensor and tensor.shape and isinstance(tensor.shape[0], int):
         return Const(tensor.shape[0])
     return number("a length")
+
+
+def _distinct(items: tuple[Value, ...]) -> Value:
+    """How many items a set has that was made of some: equal ones are one."""
+    if len(items) > 1 and not all(type(item) is Const for item in items):
+        return number("a length")
+    values = [item.value for item in items if type(item) is Const]
+    return Const(len({*values}) if values else len(items))
 
 
 def _dict(call: Call) -> Value:
