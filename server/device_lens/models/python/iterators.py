@@ -11,6 +11,8 @@ from device_lens.models.python.builtins import any_item, first_argument, listing
 
 MAX_RANGE = 4
 """Longest range whose numbers are known one by one."""
+MOST_FILTERED = 256
+"""Items of which each is asked whether it stays."""
 ITERATORS = frozenset({"iter", "generator", "enumerate", "zip", "map", "filter", "iterator"})
 """Kinds of lists that are used up as they are read."""
 
@@ -120,10 +122,21 @@ def _filter(call: Call) -> Value:
     if len(call.args) != 2:
         return listing(call, (), Unknown())
     items, rest = call.services.iterate(call.args[1])
-    element = any_item(items, rest) if items or rest is not None else None
-    if element is not None and call.args[0] != NONE:
-        call.services.invoke(call.args[0], (element,), {})
+    if rest is None and len(items) <= MOST_FILTERED:
+        kept = [(item, _asked(call, item)) for item in items]
+        stays = tuple(item for item, answer in kept if answer is not False)
+        if all(type(answer) is bool for _, answer in kept):
+            return listing(call, stays, None, "filter")
+        return listing(call, (), any_item(stays, None), "filter")
+    element = any_item(items, rest)
+    _asked(call, element)
     return listing(call, (), element, "filter")
+
+
+def _asked(call: Call, item: Value) -> Value:
+    """The condition under which `filter` keeps an item."""
+    test = call.args[0]
+    return call.services.truth(item if test == NONE else call.services.invoke(test, (item,), {}))
 
 
 def _next(call: Call) -> Value:
