@@ -12,7 +12,7 @@ from device_lens.domain.heap import MISSING, Entries, ListObject, Presences
 from device_lens.domain.join import join_blind
 from device_lens.domain.presence import settle
 from device_lens.domain.values import Const, Unknown
-from device_lens.interpreter import contexts, leaving, patterns, reports
+from device_lens.interpreter import attempts, contexts, leaving, patterns, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.existence import asks_what_is_there, has_no_words
@@ -78,11 +78,13 @@ def _try(machine: Machine, node: ast.Try, frame: Frame) -> int:
     mark = machine.journal.mark()
     known = leaving.ways_out(frame) if node.finalbody else []
     frame.try_depth += 1
-    flow = machine.execute(node.body, frame)
-    if not flow:
-        flow = machine.execute(node.orelse, frame)
-    for handler in node.handlers:
-        flow = _handler(machine, handler, frame, flow, mark)
+    there = attempts.key_is_there(machine, node, frame)
+    flow = NEXT
+    if there is not False:
+        flow = machine.execute(node.body, frame) or machine.execute(node.orelse, frame)
+    if there is not True:
+        for handler in node.handlers:
+            flow = _handler(machine, handler, frame, DEAD if there is False else flow, mark)
     frame.try_depth -= 1
     last = partial(machine.execute, node.finalbody, frame)
     if known and leaving.finish(machine, frame, known, mark, last) and flow:
