@@ -25,7 +25,6 @@ from device_lens.models.torch.parts import (
     walk,
 )
 
-
 MOST_KINDS = 16
 """Modules that are told apart among those beyond the known ones: a loop looks at each by itself."""
 
