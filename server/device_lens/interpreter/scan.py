@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,7 @@ def function_info(node: Any, text: str) -> FunctionInfo:
 def _read(node: Any) -> tuple[bool, frozenset[str]]:
     generates = False
     outer: set[str] = set()
-    for inner in _own_nodes(node.body):
+    for inner in own_nodes(node.body):
         if isinstance(inner, ast.Yield | ast.YieldFrom):
             generates = True
         elif isinstance(inner, ast.Global | ast.Nonlocal):
@@ -72,7 +72,7 @@ def _turns_grad_off(node: Any) -> bool:
     return False
 
 
-def _own_nodes(body: list[Any]) -> Iterator[Any]:
+def own_nodes(body: Sequence[Any]) -> Iterator[Any]:
     """Every node of a body, nested functions and classes left out."""
     pending: list[Any] = list(body)
     while pending:
@@ -96,7 +96,7 @@ def _loop_info(node: Any) -> LoopInfo:
     places: set[str] = set()
     mutated: set[str] = set()
     roots = [node] if isinstance(node, ast.While) else [node.target, *node.body]
-    for inner in _own_nodes(roots):
+    for inner in own_nodes(roots):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store | ast.Del):
             names.add(inner.id)
         elif isinstance(inner, ast.Attribute) and isinstance(inner.ctx, ast.Store | ast.Del):
@@ -135,7 +135,7 @@ def replaces_own_items(node: ast.For | ast.AsyncFor) -> bool:
             if isinstance(each, ast.Name | ast.Attribute)
         }
         changes = [
-            own for each in _own_nodes(node.body) for own in _item_changes(each, names, sources)
+            own for each in own_nodes(node.body) for own in _item_changes(each, names, sources)
         ]
         known = node.__dict__[_OWN_ITEMS] = bool(changes) and all(changes)
     return known

@@ -8,7 +8,7 @@ from typing import Any
 
 from device_lens.domain.heap import ListObject, moment
 from device_lens.domain.values import NONE, External, Tensor, Unknown
-from device_lens.interpreter import assignment, classes, imports, operators, reports
+from device_lens.interpreter import assignment, classes, imports, late_names, operators, reports
 from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.frames import Frame
@@ -68,7 +68,8 @@ def _never_returns(node: ast.expr) -> bool:
 
 def _assign(machine: Machine, node: ast.Assign, frame: Frame) -> int:
     mark, since = machine.journal.mark(), moment()
-    value = machine.evaluate(node.value, frame)
+    with late_names.open_for(machine, node.value, frame):
+        value = machine.evaluate(node.value, frame)
     if _applies_later(node.value, value):
         machine.doubt(mark, since)
     if isinstance(node.value, ast.Constant) and node.value.value is Ellipsis:
@@ -81,7 +82,8 @@ def _assign(machine: Machine, node: ast.Assign, frame: Frame) -> int:
 
 def _annotated(machine: Machine, node: ast.AnnAssign, frame: Frame) -> int:
     if node.value is not None:
-        value = machine.evaluate(node.value, frame)
+        with late_names.open_for(machine, node.value, frame):
+            value = machine.evaluate(node.value, frame)
         if type(value) is Unknown:
             value = refine(machine, value, node.annotation, frame)
         assignment.assign(machine, node.target, value, frame, node.value)
