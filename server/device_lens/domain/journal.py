@@ -28,6 +28,25 @@ Delta = dict[tuple[int, Any], tuple[Table, Any, Any]]
 """What a stretch of execution changed: (table id, key) → (table, key, new value)."""
 
 
+class Lost:
+    """What places held on paths that were undone, of tables that were there at the moment `since`.
+    Whoever may have left such a path by a failure leaves these values behind."""
+
+    __slots__ = ("places", "since")
+
+    def __init__(self) -> None:
+        self.since = moment()
+        self.places: dict[tuple[int, Any], tuple[Table, Any, dict[int, Any]]] = {}
+
+    def take(self, undone: list[Change], passes: Callable[[Table], bool]) -> None:
+        for table, key, old in undone:
+            if not passes(table):
+                place = (id(table), key)
+                found = self.places.setdefault(place, (table, key, {}))[2]
+                for value in (old, table.get(key, MISSING)):
+                    found[id(value)] = value
+
+
 class Journal:
     """The writes since the start of an analysis, each with the value it replaced.
 
@@ -37,14 +56,16 @@ class Journal:
     mark after the last of those writes: only a rollback beyond it undoes a move. `log`, where it is
     set, gets every change of a table as it happens, rollbacks too, each with the value before it.
     `spans` are the stretches of time, earliest first, whose tables outlive what was under way.
+    `losses` are told of what is undone.
     """
 
-    __slots__ = ("entries", "log", "moved_at", "moves", "outside", "spans")
+    __slots__ = ("entries", "log", "losses", "moved_at", "moves", "outside", "spans")
 
     def __init__(self) -> None:
         self.spans: list[tuple[int, int]] = []
         self.entries: list[Change] = []
         self.log: list[Change] | None = None
+        self.losses: list[Lost] = []
         self.outside = 0
         self.moves = 0
         self.moved_at = 0
@@ -158,6 +179,8 @@ class Journal:
         entries = self.entries
         undone = entries[mark:]
         del entries[mark:]
+        for lost in self.losses:
+            lost.take(undone, self.passing(lost.since))
         if self.log is not None:
             before: Table = {}
             for table, key, _ in undone:
@@ -202,12 +225,16 @@ class Journal:
                 found[place] = (table, key, old)
         return found
 
-    def values_since(self, mark: int) -> dict[tuple[int, Any], tuple[Table, Any, list[Any]]]:
-        """For each place written since `mark`, the values that it had in between, earliest
-        first: the one at `mark`, and those that a later write replaced."""
+    def values_since(
+        self, mark: int, lost: Lost
+    ) -> dict[tuple[int, Any], tuple[Table, Any, list[Any]]]:
+        """For each place written since `mark`, the values that it had in between: the one at
+        `mark`, those that a later write replaced, and those of paths that were undone."""
         found: dict[tuple[int, Any], tuple[Table, Any, list[Any]]] = {}
         for table, key, old in self.entries[mark:]:
             found.setdefault((id(table), key), (table, key, []))[2].append(old)
+        for place, (table, key, values) in lost.places.items():
+            found.setdefault(place, (table, key, []))[2].extend(values.values())
         return found
 
 

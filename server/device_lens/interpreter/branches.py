@@ -10,6 +10,7 @@ from typing import Any
 from device_lens.domain.guard import atoms, undecided
 from device_lens.domain.heap import MISSING, Entries, ListObject, Presences
 from device_lens.domain.join import join_blind
+from device_lens.domain.journal import Lost
 from device_lens.domain.presence import settle
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import attempts, contexts, leaving, patterns, reports
@@ -75,16 +76,22 @@ def _is_for_checkers(test: ast.expr) -> bool:
 def _try(machine: Machine, node: ast.Try, frame: Frame) -> int:
     """The body may fail anywhere: a handler starts from the state before it joined with those
     in it and the one after it."""
-    mark = machine.journal.mark()
+    mark, lost = machine.journal.mark(), Lost()
     known = leaving.ways_out(frame) if node.finalbody else []
     frame.try_depth += 1
     there = attempts.key_is_there(machine, node, frame)
     flow = NEXT
     if there is not False:
-        flow = machine.execute(node.body, frame) or machine.execute(node.orelse, frame)
+        machine.journal.losses.append(lost)
+        try:
+            flow = machine.execute(node.body, frame)
+        finally:
+            machine.journal.losses.remove(lost)
+        flow = flow or machine.execute(node.orelse, frame)
     if there is not True:
         for handler in node.handlers:
-            flow = _handler(machine, handler, frame, DEAD if there is False else flow, mark)
+            before = DEAD if there is False else flow
+            flow = _handler(machine, handler, frame, before, mark, lost)
     frame.try_depth -= 1
     last = partial(machine.execute, node.finalbody, frame)
     if known and leaving.finish(machine, frame, known, mark, last) and flow:
@@ -93,19 +100,19 @@ def _try(machine: Machine, node: ast.Try, frame: Frame) -> int:
 
 
 def _handler(
-    machine: Machine, handler: ast.ExceptHandler, frame: Frame, flow: int, mark: int
+    machine: Machine, handler: ast.ExceptHandler, frame: Frame, flow: int, mark: int, lost: Lost
 ) -> int:
     """Runs a handler beside what came so far; both ways meet after it."""
 
     def failed() -> int:
-        for table, key, earlier in machine.journal.values_since(mark).values():
+        for table, key, earlier in machine.journal.values_since(mark, lost).values():
             now = table.get(key, MISSING)
             if now is MISSING or type(table) is Presences:
                 continue
             found = _any_of_these(earlier, now)
             if found is not now:
                 machine.journal.write(table, key, found)
-            if type(table) is Entries and earlier[0] is MISSING:
+            if type(table) is Entries and any(each is MISSING for each in earlier):
                 settle(machine.journal, table, key, undecided())
         if handler.name:
             machine.journal.write(frame.scope.names, handler.name, Unknown("the exception"))
