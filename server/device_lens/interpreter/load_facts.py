@@ -209,7 +209,7 @@ def comprehended(machine: Machine, node: ast.DictComp, made: Any, frame: Frame) 
             source, read = names.get(name), ast.Name(name, ast.Load())
             for value, note in machine.watched.loads.items():
                 if _holds(value, source, _DEPTH) or _stays_under(note, read, frame):
-                    made.fields[_MADE_OF] = value
+                    machine.journal.write(made.fields, _MADE_OF, value)
 
 
 def _holds(whole: Any, part: Any, depth: int) -> bool:
