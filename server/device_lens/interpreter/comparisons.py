@@ -23,6 +23,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.interpreter import calls, class_attributes, reports
+from device_lens.interpreter.class_tests import asks_class_of_symbol
 from device_lens.interpreter.conditions import is_none_condition, opaque, truth
 from device_lens.interpreter.enumerations import is_member
 from device_lens.interpreter.expressions import key_of
@@ -47,6 +48,9 @@ _COMPARE: dict[type, tuple[str, Any]] = {
 }
 
 
+_OF_CLASSES = (ast.Is, ast.IsNot, ast.Eq, ast.NotEq)
+
+
 def _compare(machine: Machine, node: ast.Compare, frame: Frame) -> Any:
     left = machine.evaluate(node.left, frame)
     result: Any = None
@@ -68,6 +72,8 @@ def _both(condition: Any, value: Any) -> Any:
 def compare(machine: Machine, node: Any, op: ast.cmpop, left: Any, right: Any, frame: Frame) -> Any:
     """One comparison as a value: a tensor, or a tree of boolean constants."""
     kind = type(op)
+    if kind in _OF_CLASSES and asks_class_of_symbol(machine, node, frame):
+        return combine(Const, undecided())
     if kind in (ast.Is, ast.IsNot):
         condition = _identity(left, right)
         return combine(Const, negation(condition) if kind is ast.IsNot else condition)
