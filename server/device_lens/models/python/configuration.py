@@ -147,9 +147,13 @@ def _value(call: Call, destination: str, text: str) -> Value:
 
 def _other_choice(call: Call, default: Const, flag: str) -> Value:
     """What is given in place of the default where `choices` names a few, devices among them;
-    Python's None where it may be anything."""
+    Python's None where it may be anything, a list of them with `nargs` too."""
     choices, converter = call.kwargs.get("choices"), call.kwargs.get("type")
-    if choices is None or not (converter is None or converter == External("builtins.str")):
+    if (
+        "nargs" in call.kwargs
+        or choices is None
+        or not (converter is None or converter == External("builtins.str"))
+    ):
         return None
     items, rest = call.services.iterate(choices)
     names = [constant(item) for item in items]
@@ -198,12 +202,31 @@ def _parse_args(call: Call) -> Value:
     found = Instance(External(NAMESPACE), call.site.node)
     parser = call.receiver
     if isinstance(parser, Instance):
+        given = _given(call)
         for destination, value in parser.fields.get("<flags>", ()):
-            found.fields[destination] = value
+            is_left = given is not None and destination not in given
+            found.fields[destination] = value if is_left else Unknown(f"args.{destination}")
     if call.name.endswith("parse_known_args"):
         rest = ListObject((), Unknown(), "list", call.site.node)
         return TupleValue((found, rest))
     return found
+
+
+def _given(call: Call) -> set[str] | None:
+    """The flags that the program itself gives, `parse_args(["--gpu", "1"])`; None where it gives
+    some and which is not known."""
+    texts = call.get(0, "args", NONE)
+    if type(texts) not in (ListObject, TupleValue):
+        return set()
+    items, rest = call.services.iterate(texts)
+    words = [constant(item) for item in items]
+    if rest is not None or not all(isinstance(word, str) for word in words):
+        return None
+    return {
+        str(word).lstrip("-").partition("=")[0].replace("-", "_")
+        for word in words
+        if str(word).startswith("-")
+    }
 
 
 def _namespace(call: Call) -> Value:
