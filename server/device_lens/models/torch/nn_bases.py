@@ -13,6 +13,7 @@ from device_lens.models.words import words
 
 _MODULES = "torch.nn.modules."
 _MODULE = "torch.nn.Module"
+_LAZY = "torch.nn.modules.lazy.LazyModuleMixin"
 _DIMS = (1, 2, 3)
 
 _BASES = {
@@ -101,10 +102,11 @@ def _ancestors(name: str, parents: dict[str, str]) -> tuple[str, ...]:
 def register_all() -> None:
     """Fills the registry with the bases, and tells of each layer from which it derives."""
     parents = {name: _qualified(base) for base, text in _BASES.items() for name in _derived(text)}
+    mixins = {name: (_LAZY,) for name in parents if name.startswith("torch.nn.Lazy")}
     for row in _ROWS:
         registry.MODULES[row.name] = row
     for name in {*parents, *parents.values(), "torch.jit.ScriptModule"}:
-        registry.BASES[name] = _ancestors(name, parents)
+        registry.BASES[name] = (*mixins.get(name, ()), *_ancestors(name, parents))
     for dims in _DIMS:
         layer = Layer(
             f"torch.nn.Conv{dims}d._conv_forward",
