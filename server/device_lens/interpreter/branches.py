@@ -9,7 +9,6 @@ from typing import Any
 
 from device_lens.domain.guard import atoms, undecided
 from device_lens.domain.heap import MISSING, Entries, ListObject, Presences
-from device_lens.domain.join import join_blind
 from device_lens.domain.journal import Lost
 from device_lens.domain.presence import settle
 from device_lens.domain.values import Const, Unknown
@@ -21,6 +20,7 @@ from device_lens.interpreter.expressions import text_of
 from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.iteration import any_of
 from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
+from device_lens.interpreter.merging import any_of_these
 
 
 def _if(machine: Machine, node: ast.If, frame: Frame) -> int:
@@ -109,7 +109,7 @@ def _handler(
             now = table.get(key, MISSING)
             if now is MISSING or type(table) is Presences:
                 continue
-            found = _any_of_these(earlier, now)
+            found = any_of_these(earlier, now)
             if found is not now:
                 machine.journal.write(table, key, found)
             if type(table) is Entries and any(each is MISSING for each in earlier):
@@ -127,16 +127,6 @@ def _handler(
         return failed()
     condition = undecided()
     return machine.fork(condition, frame, lambda: flow, failed)
-
-
-def _any_of_these(earlier: list[Any], now: Any) -> Any:
-    """What a place holds that was written while any statement may have failed."""
-    seen, found = {id(now)}, now
-    for value in earlier:
-        if id(value) not in seen and value is not MISSING:
-            seen.add(id(value))
-            found = join_blind(value, found)
-    return found
 
 
 def _with(machine: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> int:

@@ -9,14 +9,17 @@ from pathlib import PurePath
 from typing import Any
 
 from device_lens.domain.code import Deferred, Namespace
-from device_lens.domain.guard import Guarded, combine, leaves
-from device_lens.domain.heap import MISSING, Table
+from device_lens.domain.guard import Guarded, combine, leaves, undecided
+from device_lens.domain.heap import MISSING, Entries, Presences, Table
+from device_lens.domain.presence import settle
 from device_lens.domain.values import External, Unknown
 from device_lens.interpreter import choices, loading
 from device_lens.interpreter.assignment import assign_name
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.loads import GROWING
 from device_lens.interpreter.machine import Machine
+from device_lens.interpreter.merging import any_of_these
 from device_lens.interpreter.top_level import TopLevel
 from device_lens.models import registry
 from device_lens.syntax.import_statements import any_module
@@ -162,6 +165,7 @@ def any_of(machine: Machine, start: str, name: Unknown, frame: Frame) -> Any:
     package, dot, _ = start.rpartition(".")
     found: dict[str, Any] = {}
     before = dict(machine.globals)
+    paths: list[str] = []
     for text in any_module(package) if dot else ():
         path = machine.workspace.resolve(text, 0, frame.namespace.path)
         if path is None:
@@ -169,12 +173,32 @@ def any_of(machine: Machine, start: str, name: Unknown, frame: Frame) -> Any:
         file = PurePath(path)
         own = f"{package}.{file.parent.name if file.stem == '__init__' else file.stem}"
         found[own] = load(machine, path, own)
+        paths.append(path)
     else:
         return Unknown("a module")
     for key, value in before.items():
         if machine.globals[key] is not value:
             machine.journal.write(machine.globals, key, value)
+    _may_have_run(machine, paths)
     return choices.among(found, name) or Unknown("a module")
+
+
+def _may_have_run(machine: Machine, paths: list[str]) -> None:
+    """Of some modules only one is run: what each of them sets for others may be as it was, or as
+    any other of them leaves it."""
+    loads = (machine.program.loads.get(path) for path in paths)
+    effects = [effect for load in loads if load is not None for effect in load.effects]
+    places: dict[tuple[int, Any], list[Any]] = {}
+    for table, key, old, new in effects:
+        places.setdefault((id(table), key), [old]).append(new)
+    for table, key, _, _ in effects:
+        values = places.pop((id(table), key), [])
+        now = table.get(key, MISSING)
+        if key in GROWING or type(table) is Presences or all(now is not each for each in values):
+            continue
+        machine.journal.write(table, key, any_of_these(values, now))
+        if type(table) is Entries and any(each is MISSING for each in values):
+            settle(machine.journal, table, key, undecided())
 
 
 def lacks(module: Namespace, name: str) -> bool:

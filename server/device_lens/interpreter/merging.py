@@ -69,6 +69,16 @@ def join_values(condition: Any, left: Any, right: Any) -> Any:
     return join_blind(left, right) if condition is None else join(condition, left, right)
 
 
+def any_of_these(earlier: list[Any], now: Any) -> Any:
+    """What a place holds of which any of the values that were written may be the last."""
+    seen, found = {id(now)}, now
+    for value in earlier:
+        if id(value) not in seen and value is not MISSING:
+            seen.add(id(value))
+            found = join_blind(value, found)
+    return found
+
+
 def join_presences(condition: Any, left: Any, right: Any) -> Any:
     """Whether a key is there on either of two paths."""
     return either(undecided() if condition is None else condition, left, right)
