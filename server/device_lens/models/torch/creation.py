@@ -90,18 +90,22 @@ def _permutation(bound: Bound) -> tuple[Extent, str | None]:
 
 def _range(bound: Bound) -> tuple[Extent, str | None]:
     """`arange(end)` or `arange(start, end, step)`."""
-    given = [bound.get(name) for name in ("start", "end", "step") if bound.given(name)]
-    constants = [value.value for value in given if type(value) is Const]
-    if len(constants) < len(given) or not all(isinstance(c, (int, float)) for c in constants):
-        floats = any(isinstance(c, float) for c in constants)
+    names = ("start", "end", "step")
+    given = {name: bound.get(name) for name in names if bound.given(name)}
+    bounds = {name: value.value for name, value in given.items() if type(value) is Const}
+    floats = any(isinstance(each, float) for each in bounds.values())
+    known = bounds and all(isinstance(each, (int, float)) for each in bounds.values())
+    if not known or len(bounds) < len(given):
         return exactly((None,)), dtypes.DEFAULT if floats else None
-    floats = any(isinstance(c, float) for c in constants)
-    return exactly((_count(constants),)), dtypes.DEFAULT if floats else "int64"
+    return exactly((_count(bounds),)), dtypes.DEFAULT if floats else "int64"
 
 
-def _count(bounds: list[float]) -> Dim:
-    start, end, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
-    return max(0, math.ceil((end - start) / step)) if step else None
+def _count(bounds: dict[str, float]) -> Dim:
+    start, step = bounds.get("start", 0), bounds.get("step", 1)
+    if "end" not in bounds:
+        start, bounds = 0, {"end": start}
+    steps = (bounds["end"] - start) / step if step else math.inf
+    return max(0, math.ceil(steps)) if math.isfinite(steps) else None
 
 
 def _closed_range(bound: Bound) -> tuple[Extent, str | None]:
