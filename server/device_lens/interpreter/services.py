@@ -66,6 +66,9 @@ class ModelServices:
         found = self.globals["current_cuda"]
         return found if found is not None else Device("cuda")
 
+    def is_called_unseen(self: Any) -> bool:
+        return bool(self.symbolic)
+
     def invoke(self: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         from device_lens.interpreter import calls
 

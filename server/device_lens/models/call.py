@@ -52,6 +52,9 @@ class Services(Protocol):
     def current_cuda(self) -> DeviceTree:
         """What `cuda` without an index means now."""
 
+    def is_called_unseen(self) -> bool:
+        """Whether a caller that is not seen may have set up what runs now."""
+
     def invoke(self, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
         """Calls a function value of any kind."""
 

@@ -58,6 +58,9 @@ class FakeServices:
         found: DeviceTree = self.globals["default_type"]
         return found
 
+    def is_called_unseen(self) -> bool:
+        return False
+
     def current_cuda(self) -> DeviceTree:
         found: DeviceTree = self.globals["current_cuda"]
         return found

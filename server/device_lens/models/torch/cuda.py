@@ -56,8 +56,10 @@ def _set_device(call: Call) -> Value:
 
 def _current_device(call: Call) -> Value:
     device = call.services.current_cuda()
-    if isinstance(device, Device):
-        return Const(device.index or 0)
+    if isinstance(device, Device) and device.index is not None:
+        return Const(device.index)
+    if isinstance(device, Device) and not call.services.is_called_unseen():
+        return Const(0)
     number = Unknown("torch.cuda.current_device()")
     number.fields = {"<as device>": device}
     return number
