@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from device_lens.interpreter.watched import LibraryCall
 
 _ASKS = re.compile(r"cuda|gpu|mps|xpu|device|accel", re.IGNORECASE)
+_LEAVES_OUT = re.compile(r"skip|require|needs|mark\b", re.IGNORECASE)
+_MARK_OF_FILE = re.compile(r"^pytestmark\s*=\s*(?:.*\n){1,4}?(?=\S|\Z)", re.MULTILINE)
 _DEVICE_NAME = re.compile(r"(?:^|_)(?:device|dev)\d*$", re.IGNORECASE)
 TAKES_DEVICE_FIRST = (".to", ".set_default_device", ".to_empty")
 _METHODS = ("torch.Tensor.cuda", "torch.nn.Module.cuda")
@@ -64,7 +66,23 @@ def _guarded(machine: Machine) -> bool:
     path = machine.path
     if type(path.named) is Guarded and atoms(path.named):
         return True
-    return any(atom.named or _ASKS.search(atom.text) for atom, _ in path.literals)
+    if any(atom.named or _ASKS.search(atom.text) for atom, _ in path.literals):
+        return True
+    return any(map(_is_skipped, machine.stack))
+
+
+def _is_skipped(frame: Frame) -> bool:
+    """Whether a test is left out on machines without an accelerator: as its decorator says, that of
+    its class, or the mark of its file."""
+    function = frame.function
+    if function is None:
+        return False
+    nodes = [function.node, *([] if function.owner is None else [function.owner.node])]
+    texts = [ast.unparse(each) for node in nodes for each in getattr(node, "decorator_list", ())]
+    whole = frame.namespace.file.text
+    if "pytestmark" in whole:
+        texts += _MARK_OF_FILE.findall(whole)
+    return any(_LEAVES_OUT.search(text) and _ASKS.search(text) for text in texts)
 
 
 def device_made(machine: Machine, seen: LibraryCall) -> None:

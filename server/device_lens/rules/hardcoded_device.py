@@ -18,7 +18,7 @@ device = "cuda" if torch.cuda.is_available() else "cpu"
 
 ## Known limits
 A hint, since a program for one machine may well name its device. Silent where a check or an early
-return stands on the way.
+return stands on the way, and in tests that are skipped without an accelerator.
 
 ## Fix safety
 Unsafe: the program then also runs, slowly, where it would have failed at once.

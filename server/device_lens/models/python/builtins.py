@@ -122,9 +122,10 @@ def _otherwise(call: Call) -> list[Value]:
 
 def _wait_for_tensors(call: Call, values: list[Value]) -> None:
     """Python compares one by one, which asks each tensor for its value."""
-    for value in values:
+    for index, value in enumerate(values):
         if type(value) in (Tensor, Parameter):
-            call.services.synchronize(f"{call.name.removeprefix('builtins.')}()", value, 0)
+            position = index if len(call.args) > 1 else 0
+            call.services.synchronize(f"{call.name.removeprefix('builtins.')}()", value, position)
 
 
 def _number(what: str) -> Model:
