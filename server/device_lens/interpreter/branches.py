@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from device_lens.domain import lengths
 from device_lens.domain.guard import atoms, undecided
 from device_lens.domain.heap import MISSING, Entries, ListObject, Presences
 from device_lens.domain.journal import Lost
@@ -105,15 +106,20 @@ def _handler(
     """Runs a handler beside what came so far; both ways meet after it."""
 
     def failed() -> int:
+        met = []
         for table, key, earlier in machine.journal.values_since(mark, lost).values():
             now = table.get(key, MISSING)
             if now is MISSING or type(table) is Presences:
                 continue
+            if key == "items" and isinstance(now, tuple):
+                rest = table.get("rest")
+                met.append((table, [(i, rest) for i in (*earlier, now) if isinstance(i, tuple)]))
             found = any_of_these(earlier, now)
             if found is not now:
                 machine.journal.write(table, key, found)
             if type(table) is Entries and any(each is MISSING for each in earlier):
                 settle(machine.journal, table, key, undecided())
+        lengths.settle(machine.journal, met)
         if handler.name:
             machine.journal.write(frame.scope.names, handler.name, Unknown("the exception"))
         recorder = machine.recorder

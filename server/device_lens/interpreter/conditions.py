@@ -10,6 +10,7 @@ from device_lens.domain.condition import negation
 from device_lens.domain.device import UNNAMED, SymbolicDevice, is_unknown
 from device_lens.domain.guard import Atom, Guarded, combine, shared_atom
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject
+from device_lens.domain.lengths import at_least
 from device_lens.domain.presence import any_present
 from device_lens.domain.values import (
     BoundExternal,
@@ -42,9 +43,9 @@ def truth(value: Any, text: str = "") -> Any:
     if kind is TupleValue:
         return bool(value.items)
     if kind is ListObject and value.kind in ("list", "set", "deque"):
-        if value.items:
+        if at_least(value):
             return True
-        return False if value.rest is None else Guarded(Atom(text), True, False)
+        return False if value.rest is None and not value.items else Guarded(Atom(text), True, False)
     if kind is DictObject:
         found = any_present(value.entries)
         return found if found is True or value.rest is None else Guarded(Atom(text), True, False)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain import lengths
 from device_lens.domain.code import Namespace
 from device_lens.domain.condition import negation
 from device_lens.domain.device import CPU, Device, is_unknown
@@ -316,6 +318,7 @@ class Machine(ModelServices):
                 write(table, key, value)
 
     def _merge(self, condition: Any, yes: Delta, no: Delta) -> None:
+        met = list(lengths.of_lists(yes, no))
         kept = [
             (*place, either(condition, presence_in(yes, *place), presence_in(no, *place)))
             for place in kept_in(yes, no)
@@ -330,6 +333,7 @@ class Machine(ModelServices):
                 self._write_joined(table, key, join_in(table, condition, left, value))
         for entries, key, present in kept:
             settle(self.journal, entries, key, present)
+        lengths.settle(self.journal, met)
 
     def doubt(self, mark: int, since: int) -> None:
         """What was written since a mark, made at the moment `since`, may not have happened yet."""
@@ -367,6 +371,7 @@ class Machine(ModelServices):
         for _, _, changed in paths:
             places.update(changed or {})
         ways = [path[0] for path in paths]
+        met = list(lengths.of_lists(*(changed or {} for _, _, changed in paths)))
         base = None if blind else ALWAYS
         kept = []
         for entries, key in kept_in(places):
@@ -378,10 +383,8 @@ class Machine(ModelServices):
             self._write_joined(table, key, fold_in(table, found, ways, base))
         for entries, key, present in kept:
             settle(self.journal, entries, key, present)
-        met = paths[0][0]
-        for path in paths[1:]:
-            met = met.meet(path[0])
-        self.path = met
+        lengths.settle(self.journal, met)
+        self.path = reduce(Path.meet, ways)
 
 
 def with_active(machine: Machine, node: Any, frame: Frame, action: Any) -> Any:

@@ -20,6 +20,7 @@ from device_lens.domain.heap import (
     Parameter,
 )
 from device_lens.domain.kinds import gather
+from device_lens.domain.lengths import grown
 from device_lens.domain.presence import copied_dict
 from device_lens.domain.values import (
     NONE,
@@ -260,8 +261,10 @@ def _concatenate(machine: Machine, node: Any, left: Any, right: Any, in_place: b
         for value in (*more, more_rest):
             rest = rest if value is None else gather(rest, value)
     if in_place and type(left) is ListObject:
+        before = left.items
         machine.journal.write(left.fields, "items", items)
         machine.journal.write(left.fields, "rest", rest)
+        grown(machine.journal, left, before)
         return left
     kind = "tuple" if type(left) is TupleValue and type(right) is TupleValue else "list"
     return ListObject(items, rest, kind, node)

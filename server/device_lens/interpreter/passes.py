@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from device_lens.domain import lengths
 from device_lens.domain.guard import undecided
 from device_lens.domain.heap import MISSING, ListObject, Presences
 from device_lens.domain.join import flatten, join_all, join_blind, with_common_sizes
@@ -131,6 +132,7 @@ def join_state(machine: Machine, mark: int, changes: Delta) -> None:
         (*place, either(undecided(), presence(*place), presence_in(places, *place)))
         for place in kept_in(places)
     ]
+    met = list(lengths.of_lists({}, places))
     for table, key, old in list(places.values()):
         new = table.get(key, MISSING)
         if old is MISSING or new is MISSING or isinstance(new, tuple) or new is old:
@@ -142,3 +144,4 @@ def join_state(machine: Machine, mark: int, changes: Delta) -> None:
         machine.journal.write(table, key, _either(new, old))
     for entries, key, present in kept:
         settle(machine.journal, entries, key, present)
+    lengths.settle(machine.journal, met)

@@ -17,6 +17,7 @@ from device_lens.domain.heap import (
     Parameter,
 )
 from device_lens.domain.join import join, join_blind
+from device_lens.domain.lengths import grown
 from device_lens.domain.values import (
     ARRAY,
     NONE,
@@ -302,13 +303,32 @@ def _store_in_list(machine: Machine, receiver: ListObject, index: Any, value: An
         write(receiver.fields, "items", tuple(changed))
         return
     if type(index) is SliceValue:
-        known, more = machine.iterate(value)
-        value = any_of(known, more)
-        if value is None:
-            return
+        _store_slice(machine, receiver, index, value)
+        return
     write(receiver.fields, "items", tuple(join_blind(old, value) for old in items))
     if rest is not None:
         write(receiver.fields, "rest", join_blind(rest, value))
+
+
+def _store_slice(machine: Machine, receiver: ListObject, index: SliceValue, value: Any) -> None:
+    """`items[1:3] = others`, of which there may be more or fewer."""
+    write, before = machine.journal.write, receiver.items
+    known, more = machine.iterate(value)
+    bounds = [constant(part, MISSING) for part in (index.start, index.stop)]
+    plain = index.step in (None, NONE) and all(b is None or isinstance(b, int) for b in bounds)
+    if plain and receiver.rest is None and more is None:
+        changed = list(before)
+        changed[slice(*bounds)] = known
+        write(receiver.fields, "items", tuple(changed))
+        grown(machine.journal, receiver, before)
+        return
+    write(receiver.fields, "items", ())
+    write(receiver.fields, "rest", any_of((*before, *known), _either(receiver.rest, more)))
+
+
+def _either(left: Any, right: Any) -> Any:
+    """Either of two items, of which there may be none."""
+    return right if left is None else left if right is None else join_blind(left, right)
 
 
 def _store_in_object(

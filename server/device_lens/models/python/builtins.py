@@ -9,6 +9,7 @@ from device_lens.domain.condition import disjunction, negation, settled
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, ListObject, Parameter
 from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.lengths import at_least
 from device_lens.domain.presence import all_present, carry
 from device_lens.domain.values import (
     NONE,
@@ -223,6 +224,8 @@ def _counted(value: Value) -> Value:
     if type(value) is TupleValue:
         return Const(len(value.items))
     if type(value) is ListObject and value.rest is None:
+        if at_least(value) < len(value.items):
+            return number("a length")
         return _distinct(value.items) if value.kind == "set" else Const(len(value.items))
     if type(value) is DictObject and value.rest is None and all_present(value.entries):
         return Const(len(value.entries))

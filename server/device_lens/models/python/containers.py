@@ -5,6 +5,7 @@ from __future__ import annotations
 from device_lens.domain.heap import DictObject, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gather, gathered
+from device_lens.domain.lengths import AT_LEAST, grown
 from device_lens.domain.presence import copied_dict
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import NONE, Unknown
@@ -22,8 +23,10 @@ def _set(call: Call, target: ListObject, items: tuple[Value, ...], rest: Value) 
         extra = items[MAX_ITEMS:]
         items = items[:MAX_ITEMS]
         rest = gathered(extra, rest)
+    before = target.items
     call.write(target.fields, "items", items)
     call.write(target.fields, "rest", rest)
+    grown(call.services.journal, target, before)
 
 
 def _list(call: Call) -> ListObject | None:
@@ -158,7 +161,7 @@ def _pop(call: Call) -> Value:
     if rest is None and isinstance(position, int) and -len(items) <= position < len(items):
         left = list(items)
         value = left.pop(position)
-        call.write(target.fields, "items", tuple(left))
+        _set(call, target, tuple(left), None)
         return value
     found = [v for v in (*items, rest) if v is not None]
     if position != -1:
@@ -170,7 +173,7 @@ def _pop_left(call: Call) -> Value:
     target = _list(call)
     if target is not None and target.items and target.rest is None:
         first, *left = target.items
-        call.write(target.fields, "items", tuple(left))
+        _set(call, target, tuple(left), None)
         return first
     if target is not None:
         _mix(call, target)
@@ -192,6 +195,7 @@ def _any_item(call: Call) -> Value:
 
 def clear(call: Call) -> Value:
     if type(call.receiver) is ListObject:
+        call.services.journal.delete(call.receiver.fields, AT_LEAST)
         _set(call, call.receiver, (), None)
     elif type(call.receiver) is DictObject:
         for key in list(call.receiver.entries):

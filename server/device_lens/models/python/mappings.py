@@ -7,6 +7,7 @@ from typing import Any
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join, join_all, join_blind
+from device_lens.domain.lengths import in_order
 from device_lens.domain.presence import presence, put, put_all
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
 from device_lens.models import registry
@@ -103,7 +104,8 @@ def _values(call: Call) -> Value:
     target = _dict(call)
     if target is None:
         return Unknown()
-    return ListObject(tuple(target.entries.values()), target.rest, "values", call.site.node)
+    items, rest = in_order(target.entries, tuple(target.entries.values()), target.rest)
+    return ListObject(items, rest, "values", call.site.node)
 
 
 def _items(call: Call) -> Value:
@@ -112,6 +114,7 @@ def _items(call: Call) -> Value:
         return Unknown()
     pairs = tuple(TupleValue((_key_value(k), v)) for k, v in target.entries.items())
     rest = None if target.rest is None else TupleValue((_rest_key(target), target.rest))
+    pairs, rest = in_order(target.entries, pairs, rest)
     return ListObject(pairs, rest, "items", call.site.node)
 
 

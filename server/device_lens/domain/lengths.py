@@ -1,0 +1,103 @@
+"""Lists of which one path has more items than another, where the two meet.
+
+Which item a place of such a list has, counted from either end, is not known from the last place on
+that all of the paths fill: tensors from there on are any number of further items. Of modules, texts
+and the like each is kept where the longest of the lists has it, since what is done with such a list
+is done with all of them; only how many there are is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import MISSING, ListObject, Parameter, Table
+from device_lens.domain.journal import Delta, Journal
+from device_lens.domain.kinds import gathered
+from device_lens.domain.presence import all_present, presence
+from device_lens.domain.values import Tensor, TupleValue
+
+AT_LEAST = "at least"
+"""The field of a list for the number of its items that are surely there; absent where all are."""
+
+Met = tuple[Table, list[tuple[tuple[Any, ...], Any]]]
+"""The fields of a list, and what its items and further ones are on each path."""
+
+
+def of_lists(*changes: Delta) -> Iterator[Met]:
+    """The lists whose numbers of items differ between paths, each told by what it has changed."""
+    seen: set[int] = set()
+    for changed in changes:
+        for table, key, _ in list(changed.values()):
+            if key == "items" and id(table) not in seen:
+                seen.add(id(table))
+                ways = [_on_path(table, each) for each in changes]
+                if len({len(items) for items, _ in ways}) > 1:
+                    yield table, ways
+
+
+def _on_path(table: Table, changed: Delta) -> tuple[tuple[Any, ...], Any]:
+    found = []
+    for key in ("items", "rest"):
+        change = changed.get((id(table), key))
+        found.append(table.get(key, MISSING) if change is None else change[2])
+    items, rest = found
+    return items if isinstance(items, tuple) else (), None if rest is MISSING else rest
+
+
+def settle(journal: Journal, met: Iterable[Met]) -> None:
+    """Forgets of lists that have been joined which item is where, as far as it is not known."""
+    for table, ways in met:
+        items = table.get("items")
+        if not isinstance(items, tuple):
+            continue
+        least = min(len(each) for each, _ in ways)
+        more = [item for each, _ in ways for item in each[least:]]
+        if any(map(_has_tensor, more)):
+            further = [rest for _, rest in ways if rest is not None]
+            journal.write(table, "items", items[:least])
+            journal.write(table, "rest", gathered([*more, *further], None))
+        else:
+            journal.write(table, AT_LEAST, least)
+
+
+def in_order(entries: Table, values: tuple[Any, ...], rest: Any) -> tuple[tuple[Any, ...], Any]:
+    """What stands for the keys of a dict, in their order: from the first key on that need not be
+    there they have no places, where their devices differ."""
+    if all_present(entries):
+        return values, rest
+    least = next(n for n, key in enumerate(entries) if presence(entries, key) is not True)
+    more = [each for each in (*values[least:], rest) if each is not None]
+    devices = [device for each in more for device in _devices(each)]
+    if all(each == devices[0] for each in devices):
+        return values, rest
+    return values[:least], gathered(more, None)
+
+
+def _devices(value: Any) -> Iterator[Any]:
+    for leaf in value.items if type(value) is TupleValue else leaves(value):
+        tensor = leaf.tensor if type(leaf) is Parameter else leaf
+        if type(tensor) is Tensor:
+            yield tensor.device
+
+
+def _has_tensor(value: Any) -> bool:
+    if type(value) is TupleValue:
+        return any(map(_has_tensor, value.items))
+    return any(type(leaf) in (Tensor, Parameter) for leaf in leaves(value))
+
+
+def at_least(value: ListObject) -> int:
+    """How many items a list surely has."""
+    least = value.fields.get(AT_LEAST, MISSING)
+    if least is MISSING:
+        return len(value.items)
+    return min(least, len(value.items)) if type(least) is int else 0
+
+
+def grown(journal: Journal, value: ListObject, before: Sequence[Any]) -> None:
+    """Counts the items that a list has got since it had those `before`."""
+    least = value.fields.get(AT_LEAST)
+    if type(least) is int:
+        journal.write(value.fields, AT_LEAST, max(0, least + len(value.items) - len(before)))
