@@ -26,10 +26,11 @@ from device_lens.domain.guard import (
 )
 from device_lens.domain.heap import (
     MISSING,
+    DictObject,
     Instance,
     Parameter,
 )
-from device_lens.domain.objects import one_of
+from device_lens.domain.objects import one_dict, one_of
 from device_lens.domain.parameters import either
 from device_lens.domain.similarity import TENSORS, similar, value_of
 from device_lens.domain.trail import Trail
@@ -230,15 +231,15 @@ def join_blind(left: Any, right: Any) -> Any:
     if type(left) in TENSORS and type(right) in TENSORS:
         return join_tensors_blindly(value_of(left), value_of(right))
     elif type(left) is Instance and type(right) is Instance:
-        either = one_of(left, right)
-        if either is not None:
-            return either
+        return one_of(left, right) or flatten(join(undecided(), left, right))
+    elif type(left) is DictObject and type(right) is DictObject:
+        return one_dict(left, right) or flatten(join(undecided(), left, right))
     tensors = [found for found in (_whole(left), _whole(right)) if found is not None]
     if len(tensors) == 2:
         return join_tensors_blindly(*tensors)
     if tensors and NONE in (left, right):
         return tensors[0]
-    return flatten(_blindly(left, right))
+    return flatten(join(undecided(), left, right))
 
 
 def _join_tuples_blindly(left: TupleValue, right: TupleValue) -> TupleValue:
@@ -289,11 +290,6 @@ def join_tensors_blindly(left: Tensor, right: Tensor) -> Tensor:
     return join_tensors(True, left, right).with_(device=widen_device(device))
 
 
-def _blindly(left: Any, right: Any) -> Any:
-
-    return join(undecided(), left, right)
-
-
 def flatten(value: Any) -> Any:
     """`value` without its guards. Tensors among the leaves (parameters as their tensors) become one
     whose device is known only in the cases where all agree; constants and containers are dropped
@@ -341,5 +337,5 @@ _NO_TENSORS = (Unknown, HostArray)
 def _join_list(values: list[Any]) -> Any:
     result = values[0]
     for value in values[1:]:
-        result = _blindly(result, value)
+        result = join(undecided(), result, value)
     return result

@@ -1,10 +1,11 @@
-"""One object for any of several that differ in numbers alone, as the clients of a list do."""
+"""One object for any of several that differ in numbers alone, as the clients of a list do, and one
+dict for any of several with the same keys."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.heap import Instance
+from device_lens.domain.heap import DictObject, Instance
 from device_lens.domain.values import Const, TupleValue, Unknown
 
 ANY_OF = "<any of>"
@@ -41,6 +42,22 @@ def one_of(left: Instance, right: Instance) -> Instance | None:
     held = (*(stands_for(left) or (left,)), *(stands_for(right) or (right,)))
     found.fields[ANY_OF] = TupleValue(held)
     return found
+
+
+def one_dict(left: DictObject, right: DictObject) -> DictObject | None:
+    """A dict that is either of two with the same keys, made at one place; None where they differ in
+    more than the values under these."""
+    from device_lens.domain.join import join_blind
+    from device_lens.domain.similarity import similar
+
+    if left.site is None or left.site is not right.site or left.kind != right.kind:
+        return None
+    if any(getattr(each.entries, "presence", None) for each in (left, right)):
+        return None
+    if left.entries.keys() != right.entries.keys() or not similar(left.rest, right.rest):
+        return None
+    items = {key: join_blind(value, right.entries[key]) for key, value in left.entries.items()}
+    return DictObject(items, left.rest, left.site)
 
 
 def _is_number(value: Any) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import FRESH, DictObject, ListObject, ModuleObject, Parameter
+from device_lens.domain.heap import FRESH, DictObject, ListObject, ModuleObject, Parameter, Table
 from device_lens.domain.parameters import members
 from device_lens.domain.values import (
     Const,
@@ -51,11 +51,13 @@ def similar(left: Any, right: Any, depth_left: int = 3) -> bool:
     if _is_endless(left) and _is_endless(right):
         return similar(left.rest, right.rest, depth_left)
     fresh = type(left) in (ListObject, DictObject) and FRESH in left.fields
-    if (left.site is not right.site and not fresh) or left.fields.keys() != right.fields.keys():
+    if left.site is not right.site and not fresh:
         return False
     if type(left) is ModuleObject and not same_places(left, right):
         return False
-    return _similar_fields(left, right, depth_left - 1)
+    if type(left) is DictObject and not _similar_in(left.entries, right.entries, depth_left - 1):
+        return False
+    return _similar_in(left.fields, right.fields, depth_left - 1)
 
 
 def same_places(left: ModuleObject, right: ModuleObject) -> bool:
@@ -89,9 +91,11 @@ def _is_endless(value: Any) -> bool:
 _ITERATORS = ("iter", "iterator", "generator")
 
 
-def _similar_fields(left: Any, right: Any, depth_left: int) -> bool:
-    for key, value in left.fields.items():
-        other = right.fields[key]
+def _similar_in(left: Table, right: Table, depth_left: int) -> bool:
+    if left.keys() != right.keys():
+        return False
+    for key, value in left.items():
+        other = right[key]
         if isinstance(value, tuple) and isinstance(other, tuple):
             if len(value) != len(other):
                 return False
