@@ -153,7 +153,11 @@ def _enter_library(
             machine, model, name + ".__enter__", manager, (), {}, expression, frame
         )
         return value, _nothing
-    return manager, _nothing
+    leaving = registry.function(name + ".__exit__")
+    if leaving is None:
+        return manager, _nothing
+    leave = partial(calls.run_model, machine, leaving, name, manager, (), {}, expression, frame)
+    return manager, leave
 
 
 def _open_stack(machine: Machine, stack: Instance) -> Leave:

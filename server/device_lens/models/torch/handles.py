@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from device_lens.domain.heap import Instance
+from device_lens.domain.heap import Instance, Table
 from device_lens.domain.values import NONE, External
 from device_lens.models.call import Call, Value
 from device_lens.models.registry import FUNCTIONS
@@ -10,11 +10,37 @@ from device_lens.models.registry import FUNCTIONS
 NAME = "torch.utils.hooks.RemovableHandle"
 
 
+_TABLE, _KEY, _HOOK = "<table>", "<key>", "<hook>"
+"""The fields of a handle for where its hook is kept."""
+
+
+def add(call: Call, table: Table, key: str, hook: Value) -> Value:
+    """Adds a hook to those that a table has under a key; gives its handle."""
+    hooks = table.get(key)
+    call.write(table, key, (*hooks, hook) if isinstance(hooks, tuple) else (hook,))
+    found = Instance(External(NAME), call.site.node)
+    found.fields.update({_TABLE: table, _KEY: key, _HOOK: hook})
+    return found
+
+
 def handle(call: Call) -> Value:
-    """A handle whose `remove` does nothing that is followed."""
+    """A handle of what is not followed."""
     return Instance(External(NAME), call.site.node)
+
+
+def _remove(call: Call) -> Value:
+    fields = call.receiver.fields if isinstance(call.receiver, Instance) else {}
+    table = fields.get(_TABLE)
+    hooks = table.get(fields[_KEY]) if isinstance(table, dict) else None
+    if isinstance(table, dict) and isinstance(hooks, tuple):
+        kept = list(hooks)
+        place = next((n for n, each in enumerate(kept) if each is fields[_HOOK]), None)
+        if place is not None:
+            del kept[place]
+            call.write(table, fields[_KEY], tuple(kept))
+    return NONE
 
 
 def register_all() -> None:
     """Fills the registry with the handle's methods."""
-    FUNCTIONS[f"{NAME}.remove"] = lambda call: NONE
+    FUNCTIONS[f"{NAME}.remove"] = FUNCTIONS[f"{NAME}.__exit__"] = _remove

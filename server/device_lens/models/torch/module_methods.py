@@ -21,7 +21,7 @@ from device_lens.models import wording
 from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.registry import ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.torch.conversions import Target, device_argument, to_target, type_target
-from device_lens.models.torch.handles import handle
+from device_lens.models.torch.handles import add, handle
 from device_lens.models.torch.module import (
     CONVERT,
     get_attribute,
@@ -172,10 +172,7 @@ def _hook(key: str) -> Model:
     def model(call: Call) -> Value:
         module, function = receiver(call), call.get(0, "hook")
         if module is not None and not is_none(function):
-            hooks = module.own.get(key)
-            call.write(
-                module.own, key, ((*hooks, function) if isinstance(hooks, tuple) else (function,))
-            )
+            return add(call, module.own, key, function)
         return handle(call)
 
     return model

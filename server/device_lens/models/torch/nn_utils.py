@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE
-from device_lens.domain.heap import Instance, ListObject
+from device_lens.domain.heap import Instance, ListObject, Parameter
 from device_lens.domain.values import NONE, Tensor, TupleValue
 from device_lens.models.agreement import Placed
 from device_lens.models.call import Call, Model, Value, constant, tensor_of
@@ -58,6 +58,17 @@ def _vector(call: Call) -> Value:
     """All parameters end to end: they must share a device."""
     operands = _placed(call, 0, "parameters")
     return agreeing(call, call.name, operands).with_(shape=(None,))
+
+
+def _from_vector(call: Call) -> Value:
+    """Each parameter is a part of the vector from then on, wherever that is."""
+    vector = tensor_of(call.get(0, "vec"))
+    items, rest = call.services.iterate(call.get(1, "parameters", NONE))
+    for value in (*items, rest):
+        if type(value) is Parameter:
+            device = UNKNOWN_DEVICE if vector is None else vector.device
+            call.write(value.fields, "tensor", value.tensor.with_(device=device))
+    return NONE
 
 
 def _packing(call: Call) -> Value:
@@ -132,7 +143,7 @@ def register_all() -> None:
         FUNCTIONS[f"torch.nn.utils.{name}"] = _norm
     register_names("torch.nn.utils", "clip_grad_value_ clip_grads_with_norm_", nothing)
     FUNCTIONS["torch.nn.utils.parameters_to_vector"] = _vector
-    FUNCTIONS["torch.nn.utils.vector_to_parameters"] = nothing
+    FUNCTIONS["torch.nn.utils.vector_to_parameters"] = _from_vector
     register_names("torch.nn.utils", _MODULES, first)
     register_names("torch.nn.utils.parametrize", "is_parametrized cached", unknown)
     FUNCTIONS[f"{RNN}.pack_padded_sequence"] = _packing
