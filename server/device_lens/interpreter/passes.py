@@ -59,8 +59,10 @@ def _alike(old: Any, new: Any) -> bool:
 
 def _alike_items(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:
     """A list that grew by items like those that it has says nothing new; one that lost some has
-    another to give to the next pass."""
+    another to give to the next pass, as has one with another item in the place of one."""
     if len(new) < len(old):
+        return False
+    if not all(similar(flatten(a), flatten(b)) for a, b in zip(old, new, strict=False)):
         return False
     known = old[-1:] or new[:1]
     return all(similar(flatten(item), flatten(known[0])) for item in new[len(old) :])
