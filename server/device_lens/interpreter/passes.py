@@ -107,7 +107,7 @@ def give_up(machine: Machine, mark: int) -> None:
     """Forgets what still changes: the next pass shows the body with unknowns in these places."""
     for table, key, old in list(machine.journal.value_at(mark).values()):
         new = table.get(key, MISSING)
-        if old is MISSING or new is MISSING or isinstance(new, tuple) or _alike(old, new):
+        if old is MISSING or new is MISSING or _alike(old, new):
             continue
         if type(table) is Presences:
             continue
@@ -116,7 +116,11 @@ def give_up(machine: Machine, mark: int) -> None:
 
 def _either(old: Any, new: Any) -> Any:
     """What a name is that a pass may have bound anew. Of two lists of records, one of what both
-    hold: a list that each pass makes from the one before is never the same."""
+    hold: a list that each pass makes from the one before is never the same. Of the items of one
+    list, either in each place."""
+    if isinstance(old, tuple) and isinstance(new, tuple):
+        pairs = zip(old, new, strict=False)
+        return tuple(_either(*pair) for pair in pairs) + new[len(old) :]
     if type(old) is not ListObject or type(new) is not ListObject or similar(old, new):
         return join_blind(old, new)
     if old.kind != "list" or new.kind != "list":
@@ -137,7 +141,7 @@ def join_state(machine: Machine, mark: int, changes: Delta) -> None:
     met = list(lengths.of_lists({}, places))
     for table, key, old in list(places.values()):
         new = table.get(key, MISSING)
-        if old is MISSING or new is MISSING or isinstance(new, tuple) or new is old:
+        if old is MISSING or new is MISSING or new is old:
             continue
         if type(table) is Presences:
             continue
