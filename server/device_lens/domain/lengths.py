@@ -13,6 +13,7 @@ from typing import Any
 
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import MISSING, ListObject, Parameter, Table
+from device_lens.domain.join import flatten
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.kinds import gathered
 from device_lens.domain.presence import all_present, presence
@@ -57,7 +58,7 @@ def settle(journal: Journal, met: Iterable[Met]) -> None:
         if any(map(_has_tensor, more)):
             further = [rest for _, rest in ways if rest is not None]
             journal.write(table, "items", items[:least])
-            journal.write(table, "rest", gathered([*more, *further], None))
+            journal.write(table, "rest", flatten(gathered([*more, *further], None)))
         else:
             journal.write(table, AT_LEAST, least)
 
@@ -72,7 +73,7 @@ def in_order(entries: Table, values: tuple[Any, ...], rest: Any) -> tuple[tuple[
     devices = [device for each in more for device in _devices(each)]
     if all(each == devices[0] for each in devices):
         return values, rest
-    return values[:least], gathered(more, None)
+    return values[:least], flatten(gathered(more, None))
 
 
 def _devices(value: Any) -> Iterator[Any]:
