@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from device_lens.domain.device import without_unnamed
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import MISSING, ListObject, Parameter, Table
-from device_lens.domain.join import flatten
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.kinds import gathered
 from device_lens.domain.presence import all_present, presence
@@ -58,7 +58,7 @@ def settle(journal: Journal, met: Iterable[Met]) -> None:
         if any(map(_has_tensor, more)):
             further = [rest for _, rest in ways if rest is not None]
             journal.write(table, "items", items[:least])
-            journal.write(table, "rest", flatten(gathered([*more, *further], None)))
+            journal.write(table, "rest", _any_of(gathered([*more, *further], None)))
         else:
             journal.write(table, AT_LEAST, least)
 
@@ -73,7 +73,16 @@ def in_order(entries: Table, values: tuple[Any, ...], rest: Any) -> tuple[tuple[
     devices = [device for each in more for device in _devices(each)]
     if all(each == devices[0] for each in devices):
         return values, rest
-    return values[:least], flatten(gathered(more, None))
+    return values[:least], _any_of(gathered(more, None))
+
+
+def _any_of(value: Any) -> Any:
+    """One value for any number of items: what has no words decides for each of them anew."""
+    if type(value) is Tensor:
+        return value.with_(device=without_unnamed(value.device))
+    if type(value) is TupleValue:
+        return TupleValue(tuple(map(_any_of, value.items)), value.names)
+    return value
 
 
 def _devices(value: Any) -> Iterator[Any]:
