@@ -13,7 +13,9 @@ from device_lens.interpreter.graph_flow import arguments as _arguments
 from device_lens.interpreter.graph_steps import (
     base_of,
     has_backward,
+    is_of,
     is_of_one_step,
+    joined,
     starts_anew,
 )
 from device_lens.interpreter.rarer_facts import RetainedGraph
@@ -96,15 +98,16 @@ def summed(machine: Machine, node: ast.AugAssign, right: Any, frame: Frame) -> N
 
 def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
     """`total = total + loss`, `outputs = torch.cat([outputs, out])`, `outputs[step] = out`."""
-    _stored(machine, node, frame)
-    form, parts = _joined(node.value)
+    if frame.loops:
+        _stored(machine, node, frame)
+    form, parts = joined(node.value)
     if not parts or machine.globals["grad"] is False:
         return
     text = ast.unparse(node.targets[0])
-    if not any(ast.unparse(part) == text for part in parts):
+    if not any(is_of(part, text) for part in parts):
         return
     for other in parts:
-        if ast.unparse(other) != text and _was_graph(machine, other):
+        if not is_of(other, text) and _was_graph(machine, other):
             _keep(machine, node, text, other, form, frame)
             return
 
@@ -122,18 +125,6 @@ def _stored(machine: Machine, node: ast.Assign, frame: Frame) -> None:
         return
     if type(machine.evaluate(target.value, frame)) in (ListObject, DictObject):
         _keep(machine, node, target.value.id, node.value, "collect", frame)
-
-
-def _joined(value: ast.expr) -> tuple[str, list[ast.expr]]:
-    """What an expression adds up or puts together."""
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-        return "sum", [value.left, value.right]
-    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.args:
-        first = value.args[0]
-        puts = value.func.attr in ("cat", "concat", "concatenate", "hstack", "vstack")
-        if puts and isinstance(first, ast.List | ast.Tuple):
-            return "collect", first.elts
-    return "", []
 
 
 def _was_graph(machine: Machine, node: ast.expr) -> bool:

@@ -13,12 +13,21 @@ from device_lens.syntax.walking import walk
 def starts_anew(loop: Any, accumulator: str) -> bool:
     """Whether the loop's own iterations begin the sum or list: it keeps those of one."""
     base = base_of(accumulator)
+    first = {id(each) for node in walk(loop) for each in _begun_once(node, base)}
     for node in walk(loop):
-        if not isinstance(node, ast.Assign) or base not in _bound(node):
+        if not isinstance(node, ast.Assign) or base not in _bound(node) or id(node) in first:
             continue
         if not any(isinstance(each, ast.Name) and each.id == base for each in walk(node.value)):
             return True
     return False
+
+
+def _begun_once(node: ast.AST, base: str | None) -> list[ast.stmt]:
+    """What `if average is None:` runs, in the first iteration only."""
+    match node:
+        case ast.If(test=ast.Compare(left=ast.Name(id=name), ops=[ast.Is()])) if name == base:
+            return node.body
+    return []
 
 
 def is_of_one_step(loops: list[Any], accumulator: str) -> bool:
@@ -61,3 +70,28 @@ def base_of(text: str) -> str | None:
     while isinstance(node, ast.Subscript):
         node = node.value
     return node.id if isinstance(node, ast.Name) else None
+
+
+def joined(value: ast.expr) -> tuple[str, list[ast.expr]]:
+    """What an expression adds up or puts together. A total that begins with what it is first given
+    does so in one case of a conditional expression, and adds up in the other."""
+    if isinstance(value, ast.IfExp):
+        form, parts = joined(value.orelse)
+        return (form, parts) if parts else joined(value.body)
+    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
+        return "sum", [value.left, value.right]
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.args:
+        first = value.args[0]
+        puts = value.func.attr in ("cat", "concat", "concatenate", "hstack", "vstack")
+        if puts and isinstance(first, ast.List | ast.Tuple):
+            return "collect", first.elts
+    return "", []
+
+
+def is_of(part: ast.expr, accumulator: str) -> bool:
+    """Whether a term is the total, which a running average scales."""
+    while isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult | ast.Div):
+        if isinstance(part.op, ast.Mult) and ast.unparse(part.right) == accumulator:
+            return True
+        part = part.left
+    return ast.unparse(part) == accumulator

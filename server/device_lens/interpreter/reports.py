@@ -253,8 +253,7 @@ def assigned(machine: Machine, node: ast.Assign, value: Any, frame: Frame) -> No
     """An assignment whose value is known."""
     if type(value) is BoundExternal:
         transfer_facts.rebound(machine, node, value, frame)
-    if frame.loops:
-        graph_facts.assigned(machine, node, frame)
+    graph_facts.assigned(machine, node, frame)
 
 
 def comprehended(machine: Machine, node: ast.ListComp, found: ListObject, frame: Frame) -> None:
