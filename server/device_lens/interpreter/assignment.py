@@ -86,9 +86,11 @@ def unpack(
     items, rest = machine.iterate(value)
     star = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
     if star is None:
+        parts = _written_parts(source, len(targets))
         for index, target in enumerate(targets):
             item = items[index] if index < len(items) else rest
-            assign(machine, target, item if item is not None else Unknown(), frame, None)
+            known = item if item is not None else Unknown()
+            assign(machine, target, known, frame, parts[index])
         return
     tail = len(targets) - star - 1
     if rest is None and len(items) >= len(targets) - 1:
@@ -105,6 +107,14 @@ def unpack(
     assign(machine, targets[star], middle, frame, None)
     for target, item in zip(targets[star + 1 :], ends, strict=False):
         assign(machine, target, item, frame, None)
+
+
+def _written_parts(source: Any, count: int) -> list[Any]:
+    """The expressions that `a, b = x, y` gives its targets; None each where it is not written so."""
+    parts = source.elts if isinstance(source, ast.Tuple | ast.List) else ()
+    if len(parts) != count or any(isinstance(part, ast.Starred) for part in parts):
+        return [None] * count
+    return list(parts)
 
 
 def set_attribute(

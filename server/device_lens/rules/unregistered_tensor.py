@@ -105,14 +105,13 @@ def check_conflict(cause: Cause, context: Context) -> Finding | None:
         return None
     target = context.place(cause.site)
     if isinstance(target.node, ast.Attribute):
-        made = context.place(cause.origin.site)
-        holds = ("dict-of-" if is_dict(target) else "") + (
-            "parameters" if makes_parameter(made) else "modules"
-        )
         symbol = target.text
-        fix = module_container(target.statement, target.node.attr, holds)
+        holds = _contained(target, context.place(cause.origin.site))
     else:
         holds, symbol = "tensor", conflict.stray.text
+    if holds != "tensor" and isinstance(target.node, ast.Attribute):
+        fix = module_container(target.statement, target.node.attr, holds)
+    else:
         fix = move_fix(cause.conflicts, context)
     return context.finding(
         RULE,
@@ -123,6 +122,15 @@ def check_conflict(cause: Cause, context: Context) -> Finding | None:
         related=places(cause.conflicts, context),
         fixes=[fix],
     )
+
+
+def _contained(target: Place, made: Place) -> str:
+    """What the attribute holds, which was made at a place. One that is unpacked with others is no
+    container."""
+    if isinstance(target.parent, ast.Tuple | ast.List):
+        return "tensor"
+    kind = "parameters" if makes_parameter(made) else "modules"
+    return f"dict-of-{kind}" if is_dict(target) else kind
 
 
 def _worth_saying(fact: PlainAttribute, context: Context) -> bool:
