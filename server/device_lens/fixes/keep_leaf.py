@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 
 from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place, grouped
 from device_lens.fixes.transfer_call import read_transfer
+from device_lens.syntax.pairing import target_of
 
 
 def move_inside(call: Place) -> Fix | None:
@@ -31,11 +33,16 @@ def move_detached(call: Place) -> Fix | None:
     suffix = call.source.text_of(transfer.suffix)
     new_text = f"{grouped(transfer.receiver)}.detach(){suffix}.requires_grad_()"
     statement = call.statement.node
-    rebinds = (
-        isinstance(statement, ast.Assign)
-        and statement.value is call.node
-        and len(statement.targets) == 1
-        and ast.unparse(statement.targets[0]) == ast.unparse(transfer.receiver.node)
-    )
+    target = target_of(statement, call.node) if isinstance(statement, ast.Assign) else None
+    rebinds = target is not None and ast.unparse(target) == ast.unparse(transfer.receiver.node)
     safety = Safety.SAFE if rebinds else Safety.UNSAFE
     return Fix(f"Make it a leaf there: {new_text}", safety, (call.replace(new_text),))
+
+
+def parameter_again(call: Place) -> Fix | None:
+    """`self.gain = self.gain.to(d)` → `self.gain = nn.Parameter(self.gain.to(d))`."""
+    nn = name_for(call.source, "torch.nn")
+    if nn is None:
+        return None
+    new_text = f"{nn}.Parameter({call.text})"
+    return Fix(f"Make it a parameter again: {new_text}", Safety.UNSAFE, (call.replace(new_text),))

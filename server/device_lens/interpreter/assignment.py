@@ -110,7 +110,7 @@ def unpack(
 
 
 def _written_parts(source: Any, count: int) -> list[Any]:
-    """The expressions that `a, b = x, y` gives its targets; None each where it is not written so."""
+    """The expressions that `a, b = x, y` gives its targets; None each where it is not so."""
     parts = source.elts if isinstance(source, ast.Tuple | ast.List) else ()
     if len(parts) != count or any(isinstance(part, ast.Starred) for part in parts):
         return [None] * count

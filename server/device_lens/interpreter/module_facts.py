@@ -18,6 +18,7 @@ from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, ModuleObject, Parameter
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import DeviceValue, Tensor, TupleValue, Unknown
+from device_lens.interpreter import tensor_facts
 from device_lens.interpreter.container_parts import plain_items
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
 from device_lens.interpreter.usage import MOVES, usage_of
@@ -41,6 +42,8 @@ def assigned(
 ) -> Any:
     """`module.name = value`. Returns the value to keep: a plain tensor's history says that it is
     an attribute which moves miss."""
+    if type(value) is Tensor and name in module.parameters:
+        tensor_facts.put_for_parameter(machine, value, node, frame)
     if type(value) is Tensor and name not in module.buffers:
         _plain(machine, module, name, "tensor", value.device, node, frame, source, value)
         text = f"is kept as the plain attribute `self.{name}`"

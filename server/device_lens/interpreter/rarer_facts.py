@@ -50,6 +50,8 @@ class NonLeafTransfer:
     of_parameter: bool = False
     gradient_read: bool = False
     """Whether the program read the gradient of the moved tensor."""
+    put_for_parameter: Site | None = None
+    """Where a module is to take the moved tensor for a parameter, which raises."""
 
 
 @dataclass(slots=True)

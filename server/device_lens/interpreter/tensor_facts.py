@@ -10,9 +10,11 @@ from device_lens.domain.device import CPU, is_accelerator, same_everywhere
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, Instance, Parameter
 from device_lens.domain.values import Tensor
+from device_lens.interpreter import places
 from device_lens.interpreter.facts import Transfer
 from device_lens.interpreter.rarer_facts import NonLeafTransfer
 from device_lens.models.torch.optim import CLASSES
+from device_lens.syntax.pairing import target_of
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -35,12 +37,13 @@ def transferred(machine: Machine, seen: Any, fact: Transfer, value: Any, frame: 
         return
     if same_everywhere(fact.source, fact.target) or _may_stay(fact):
         return
+    literals, _ = places.accelerator_case(machine, fact.target) or ((), None)
     found = NonLeafTransfer(
         fact.site,
         _form(seen, fact),
         fact.subject,
         device_argument=fact.device_argument,
-        condition=fact.condition,
+        condition=places.condition_text(machine, literals),
         of_parameter=type(seen.receiver) is Parameter,
     )
     found.kept = not _is_lost(seen, found.form, frame)
@@ -74,13 +77,14 @@ def _may_stay(fact: Transfer) -> bool:
 
 
 def _rebound(statement: Any, transfer: ast.Call) -> bool:
-    """Whether the statement is `x = x.to(d)`: the leaf itself is lost."""
+    """Whether the statement is `x = x.to(d)`, for other names too perhaps: the leaf is lost."""
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         return False
     function = transfer.func
-    if statement.value is not transfer or not isinstance(function, ast.Attribute):
+    target = target_of(statement, transfer)
+    if target is None or not isinstance(function, ast.Attribute):
         return False
-    return ast.unparse(statement.targets[0]) == ast.unparse(function.value)
+    return ast.unparse(target) == ast.unparse(function.value)
 
 
 def _is_operand(statement: Any, transfer: ast.Call) -> bool:
@@ -194,6 +198,18 @@ def gradient_read(machine: Machine, seen: LibraryCall) -> None:
         found.gradient_read = True
 
 
+def put_for_parameter(machine: Machine, value: Any, node: Any, frame: Frame) -> None:
+    """A module that has a parameter of that name takes no other tensor for it, and raises."""
+    found = machine.watched.moved_leaves.get(value)
+    if found is not None and found.put_for_parameter is None:
+        found.put_for_parameter = machine.site(node, frame)
+
+
+def registered(machine: Machine, seen: LibraryCall) -> None:
+    """`module.register_parameter("gain", moved)`."""
+    put_for_parameter(machine, seen.get(1, "param"), seen.node, seen.frame)
+
+
 def differentiated(machine: Machine, seen: LibraryCall) -> None:
     """`torch.autograd.grad(loss, [x])` gives gradients of what is no leaf, too."""
     for value in _inside(machine, seen.get(1, "inputs")):
@@ -231,6 +247,7 @@ def conclude(machine: Machine) -> None:
     """Tells of the moved tensors that stayed what they are."""
     for _, found in machine.watched.moved_leaves.items():
         used = found.gradient_read or found.given_to_optimizer is not None
+        used = used or found.put_for_parameter is not None
         if used or not (found.cut or found.kept):
             machine.findings.add(found)
 
@@ -243,4 +260,5 @@ WATCHERS = {
     "torch.Tensor.grad": gradient_read,
     **{f"torch.optim.{name}": optimized for name in CLASSES},
     "torch.autograd.grad": differentiated,
+    "torch.nn.Module.register_parameter": registered,
 }

@@ -2,12 +2,13 @@
 
 ## What it does
 Flags `torch.randn(..., requires_grad=True).to(d)`, `nn.Parameter(t).to(d)`, a variable that
-requires grad and is rebound to its moved self, and a moved copy of such a variable where an
-optimizer takes it or its gradient is read.
+requires grad and is rebound to its moved self, a moved copy of such a variable where an
+optimizer takes it or its gradient is read, and one that a module is to take for a parameter.
 
 ## Why is this bad?
 The moved tensor is the result of an operation: its `.grad` stays None, an optimizer rejects it
-("can't optimize a non-leaf Tensor"), and a moved parameter is no parameter of the module.
+("can't optimize a non-leaf Tensor"), and a moved parameter is no parameter of the module: where it
+is assigned to one, that raises ("cannot assign 'torch.cuda.FloatTensor' as parameter").
 
 ## Example
 ```python
@@ -27,7 +28,8 @@ that the bug shows on the accelerator only.
 
 ## Fix safety
 Safe: the leaf is made on the device, with the same numbers. Unsafe where the tensor that was moved
-keeps a name of its own; none is offered where that is a parameter, or the copy has no name.
+keeps a name of its own, and where a parameter is made anew, which an optimizer may not know. None
+is offered where the copy of a parameter or one without a name is all there is.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ import ast
 
 from device_lens.fixes.create_on_device import leaf_on_device
 from device_lens.fixes.edit import Fix
-from device_lens.fixes.keep_leaf import move_detached, move_inside
+from device_lens.fixes.keep_leaf import move_detached, move_inside, parameter_again
 from device_lens.interpreter.rarer_facts import NonLeafTransfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
@@ -49,23 +51,31 @@ RULE = Rule("non-leaf-transfer", Severity.WARNING, __doc__)
 @RULE.reads(NonLeafTransfer)
 def check(fact: NonLeafTransfer, context: Context) -> Finding | None:
     name = context.text(fact.subject)
-    taken = fact.given_to_optimizer
-    if taken is not None and context.knows(taken):
+    taken, put = fact.given_to_optimizer, fact.put_for_parameter
+    if put is not None:
+        elsewhere = context.knows(put) and context.line(put) != context.line(fact.site)
+        where = f" ({context.line(put)})" if elsewhere else ""
+        outcome = f"to assign it to a parameter{where} raises"
+    elif taken is not None and context.knows(taken):
         outcome = f"the optimizer ({context.line(taken)}) raises"
     else:
         outcome = "its `.grad` stays None"
-    what = "no parameter" if fact.form == "parameter" else "no leaf"
+    what = "no parameter" if fact.form == "parameter" or put is not None else "no leaf"
     message = (
         f"The transfer of {quoted(name)} returns another tensor, which is {what}: {outcome}"
         f"{when(fact.condition)}."
     )
+    raises = taken is not None or put is not None
     return context.finding(
         RULE,
         fact.site,
         message,
         name,
-        severity=Severity.ERROR if taken is not None else None,
-        related=context.related(taken, "given to the optimizer here") if taken else (),
+        severity=Severity.ERROR if raises else None,
+        related=[
+            *(context.related(taken, "given to the optimizer here") if taken else ()),
+            *(context.related(put, "put in the place of a parameter here") if put else ()),
+        ],
         fixes=[_fix(fact, context)],
     )
 
@@ -78,9 +88,11 @@ def _fix(fact: NonLeafTransfer, context: Context) -> Fix | None:
         if fact.device_argument is not None and not context.is_device(fact.device_argument):
             return None
         return leaf_on_device(call, _factory(fact, context))
+    if fact.of_parameter:
+        return None if fact.put_for_parameter is None else parameter_again(call)
     if fact.kept and not isinstance(call.parent, ast.Assign | ast.Return):
         return None
-    return None if fact.of_parameter else move_detached(call)
+    return move_detached(call)
 
 
 def _factory(fact: NonLeafTransfer, context: Context) -> str:
