@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 _LOST_MOVES = ("discarded", "loop-variable")
 """Origins that say more than that the operand is part of a module."""
-_CALLING = ("forward", "__call__", "generate")
-"""Methods that run the module itself."""
+_CALLING = ("forward", "__call__", "generate", "update")
+"""Methods that run the module itself; a metric is updated."""
 
 
 def conflict(

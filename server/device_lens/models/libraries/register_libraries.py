@@ -19,6 +19,7 @@ from device_lens.models.libraries import (
     torch_geometric,
     torchaudio,
     torchinfo,
+    torchmetrics,
     torchvision,
     transformers,
 )
@@ -42,6 +43,7 @@ _TABLES = (
     torchaudio,
     network,
     torchinfo,
+    torchmetrics,
 )
 
 
