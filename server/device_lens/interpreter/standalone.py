@@ -10,7 +10,7 @@ from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree, Symbol
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, moment
 from device_lens.domain.path import ALWAYS
 from device_lens.domain.values import Const, Unknown, forgetting
-from device_lens.interpreter import effects, functions, module_facts, reports
+from device_lens.interpreter import effects, functions, library_steps, module_facts, reports
 from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.demand import is_somewhere
@@ -61,6 +61,7 @@ def run_function(machine: Machine, function: Function) -> None:
         frame = Frame(function.namespace, scope, function.chunk, function)
         receiver = _receiver(machine, function)
         _bind(machine, function, frame, receiver, _home(machine, receiver, function))
+        library_steps.bind(machine, function, receiver, scope)
         functions.record_parameters(machine, function, frame)
         _set_up(machine, function, receiver)
         found = functions.run(machine, function, frame)

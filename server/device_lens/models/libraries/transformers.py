@@ -39,12 +39,15 @@ ENCODING = "transformers.BatchEncoding"
 PIPELINE = "transformers.Pipeline"
 SETTINGS = "transformers.PretrainedConfig"
 TRAINER = "transformers.Trainer"
+_STEPS = words("compute_loss training_step prediction_step")
+"""Methods of a trainer that it calls with its model and a batch."""
 _HOST = re.compile(r"(Tokenizer|TokenizerFast|Processor|FeatureExtractor)$")
 _SETTINGS = re.compile(r"(Config|Arguments|Collator\w*|Scheduler)$")
 _MODULE = re.compile(
     r"(Model|LMHead|Encoder|Decoder|Transformer|Adapter|AutoencoderKL|For[A-Z]\w+)$|^AutoModel\w*$"
 )
 _ENCODED = words("input_ids attention_mask token_type_ids pixel_values labels input_features")
+_GIVEN = words("logits last_hidden_state start_logits end_logits text_embeds image_embeds sample")
 _QUANTIZED = {"quantization_config", "load_in_8bit", "load_in_4bit"}
 """Arguments with which the library chooses the device."""
 _UNSPREAD = {"cpu", "cuda", "mps", "xpu"}
@@ -66,6 +69,13 @@ def _module_class(name: str) -> ModuleModel | None:
     """Classes that the program derives its own from."""
     last = name.rpartition(".")[2]
     return MODULES.get(MODEL) if last.endswith("PreTrainedModel") or _MODULE.search(last) else None
+
+
+def calls(base: str, method: str) -> bool:
+    """Whether a trainer, of which a class of the program derives, calls its method with the model
+    and a batch on the device that it trains on."""
+    package, _, last = base.partition(".")
+    return package == "transformers" and last.endswith("Trainer") and method in _STEPS
 
 
 def _loader(owner: str) -> Model | None:
@@ -179,6 +189,16 @@ def _pipeline_device(call: Call) -> Value:
     return DeviceValue(fields.get("<device>", UNKNOWN_DEVICE))
 
 
+def _output(call: Call, result: Tensor) -> Value:
+    """A structure of tensors on the model's device, of which those that a model always gives are
+    known by name."""
+    made = call.unknown(result.device)
+    if type(made) is Unknown:
+        tensor = result.with_(requires_grad=None)
+        made.parts().update((key, tensor) for name in _GIVEN for key in (name, ("[]", name)))
+    return made
+
+
 def _generated(call: Call) -> Value:
     """`model.generate(...)`: tokens beside the model."""
     model = call.receiver
@@ -200,7 +220,7 @@ def _itself(call: Call) -> Value:
 
 
 def register_all() -> None:
-    register(OpaqueModule(MODEL, unknown_output))
+    register(OpaqueModule(MODEL, _output))
     register(OpaqueModule(DISPATCHED, unknown_output, checked=False))
     PACKAGES["transformers"] = PACKAGES["diffusers"] = _package
     MODULE_PACKAGES["transformers"] = MODULE_PACKAGES["diffusers"] = _module_class
