@@ -6,7 +6,14 @@ import ast
 
 from device_lens.fixes.blocks import insert_above, remove_statement
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import assignable, fresh_letter, loads_behind, names_in, words
+from device_lens.fixes.names import (
+    assignable,
+    fresh_letter,
+    loads_behind,
+    names_in,
+    stores,
+    words,
+)
 from device_lens.fixes.place import Place
 
 
@@ -20,6 +27,10 @@ def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
     node = loop.node
     if not isinstance(node, ast.For):
         return None
+    if isinstance(node.iter, ast.Call) and isinstance(node.target, ast.Tuple):
+        zipped = _zipped(loop, node.iter, node.target, variable)
+        if zipped is not None:
+            return _zip_fix(loop, node, variable, zipped, moved)
     key = _key(node.target, variable)
     if key is None and not isinstance(node.target, ast.Name):
         return None  # the tensor is a part of what the container holds
@@ -38,6 +49,37 @@ def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
     safe = not any(each for name in bound for each in loads_behind(loop, name))
     safety = Safety.SAFE if safe else Safety.UNSAFE
     return Fix(f"Rebuild the container: {new_text}", safety, (loop.replace(new_text),))
+
+
+def _zipped(loop: Place, iterable: ast.Call, target: ast.Tuple, variable: str) -> Place | None:
+    """What a variable of `for a, b in zip(first, second)` goes through."""
+    if not isinstance(iterable.func, ast.Name) or iterable.func.id != "zip":
+        return None
+    pairs = zip(target.elts, iterable.args, strict=False)
+    found = (item for name, item in pairs if isinstance(name, ast.Name) and name.id == variable)
+    item = next(found, None)
+    return None if item is None else loop.at(item)
+
+
+def _zip_fix(loop: Place, node: ast.For, variable: str, zipped: Place, moved: str) -> Fix | None:
+    """Rebuilds one of several containers above the loop, which goes through the others still."""
+    new_text = None if _is_of_outer_loop(zipped) else rebuilt(zipped, variable, None, moved)
+    statement, test = _moving(loop, node, moved)
+    if new_text is None or statement is None or test is not None or node.orelse:
+        return None
+    if _needs_loop(node, statement, variable):
+        return None
+    title = f"Rebuild the container: {new_text}"
+    if len(node.body) == 1:
+        return Fix(title, Safety.UNSAFE, (loop.replace(new_text),))
+    edits = (insert_above(loop, new_text), remove_statement(loop.at(statement)))
+    return Fix(title, Safety.UNSAFE, edits)
+
+
+def _needs_loop(node: ast.For, statement: ast.stmt, variable: str) -> bool:
+    """Whether what moves reads a name that the loop binds: it cannot stand above it."""
+    value = statement.value if isinstance(statement, ast.Assign) else statement
+    return any(stores(node, name) for name in names_in(value) - {variable})
 
 
 def _moving(loop: Place, node: ast.For, moved: str) -> tuple[ast.stmt | None, ast.expr | None]:
@@ -135,7 +177,7 @@ def _fix_in_body(
         new_text = f"{variable} = {container}[{key}] = {moved}"
         edit = loop.at(statement).replace(new_text)
         return Fix(f"Store the result: {new_text}", Safety.UNSAFE, (edit,))
-    if _is_of_outer_loop(loop.at(node.iter)):
+    if _is_of_outer_loop(loop.at(node.iter)) or _needs_loop(node, statement, variable):
         return None
     new_text_above = rebuilt(loop.at(node.iter), variable, key, moved)
     if new_text_above is None:

@@ -20,7 +20,26 @@ _MOVES = frozenset({"to", "cuda", "cpu"})
 
 def iterated(machine: Machine, node: Any, iterable: Any, frame: Frame) -> None:
     """A `for` whose body rebinds its own variable to the moved tensor and does not use it."""
+    zipped = _zipped(node)
+    if zipped:
+        for index, (variable, container) in enumerate(zipped):
+            _rebound(machine, node, iterable, frame, ("zip", variable, container), index)
+        return
     form, variable, container = _form(node)
+    index = 1 if form in ("items", "enumerate") else None
+    _rebound(machine, node, iterable, frame, (form, variable, container), index)
+
+
+def _rebound(
+    machine: Machine,
+    node: Any,
+    iterable: Any,
+    frame: Frame,
+    taken: tuple[str, str | None, Any],
+    index: int | None,
+) -> None:
+    """The variable that holds one of the items, or part `index` of each, is rebound."""
+    form, variable, container = taken
     if variable is None or container is None:
         return
     found = _rebinding(node, variable)
@@ -28,7 +47,7 @@ def iterated(machine: Machine, node: Any, iterable: Any, frame: Frame) -> None:
         return
     statement, alone = found
     items, rest = iteration.iterate(machine, iterable)
-    elements = [_element(item, form) for item in (*items, rest) if item is not None]
+    elements = [_element(item, index) for item in (*items, rest) if item is not None]
     if _is_comprehension(statement.value):
         elements = [part for element in elements for part in contents(element)]
     tensors = [t for t in map(tensor_of, elements) if t is not None]
@@ -47,6 +66,20 @@ def iterated(machine: Machine, node: Any, iterable: Any, frame: Frame) -> None:
     for tensor in tensors:
         if tensor.trail is not None:
             machine.shared.setdefault(("loop-variable", id(tensor.trail)), fact.site)
+
+
+def _zipped(node: Any) -> list[tuple[str | None, ast.expr]]:
+    """The variables of `for net, x in zip(nets, xs):` with what each goes through."""
+    match node.iter:
+        case ast.Call(func=ast.Name(id="zip"), args=containers) if isinstance(
+            node.target, ast.Tuple
+        ):
+            targets = node.target.elts
+            if len(targets) != len(containers):
+                return []
+            names = (each.id if isinstance(each, ast.Name) else None for each in targets)
+            return list(zip(names, containers, strict=True))
+    return []
 
 
 def _form(node: Any) -> tuple[str, str | None, Any]:
@@ -69,9 +102,9 @@ def _form(node: Any) -> tuple[str, str | None, Any]:
     return "", None, None
 
 
-def _element(item: Any, form: str) -> Any:
-    if form in ("items", "enumerate") and type(item) is TupleValue and len(item.items) == 2:
-        return item.items[1]
+def _element(item: Any, index: int | None) -> Any:
+    if index is not None and type(item) is TupleValue and index < len(item.items):
+        return item.items[index]
     return item
 
 

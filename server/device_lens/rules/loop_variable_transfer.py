@@ -2,7 +2,7 @@
 
 ## What it does
 Flags `for t in tensors: t = t.to(device)` and its relatives over `items()`, `values()` and
-`enumerate()`, where nothing in the body uses the moved tensor.
+`enumerate()` and in `zip()`, where nothing in the body uses the moved tensor.
 
 ## Why is this bad?
 The assignment binds the loop variable to the copy. The list or dict still holds the tensors on
