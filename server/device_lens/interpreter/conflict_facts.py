@@ -121,7 +121,8 @@ def _operand(
     place = machine.argument_site(position)
     parameter = place is None and _of_module(position)
     site = place if place is not None else machine.site(node, frame)
-    text = _text(site.node, position, parameter)
+    absent = place is None and isinstance(position, str) and position.isidentifier()
+    text = _text(None if absent else site.node, position, parameter)
     return Operand(
         site,
         text,

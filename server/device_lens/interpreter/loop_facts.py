@@ -25,9 +25,9 @@ def iterated(machine: Machine, node: Any, iterable: Any, frame: Frame) -> None:
         for index, (variable, container) in enumerate(zipped):
             _rebound(machine, node, iterable, frame, ("zip", variable, container), index)
         return
-    form, variable, container = _form(node)
-    index = 1 if form in ("items", "enumerate") else None
-    _rebound(machine, node, iterable, frame, (form, variable, container), index)
+    taken = _form(node)
+    part = 1 if taken[0] in ("items", "enumerate") else None
+    _rebound(machine, node, iterable, frame, taken, part)
 
 
 def _rebound(

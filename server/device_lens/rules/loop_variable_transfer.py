@@ -1,8 +1,8 @@
 """A loop that moves its variable while the container keeps the old tensors.
 
 ## What it does
-Flags `for t in tensors: t = t.to(device)` and its relatives over `items()`, `values()` and
-`enumerate()` and in `zip()`, where nothing in the body uses the moved tensor.
+Flags `for t in tensors: t = t.to(device)` and its relatives over `items()`, `values()`,
+`enumerate()` and `zip()`, where nothing in the body uses the moved tensor.
 
 ## Why is this bad?
 The assignment binds the loop variable to the copy. The list or dict still holds the tensors on
