@@ -27,7 +27,8 @@ MAX_SKIPPED = 400
 class Findings:
     """Facts by file. A fact seen again at the same place is kept once; transfers are merged by
     `transfer_facts`, which sees all activations of a place; `doubtful` are those whose receiver
-    was no tensor, or not known to be one, in some activation: nothing is lost there."""
+    was no tensor, or not known to be one, in some activation: nothing is lost there; and arguments
+    that host code read as they were."""
 
     def __init__(self) -> None:
         self.transfers: dict[Any, Transfer] = {}
@@ -120,6 +121,8 @@ class Findings:
             if operation is not None and operation.site.path in files:
                 files[operation.site.path].operations.append(operation)
         for other in self.others.values():
+            if type(other) is HostRead:
+                other.mixed = other.subject.node in self.doubtful
             if other.site.path in files:
                 files[other.site.path].others.append(other)
         for skipped in self.skipped.values():

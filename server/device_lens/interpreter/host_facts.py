@@ -192,6 +192,8 @@ def host_read(
 ) -> None:
     """A tensor handed to code that needs host memory."""
     tensor = tensor_of(value)
+    if tensor is None:
+        _read_as_it_is(machine, position)
     if tensor is None or not treated_as_tensor(value):
         return
     node, frame = machine.active_place()
@@ -215,6 +217,13 @@ def host_read(
         nested=nested,
     )
     machine.findings.others[HostRead, node, None] = fact
+
+
+def _read_as_it_is(machine: Machine, position: int | str) -> None:
+    """What is read is no tensor in some activation, so that what brings one to the host fails."""
+    site = machine.argument_site(position)
+    if site is not None:
+        machine.findings.doubtful.add(site.node)
 
 
 def _requires_grad(machine: Machine, tensor: Tensor) -> bool:

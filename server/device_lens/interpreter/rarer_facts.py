@@ -125,6 +125,8 @@ class HostRead:
     """`list`, `tuple` or `dict` where the subject is one whose items are the tensors."""
     nested: bool = False
     """The tensor is in the subject beside other things, or in one of several containers."""
+    mixed: bool = False
+    """A number or an array is read at the same place, in another activation."""
 
 
 @dataclass(slots=True)

@@ -25,7 +25,7 @@ def container_of(fact: HostRead, context: Context) -> str | None:
 def copied(fact: HostRead, detach: bool, move: bool, context: Context) -> Fix | None:
     """The tensors brought to where NumPy can read them, where the text names them alone, or as
     items of what is written out."""
-    if fact.subject.node is fact.site.node:
+    if fact.mixed or fact.subject.node is fact.site.node:
         return None
     place = context.place(fact.subject)
     if fact.nested:
