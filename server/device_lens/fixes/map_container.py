@@ -12,6 +12,7 @@ from device_lens.fixes.place import Place, grouped
 _PATTERNS = {
     "list": "[{move} for {item} in {container}]",
     "tuple": "tuple({move} for {item} in {container})",
+    "named tuple": "type({container})(*({move} for {item} in {container}))",
     "dict": "{{{key}: {move} for {key}, {item} in {container}.items()}}",
 }
 

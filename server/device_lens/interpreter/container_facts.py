@@ -11,6 +11,7 @@ from device_lens.domain.values import Const, External, TupleValue, Unknown
 from device_lens.interpreter import places
 from device_lens.interpreter.rarer_facts import ContainerTransfer
 from device_lens.models.call import tensor_of
+from device_lens.models.operation import ResultNames
 from device_lens.models.torch import data, optim
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def moved(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> None
     method = node.func.attr
     if method not in _METHODS:
         return
-    kind = _kind(receiver) or _library_kind(receiver, method)
+    kind = _kind(receiver) or _named_kind(receiver, method) or _library_kind(receiver, method)
     if kind is None or _only_annotated(machine, node.func, frame):
         return
     if isinstance(receiver, Instance) and _may_be_told_apart(machine, node.func.value, frame):
@@ -54,6 +55,17 @@ def _kind(receiver: Any) -> str | None:
     if type(receiver) is ListObject and receiver.kind in ("list", "tuple", "iterator"):
         return receiver.kind
     return "dict" if type(receiver) is DictObject and receiver.kind == "dict" else None
+
+
+def _named_kind(receiver: Any, method: str) -> str | None:
+    """A named tuple, of whose class the program tells no such method; what PyTorch returns is a
+    tuple of its own."""
+    if type(receiver) is not TupleValue or not receiver.names or method in receiver.names:
+        return None
+    if isinstance(receiver.names, ResultNames):
+        return None
+    owner = getattr(receiver.names, "owner", None)
+    return "named tuple" if owner is None or owner.lookup(method) is None else None
 
 
 def _library_kind(receiver: Any, method: str) -> str | None:

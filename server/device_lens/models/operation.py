@@ -137,6 +137,10 @@ class TableModel:
         return apply(self.operation, call)
 
 
+class ResultNames(tuple[str, ...]):
+    """Names of what an operation gives back: `torch.return_types` are made of nothing else."""
+
+
 def apply(operation: Operation, call: Call) -> Value:
     """What the call gives back; conflicts among its operands are reported."""
     bound = Bound(operation.signature, call)
@@ -157,7 +161,7 @@ def apply(operation: Operation, call: Call) -> Value:
         return made[0]
     if operation.form == "list":
         return ListObject((), made[0], "tuple", call.site.node)
-    names = tuple(result.name for result in operation.results)
+    names = ResultNames(result.name for result in operation.results)
     return TupleValue(tuple(made), names if all(names) else None)
 
 
