@@ -149,6 +149,8 @@ def _of_module_object(
         return BoundExternal(receiver, FORWARD)
     if name == "__class__":
         return receiver.cls
+    if name == "__dict__":
+        return DictObject(receiver.fields, Unknown("an attribute"), node)
     if receiver.own.get("opaque") and type(receiver.cls) is External:
         return torch_module.opaque_attribute(receiver, name)
     if type(receiver.cls) is External:

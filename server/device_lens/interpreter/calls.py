@@ -170,7 +170,7 @@ def _unbound_method(
     """`nn.Module.__init__(self, …)`, `nn.Module.to(model, d)`: a method called on its class."""
     method = name.rpartition(".")[2]
     if method == "__setattr__":
-        return _set_attribute(machine, args, node, frame)
+        return _set_attribute(machine, name, args, node, frame)
     if method == "__new__" and args and type(args[0]) is ClassValue:
         return classes.made_by_new(machine, args[0], node)
     if method == "__init__" and args and isinstance(args[0], Instance):
@@ -179,12 +179,18 @@ def _unbound_method(
     return None
 
 
-def _set_attribute(machine: Machine, args: tuple[Any, ...], node: Any, frame: Frame) -> Any:
-    """`object.__setattr__(obj, name, value)`."""
+def _set_attribute(
+    machine: Machine, setter: str, args: tuple[Any, ...], node: Any, frame: Frame
+) -> Any:
+    """`object.__setattr__(obj, name, value)`. What is put into a module so is registered nowhere:
+    it stays where it is when the module moves."""
     from device_lens.interpreter import assignment
 
     if len(args) == 3 and isinstance(name := constant(args[1]), str):
-        assignment.set_attribute(machine, args[0], name, args[2], node, frame, None)
+        if type(args[0]) is ModuleObject and setter.endswith("object.__setattr__"):
+            machine.journal.write(args[0].fields, name, args[2])
+        else:
+            assignment.set_attribute(machine, args[0], name, args[2], node, frame, None)
     return NONE
 
 
@@ -201,7 +207,7 @@ def _call_bound_external(
     if name.endswith(".__call__") and type(receiver) is ClassValue:
         return classes.new_object(machine, receiver, args, kwargs, node, frame, complete)
     if name.endswith(".__setattr__"):
-        return _set_attribute(machine, (receiver, *args), node, frame)
+        return _set_attribute(machine, name, (receiver, *args), node, frame)
     if name.endswith(".__new__") and args and type(args[0]) is ClassValue:
         return classes.made_by_new(machine, args[0], node)
     if name.endswith(".__init__") and isinstance(receiver, ModuleObject):
@@ -332,7 +338,7 @@ def _call_unknown(
     frame: Frame,
 ) -> Any:
     if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
-        return _set_attribute(machine, args, node, frame)  # of a test's `monkeypatch`
+        return _set_attribute(machine, "setattr", args, node, frame)  # of a test's `monkeypatch`
     label = function.label if type(function) is Unknown else ""
     machine.skip_at(node, frame, "the called value is not known")
     machine.escape(args, kwargs, label)

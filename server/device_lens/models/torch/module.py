@@ -237,22 +237,22 @@ def move(
 ) -> None:
     """Moves every parameter, buffer and submodule in place, as `Module.to` does; plain attributes
     stay. `device` or `dtype` None: unchanged. A dtype reaches floating-point parts only."""
-    owners = _move_registered(services, module, device, dtype, trail)
+    owners = move_registered(services, module, device, dtype, trail)
     for owner in owners:
         _run_own_apply(services, owner, device, dtype)
 
 
 def lose(services: Services, module: ModuleObject) -> None:
     """Code that is not followed may have moved the module: it is somewhere unknown."""
-    for owner in _move_registered(services, module, UNKNOWN_DEVICE, None, None):
-        if _own_apply(owner) is None:
+    for owner in move_registered(services, module, UNKNOWN_DEVICE, None, None):
+        if own_apply(owner) is None:
             continue
         for name, value in list(owner.fields.items()):
             if type(value) is Tensor:
                 services.journal.write(owner.fields, name, value.with_(device=UNKNOWN_DEVICE))
 
 
-def _move_registered(
+def move_registered(
     services: Services,
     module: ModuleObject,
     device: DeviceTree | None,
@@ -275,7 +275,7 @@ def _run_own_apply(
     services: Services, module: ModuleObject, device: DeviceTree | None, dtype: str | None
 ) -> None:
     """Runs the `_apply` of a class that has its own: it moves what registries do not hold."""
-    own = _own_apply(module)
+    own = own_apply(module)
     if own is None:
         return
     target: dict[str, Value] = {}
@@ -287,7 +287,7 @@ def _run_own_apply(
     services.invoke(BoundMethod(module, own), (convert,), {})
 
 
-def _own_apply(module: ModuleObject) -> Function | None:
+def own_apply(module: ModuleObject) -> Function | None:
     own = module.cls.lookup("_apply") if type(module.cls) is ClassValue else None
     return own if type(own) is Function else None
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from device_lens.domain.device import Device
+from device_lens.domain.device import Device, DeviceTree
 from device_lens.domain.guard import combine
 from device_lens.domain.heap import DictObject, ModuleObject, Parameter
 from device_lens.domain.parameters import set_tensor
+from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     FALSE,
     NONE,
@@ -16,6 +17,8 @@ from device_lens.domain.values import (
     Const,
     DeviceValue,
     DtypeValue,
+    External,
+    Partial,
 )
 from device_lens.models import wording
 from device_lens.models.call import Call, Model, Value, constant, is_none
@@ -26,7 +29,9 @@ from device_lens.models.torch.module import (
     CONVERT,
     get_attribute,
     move,
+    move_registered,
     opaque_part,
+    own_apply,
     set_attribute,
 )
 from device_lens.models.torch.module_parts import PARTS, receiver
@@ -132,14 +137,30 @@ def _apply(call: Call) -> Value:
 
 def _convert(call: Call) -> Value:
     """What a move does to one tensor that a class's own `_apply` gives it."""
-    device, dtype = call.kwargs.get("device"), call.kwargs.get("dtype")
-    target = device.device if type(device) is DeviceValue else None
-    trail = None
-    if target is not None:
-        trail = call.trail("moved", f"{wording.moved(target)} by `_apply`")
-    name = dtype.name if type(dtype) is DtypeValue else None
-    mover = Mover(call.services, target, name, trail)
+    mover = Mover(call.services, *_conversion(call, call.kwargs))
     return combine(mover.moved, call.args[0]) if call.args else call.unknown()
+
+
+def _conversion(
+    call: Call, target: dict[str, Value]
+) -> tuple[DeviceTree | None, str | None, Trail | None]:
+    """Device, dtype and history of what a move makes of a tensor."""
+    device, dtype = target.get("device"), target.get("dtype")
+    where = device.device if type(device) is DeviceValue else None
+    trail = None
+    if where is not None:
+        trail = call.trail("moved", f"{wording.moved(where)} by `_apply`")
+    return where, dtype.name if type(dtype) is DtypeValue else None, trail
+
+
+def _give_on(call: Call) -> Value:
+    """`self.teacher._apply(fn)` in a class's own `_apply`, which hands a move on to a module that
+    its registries do not hold. In `super()._apply(fn)` the others have their own turn."""
+    module, function = receiver(call), call.get(0, "fn")
+    if module is not None and type(function) is Partial and function.function == External(CONVERT):
+        put = move_registered if own_apply(module) is not None else move
+        put(call.services, module, *_conversion(call, function.kwargs))
+    return call.receiver
 
 
 def _registers(kind: str, argument: str) -> Model:
@@ -225,7 +246,7 @@ METHODS: dict[str, Callable[[Call], Value]] = {
     "__setattr__": _setattr,
     "extra_repr": lambda call: Const(""),
     "_get_name": lambda call: Const("Module"),
-    "_apply": _itself,
+    "_apply": _give_on,
 }
 
 
