@@ -123,16 +123,31 @@ def _handler(
         if handler.name:
             machine.journal.write(frame.scope.names, handler.name, Unknown("the exception"))
         recorder = machine.recorder
-        before_it, recorder.handling = recorder.handling, True
+        before_it = recorder.handling, recorder.telling_apart
+        recorder.handling = True
+        if _tells_apart(handler.type):
+            recorder.telling_apart = frame
         try:
             return machine.execute(handler.body, frame)
         finally:
-            recorder.handling = before_it
+            recorder.handling, recorder.telling_apart = before_it
 
     if flow:
         return failed()
     condition = undecided()
     return machine.fork(condition, frame, lambda: flow, failed)
+
+
+_OF_KIND = frozenset({"AttributeError", "TypeError", "Exception", "BaseException"})
+
+
+def _tells_apart(caught: ast.expr | None) -> bool:
+    """Whether a handler may be there for values of another kind, on which a method that the body
+    of the `try` calls is missing."""
+    if caught is None:
+        return True
+    parts = caught.elts if isinstance(caught, ast.Tuple) else [caught]
+    return any(isinstance(part, ast.Name) and part.id in _OF_KIND for part in parts)
 
 
 def _with(machine: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> int:

@@ -46,7 +46,8 @@ def conflict(
 ) -> None:
     """Writes a conflict down, unless a test expects an error, or it rests on a condition without
     words, on there being no accelerator, or on two that no machine has, on what the path excludes,
-    or in what was picked, or is run, by a condition that another one may exclude."""
+    or in what was picked, or is run, by a condition that another one may exclude. In a handler for
+    values of another kind these may be such values."""
     if machine.globals["expecting"] or machine.pick.is_doubtful:
         return
     if places.without_accelerator(literals) or not all(atom.named for atom, _ in literals):
@@ -56,6 +57,8 @@ def conflict(
     if existence.contradicts(machine, literals) or existence.may_be_excluded(machine, literals):
         return
     node, frame = machine.active_place()
+    if frame is machine.recorder.telling_apart:
+        return
     first = _operand(machine, left, literals, node, frame)
     second = _operand(machine, right, literals, node, frame)
     if first is None or second is None or _decided_together(machine, first, second):

@@ -202,6 +202,8 @@ def host_read(
     known = machine.findings.others.get((HostRead, node, None))
     if known is not None and known.on_accelerator:
         return
+    if frame is machine.recorder.telling_apart:
+        return
     fact = HostRead(
         machine.site(node, frame),
         what,

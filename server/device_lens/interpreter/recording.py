@@ -40,6 +40,9 @@ class Recorder:
         self.settled: frozenset[Any] = frozenset()
         self.handling = False
         """Whether what runs is a handler of an exception, or called by one."""
+        self.telling_apart: Any = None
+        """The frame whose handler runs for values that the body of its `try` could do nothing with,
+        because of what they are: who ran through that body does not come there."""
         self.omissions = Omissions()
         self.within: dict[Any, Any] = {}
         """The function of a node that was first seen under a condition."""
