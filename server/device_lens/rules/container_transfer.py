@@ -19,7 +19,8 @@ targets = [t.to(device) for t in targets]
 ```
 
 ## Known limits
-Silent where it is not known that the value is a container. Containers in the container, and items
+Silent where it is not known that the value is a container, and where a handler gets the
+AttributeError. Containers in the container, and items
 that are no tensors, need more than the fix writes.
 
 ## Fix safety
@@ -35,6 +36,7 @@ from device_lens.fixes.map_container import map_container, move_owner, take_item
 from device_lens.interpreter.rarer_facts import ContainerTransfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.meant_to_raise import asks_for_method
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import quoted
 
@@ -53,6 +55,8 @@ _TENSORS_MOVE = " Its tensors move one by one."
 
 @RULE.reads(ContainerTransfer)
 def check(fact: ContainerTransfer, context: Context) -> Finding | None:
+    if asks_for_method(context.place(fact.site)):
+        return None
     name = context.text(fact.subject)
     kind = _ARTICLES.get(fact.container, f"a {fact.container}")
     instead = _INSTEAD.get(fact.container, _TENSORS_MOVE if fact.tensors else "")

@@ -37,6 +37,35 @@ def is_meant_to_raise(place: Place) -> bool:
     return False
 
 
+def asks_for_method(place: Place) -> bool:
+    """Whether a place tries a method of what may have none: a handler gets the AttributeError,
+    which it names, or gets everything that this one statement raises."""
+    inner: ast.AST = place.node
+    for node in place.ancestors():
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            return False
+        if isinstance(node, ast.Try) and inner in node.body:
+            alone = len(node.body) == 1 and isinstance(inner, _SIMPLE)
+            if any(_gets_attribute_error(handler.type, alone) for handler in node.handlers):
+                return True
+        if isinstance(node, ast.With) and any(
+            _calls(item.context_expr, ("suppress",)) for item in node.items
+        ):
+            return True
+        inner = node
+    return False
+
+
+def _gets_attribute_error(kind: ast.expr | None, alone: bool) -> bool:
+    if isinstance(kind, ast.Tuple):
+        return any(_gets_attribute_error(each, alone) for each in kind.elts)
+    if kind is None:
+        return alone
+    return _name(kind) == "AttributeError" or (
+        alone and _name(kind) in ("Exception", "BaseException")
+    )
+
+
 def _fails_otherwise(node: ast.Try) -> bool:
     """Whether a test fails if nothing is raised."""
     last = (node.orelse or node.body)[-1]
