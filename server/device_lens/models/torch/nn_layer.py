@@ -81,6 +81,21 @@ class Layer:
         return model(inner)
 
 
+class NamedInputs(Layer):
+    """A layer whose function has the module's parts between the inputs: those after the first go
+    to it by the names that the layer has for them."""
+
+    __slots__ = ()
+    names = ("offsets", "per_sample_weights")
+
+    def forward(self, call: Call) -> Value:
+        """See `Layer.forward`."""
+        kwargs = dict(zip(self.names, call.args[1:], strict=False)) | call.kwargs
+        args, site, services = call.args[:1], call.site, call.services
+        inner = Call(call.name, call.receiver, args, kwargs, site, services, call.complete)
+        return Layer.forward(self, inner)
+
+
 class Forwarding:
     """The services of a module's call as the function sees them that the module calls: operands
     that the module adds are told as its attributes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from device_lens.models.torch.nn_layer import Layer, Made
+from device_lens.models.torch.nn_layer import Layer, Made, NamedInputs
 
 _PLACE = "device=None dtype=None"
 _BIASED = f"{_PLACE} bias=True"
@@ -150,7 +150,7 @@ LAYERS: tuple[Layer, ...] = (
         function="torch.nn.functional.embedding",
         passes="weight",
     ),
-    Layer(
+    NamedInputs(
         "torch.nn.EmbeddingBag",
         "num_embeddings embedding_dim max_norm=None norm_type=2.0 scale_grad_by_freq=False "
         "mode='mean' sparse=False _weight=None include_last_offset=False padding_idx=None "
