@@ -9,7 +9,7 @@ from device_lens.domain.code import ClassValue, Function, Scope
 from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree, SymbolicDevice
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, moment
 from device_lens.domain.path import ALWAYS
-from device_lens.domain.values import Const, Unknown, forgetting
+from device_lens.domain.values import Const, TupleValue, Unknown, forgetting
 from device_lens.interpreter import effects, functions, library_steps, module_facts, reports
 from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.budget import Exhausted
@@ -131,11 +131,18 @@ def symbol(machine: Machine, parameter: ast.arg, default: Any, home: Any, frame:
         refined = refine(machine, value, parameter.annotation, frame)
         if refined is not value or _is_host(parameter.annotation):
             return refined if refined is not value else Unknown(name)
-    if type(default) is Const and default.value is not None:
+    if _is_plain(default):
         return Unknown(name)
     if home is not None and default is None and parameter.annotation is None:
         value.tensor_evidence = True
     return value
+
+
+def _is_plain(default: Any) -> bool:
+    """Whether a default is a number, a text or the like, or a tuple of such."""
+    if type(default) is TupleValue:
+        return bool(default.items) and all(map(_is_plain, default.items))
+    return type(default) is Const and default.value is not None
 
 
 def _is_host(annotation: ast.expr) -> bool:

@@ -80,7 +80,7 @@ def _sum(call: Call) -> Value:
     if start is not None:
         operands.insert(0, start)
     tensors = [o for o in operands if tensor_of(o) is not None]
-    if not tensors:
+    if not any(map(treated_as_tensor, tensors)):
         if operands and all(is_number(o) for o in operands):
             return number()
         if all(type(o) in (Const, HostArray) for o in operands) and operands:
