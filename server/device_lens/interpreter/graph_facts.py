@@ -100,6 +100,8 @@ def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
     """`total = total + loss`, `outputs = torch.cat([outputs, out])`, `outputs[step] = out`."""
     if frame.loops:
         _stored(machine, node, frame)
+    elif not isinstance(node.targets[0], ast.Attribute | ast.Subscript):
+        return  # it ends with the function, which a loop around the call enters anew
     form, parts = joined(node.value)
     if not parts or machine.globals["grad"] is False:
         return
