@@ -39,6 +39,34 @@ if __name__ == "__main__":
 """
 
 
+RESIDUAL = """\
+import torch
+from torch import nn
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(3, 3)
+
+    def forward(self, x):
+        # forward
+        x = x + self.layer(x)
+        return x
+
+
+def main():
+    model = Block().cuda()
+    for step in range(1000):
+        y = model(torch.ones(2, 3, device="cuda"))
+        print(y.detach().shape)
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
 @pytest.fixture
 def scripts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return scripts_run(monkeypatch)
@@ -94,6 +122,14 @@ def test_what_the_rest_can_tell_runs_the_script(
     """Each letter is held against a first look; most of these run the script again."""
     editing = Editing(tmp_path, {"train": SCRIPT})
     typed(editing, mark, statement, scripts)
+
+
+def test_a_statement_beside_a_sum_of_a_module_runs_by_itself(
+    tmp_path: Path, scripts: list[str]
+) -> None:
+    """What a `forward` adds up in a name of its own gathers nothing from call to call."""
+    editing = Editing(tmp_path, {"train": RESIDUAL})
+    assert typed(editing, "# forward", "new = torch.ones(4)", scripts) <= 1
 
 
 @pytest.mark.parametrize("mark", ["# many", "# deep"])
