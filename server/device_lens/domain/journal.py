@@ -209,10 +209,12 @@ class Journal:
             if present is value:
                 continue
             before[place] = (table, key, present)
-            if value is not MISSING and type(table) is not Registry:
-                table[key] = value
-            else:
+            if type(table) is Registry:
                 _put(table, key, value)
+            elif value is MISSING:
+                del table[key]
+            else:
+                table[key] = value
         self._moved()
         return before
 

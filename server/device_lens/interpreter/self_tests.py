@@ -32,12 +32,19 @@ def hidden_nodes(scripts: Sequence[tuple[str, Unit]], reached: Reached, defined:
     methods of modules: a program may call these in ways that are not followed. Of an imported
     script that trains, what the programs know nothing of in a function that they run too. A unit
     test tries something out, whether it trains or not."""
-    tests = [unit for path, unit in scripts if is_test(path, _names(unit))]
-    trials = [*(tests if len(tests) < len(scripts) else ()), *_imported(scripts, reached)]
-    running = [unit for _, unit in scripts if unit not in trials]
+    imported = _imported(scripts, reached)
+
+    @cache
+    def parted() -> tuple[list[Unit], list[Unit], list[Unit]]:
+        """The unit tests, these with all else that tries something out, and what remains. Most
+        versions of a file are never asked for it."""
+        tests = [unit for path, unit in scripts if is_test(path, _names(unit))]
+        trials = [*(tests if len(tests) < len(scripts) else ()), *imported]
+        return tests, trials, [unit for _, unit in scripts if unit not in trials]
 
     @cache
     def of(recorder: Recorder) -> frozenset[Any]:
+        tests, trials, running = parted()
         unit = next((each for each in trials if recorder in each.recorders()), None)
         if unit is None:
             return frozenset()

@@ -32,7 +32,7 @@ MOST_CALLERS = 3
 """Scripts that run before a file in each of its analyses: more would be felt while typing."""
 
 
-GLANCE_AFTER = 0.15
+GLANCE_AFTER = 0.1
 """Seconds of processor time after which a file that was not analysed before is first looked at by
 itself."""
 ANSWERS = ("hover", "code_actions", "inlay_hints", "measurables", "measuring")
