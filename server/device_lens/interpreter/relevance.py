@@ -21,7 +21,8 @@ from device_lens.syntax.import_statements import Import, imports_of
 
 TENSOR_LIBRARIES = frozenset(
     "torch torchvision torchaudio torchtext lightning pytorch_lightning accelerate transformers "
-    "diffusers peft timm torch_geometric deepspeed fairscale kornia monai fastai ignite".split()
+    "diffusers peft timm torch_geometric torchmetrics deepspeed fairscale kornia monai fastai "
+    "ignite".split()
 )
 """What a program must import somewhere for its values to be tensors."""
 
