@@ -202,8 +202,7 @@ class Project:
         self._read(path, workspace)
         program = Program(self._options(path, only_findings=True), workspace)
         found = self._analysis(path, analyse(program, workspace, [path]), workspace)
-        grave = Severity.WARNING
-        kept = tuple(each for each in found.findings if each.severity.at_least(grave))
+        kept = tuple(f for f in found.findings if f.severity.at_least(Severity.WARNING))
         return replace(found, findings=kept)
 
     def groups(self, targets: Sequence[str]) -> list[Group]:

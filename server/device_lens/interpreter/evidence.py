@@ -70,7 +70,10 @@ def shows(text: str, node: ast.AST, in_module: bool) -> bool:
     it is a class of modules, or of their methods."""
     if _HINTED.search(text) is None:
         return False
-    return _Reading(in_module).shows(node)
+    try:
+        return _Reading(in_module).shows(node)
+    except RecursionError:  # nobody has written that by hand
+        return True
 
 
 class _Reading:
@@ -234,10 +237,10 @@ def _may_hold(value: ast.expr) -> bool:
     plain container of parts."""
     if isinstance(value, ast.List | ast.Dict | ast.Tuple | ast.Set):
         below = [*getattr(value, "elts", ()), *getattr(value, "values", ())]
-        return any(isinstance(each, ast.Call) and _makes_part(each) for each in below)
+        return any(isinstance(each, ast.Call) and _name(each.func) not in _PLAIN for each in below)
     if isinstance(value, ast.ListComp | ast.DictComp):
         made = value.elt if isinstance(value, ast.ListComp) else value.value
-        return isinstance(made, ast.Call) and _makes_part(made)
+        return isinstance(made, ast.Call) and _name(made.func) not in _PLAIN
     for node in _not_given_on(value):
         if isinstance(node, ast.Attribute) and node.attr in ("weight", "bias", "data", "grad"):
             return True
@@ -251,10 +254,6 @@ def _may_hold(value: ast.expr) -> bool:
             if node.func.attr in ("clone", "detach", "contiguous"):
                 return True
     return False
-
-
-def _makes_part(call: ast.Call) -> bool:
-    return _name(call.func) not in _PLAIN
 
 
 def _asks(test: ast.expr) -> bool:

@@ -57,6 +57,11 @@ def test_what_can_tell_nothing_by_itself(what: str) -> None:
     assert not shown(SILENT[what])
 
 
+def test_what_is_nested_too_deep_to_look_at() -> None:
+    chain = " + ".join(["x"] * 2_000)
+    assert shown(f"def f(x):\n    return g({chain}, x.mean().to(torch.float32))")
+
+
 @pytest.mark.parametrize("what", TELLING_OF_MODULES | SILENT_OF_MODULES)
 def test_what_a_constructor_keeps(what: str) -> None:
     line = (TELLING_OF_MODULES | SILENT_OF_MODULES)[what]
