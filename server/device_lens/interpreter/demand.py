@@ -16,7 +16,7 @@ from device_lens.domain.device import CPU, Device, parse_device
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, ModuleObject, Parameter, contents
 from device_lens.domain.values import Const, DeviceValue, External, HostArray, Tensor, Unknown
-from device_lens.interpreter.evidence import shows
+from device_lens.interpreter.evidence import Names, shows
 from device_lens.interpreter.relevance import TENSOR_LIBRARIES, text_of
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ class Demand:
         something may tell that it does not always hold."""
         self._program = program
         self._shows = program.shows
+        self._torch: dict[str, Names] = {}
         self._giving: set[Any] = set()
         """The nodes of functions and classes that give what is somewhere."""
         self._given: set[str] = set()
@@ -176,7 +177,23 @@ class Demand:
             owner = _outermost(definition)
             in_module = isinstance(owner, ClassValue) and owner.is_module
             text = text_of(definition.chunk, definition.node)
-            known = self._shows[definition.node] = shows(text, definition.node, in_module)
+            names = self._torch_names(definition.namespace)
+            known = self._shows[definition.node] = shows(text, definition.node, in_module, names)
+        return known
+
+    def _torch_names(self, namespace: Namespace) -> Names:
+        """What the names of a module stand for in PyTorch."""
+        known = self._torch.get(namespace.path)
+        if known is None:
+            found = namespace.scope.names.items()
+            parts = ((name, leaf) for name, value in found for leaf in leaves(value))
+            known = self._torch[namespace.path] = Names(
+                {
+                    name: leaf.name
+                    for name, leaf in parts
+                    if type(leaf) is External and leaf.name.partition(".")[0] == "torch"
+                }
+            )
         return known
 
     def _may_give(self, names: str) -> bool:

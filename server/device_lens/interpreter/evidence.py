@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from device_lens.domain.device import TYPES
+from device_lens.interpreter.loop_evidence import counters_of, may_wait, name_of
 from device_lens.models.torch.creation import FACTORIES
 
 _MAKERS = frozenset(name.rpartition(".")[2] for name in FACTORIES) | frozenset(
@@ -36,18 +37,6 @@ _TELLING = re.compile(
     r"|(?:Half|Float|Double|BFloat16|Long|Int|Short|Byte|Char|Bool)Tensor|default_device"
 )
 """Calls of what is told of by itself, or gives what is somewhere."""
-_READING = re.compile(
-    r"print|float|int|bool|complex|str|repr|round|format|write|warn|warning|info|debug|log"
-    r"|set_postfix|set_description|nonzero|argwhere|unique\w*|masked_select|bincount|histc"
-    r"|repeat_interleave|where|equal|allclose|is_nonzero"
-)
-"""Calls that wait for a tensor in a loop."""
-_ASKING = re.compile(
-    r"any|all|sum|max|min|mean|norm|isnan|isinf|isfinite|eq|ne|gt|lt|ge|le|abs|item|count_nonzero"
-)
-"""Calls for whose results a test in a loop waits."""
-_MASK = re.compile(r"mask|keep|valid|cond|sel|flag|where|idx|inds|indices|pos|neg")
-_TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
 _PLAIN = frozenset("dict tuple list set int float str bool len range".split())
 _RUN_OFTEN = re.compile(r"forward|__call__|call|.*_step\Z|.*loss|sample|generate|encode|decode")
 """Methods in which a layer that is made is a layer that moves have missed."""
@@ -55,32 +44,49 @@ _HINTED = re.compile(
     r"\.(?:" + "|".join(sorted(_PLACING | _CASTS)) + r")\(|\b(?:" + "|".join(sorted(TYPES)) + r")\b"
     r"|\b(?:" + "|".join(sorted(_MAKERS)) + r"|" + _TELLING.pattern + r")\b"
     r"|\bself\.\w+\s*(?::[^=\n]*)?=\s*(?:[(\[{]|list\(|dict\(|tuple\(|\w+\.\w|self\.\w+[.\[])"
-    r"|\bregister_buffer\(|\b(?:nn|torch\.nn)\.[A-Z]|^\s+from\s+torch\s+import\b"
+    r"|\bregister_buffer\(|\b(?:nn|torch\.nn)\.[A-Z]|^\s+(?:from|import)\s+torch\b"
     r"|\b(?:array|asarray|ascontiguousarray)\(|^\s+(?:async\s+)?(?:for|while)\b",
     re.MULTILINE,
 )
 """What a text has that shows anything: most show nothing, which costs no look at their trees."""
+_LAYER = re.compile(r"torch\.nn\.[A-Z]")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _DEVICE = re.compile(r"(?:" + "|".join(TYPES) + r")(?::\d*)?\Z")
 _DTYPES = re.compile(r"(?:.*\.)?(?:\w*dtype\w*|u?int\d*|b?float\d*|half|long|double|bool|short)\Z")
 
 
-def shows(text: str, node: ast.AST, in_module: bool) -> bool:
+def shows(text: str, node: ast.AST, in_module: bool, names: Names) -> bool:
     """Whether the text of a definition, or a part of it, shows anything of devices. `in_module`:
     it is a class of modules, or of their methods."""
-    if _HINTED.search(text) is None:
+    if _HINTED.search(text) is None and not names.are_in(text):
         return False
     try:
-        return _Reading(in_module).shows(node)
+        return _Reading(in_module, names).shows(node)
     except RecursionError:  # nobody has written that by hand
         return True
+
+
+class Names:
+    """What the names of a file stand for in PyTorch, by their qualified names."""
+
+    def __init__(self, known: Mapping[str, str]) -> None:
+        self.known = {"torch": "torch", **known}
+        own = (name for name, full in known.items() if full.rpartition(".")[2] != name)
+        parts = (name for name, full in known.items() if _LAYER.match(full) is not None)
+        words = sorted({*own, *parts})
+        self._told = re.compile(rf"\b(?:{'|'.join(words)})\b") if words else None
+
+    def are_in(self, text: str) -> bool:
+        """Whether a text has a name of which PyTorch's own name does not tell."""
+        return self._told is not None and self._told.search(text) is not None
 
 
 class _Reading:
     """A look at one definition."""
 
-    def __init__(self, in_module: bool) -> None:
+    def __init__(self, in_module: bool, names: Names) -> None:
         self._in_module = in_module
+        self._names = dict(names.known)
         self._method = ""
         self._in_loop = False
         self._counters: frozenset[str] = frozenset()
@@ -90,6 +96,10 @@ class _Reading:
 
     def shows(self, node: ast.AST) -> bool:
         kind = type(node)
+        if kind in _LOOPS:
+            return self._loop(node)
+        if self._in_loop and may_wait(node, self._counters):
+            return True
         if kind is ast.Call:
             return self._call(node)  # type: ignore[arg-type]
         if kind is ast.Constant:
@@ -103,19 +113,21 @@ class _Reading:
             return self._assignment(node) or self._below(node)
         if kind is ast.Expr and isinstance(call := node.value, ast.Call):  # type: ignore[attr-defined]
             return _is_cast(call) or self._below(node)
-        if kind in _LOOPS:
-            return self._loop(node)
-        if self._in_loop and kind is ast.FormattedValue:
-            return self._may_be_tensor(node.value)  # type: ignore[attr-defined]
-        if self._in_loop and kind is ast.Subscript and _may_be_mask(node.slice):  # type: ignore[attr-defined]
-            return True
-        if self._in_loop and kind in _TESTS and _asks(node.test):  # type: ignore[attr-defined]
-            return True
         if kind is ast.ListComp and _reads_range(node):  # type: ignore[arg-type]
             return False
         if kind is ast.Import or kind is ast.ImportFrom:
-            return _imports_makers(node)  # type: ignore[arg-type]
+            self._names |= _imported(node)  # type: ignore[arg-type]
+            return False
         return self._below(node)
+
+    def _full(self, node: ast.expr) -> str:
+        """The qualified name of what an expression stands for in PyTorch; empty for all else."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        known = self._names.get(node.id) if isinstance(node, ast.Name) else None
+        return "" if known is None else ".".join((known, *reversed(parts)))
 
     def _below(self, node: ast.AST) -> bool:
         for name in node._fields:
@@ -141,61 +153,30 @@ class _Reading:
         finally:
             self._method = outer
 
-    def _loop(self, node: Any) -> bool:
+    def _loop(self, node: ast.AST) -> bool:
         outer = self._in_loop, self._counters
         self._in_loop = not self._is_setting_up
-        if isinstance(node, ast.For) and _counts(node.iter):
-            self._counters = self._counters | {_name(each) for each in _elements(node.target)[:1]}
+        self._counters |= counters_of(node)
         try:
-            return self._below(node) or (
-                isinstance(node, ast.While) and self._in_loop and _asks(node.test)
-            )
+            waits = self._in_loop and may_wait(node, self._counters)
+            return waits or self._below(node)
         finally:
             self._in_loop, self._counters = outer
 
-    def _may_wait(self, call: ast.Call) -> bool:
-        if _name(call.func) == "where":
-            return len(call.args) == 1
-        given = [*call.args, *(each.value for each in call.keywords)]
-        function = call.func
-        if isinstance(function, ast.Attribute) and not isinstance(function.value, ast.Constant):
-            return not given or any(map(self._may_be_tensor, given))
-        return any(map(self._may_be_tensor, given))
-
-    def _may_be_tensor(self, value: ast.expr) -> bool:
-        """Whether an expression is more than numbers and words that count."""
-        if isinstance(value, ast.Constant):
-            return False
-        if isinstance(value, ast.Name):
-            return value.id not in self._counters
-        if isinstance(value, ast.BinOp):
-            return self._may_be_tensor(value.left) or self._may_be_tensor(value.right)
-        if isinstance(value, ast.Call) and _name(value.func) in ("len", "range", "group", "sqrt"):
-            return False
-        if isinstance(value, ast.JoinedStr):
-            return any(map(self._may_be_tensor, value.values))
-        if isinstance(value, ast.FormattedValue):
-            return self._may_be_tensor(value.value)
-        return True
-
     def _call(self, call: ast.Call) -> bool:
-        function = call.func
-        name = _name(function)
-        if self._in_loop and _READING.fullmatch(name) is not None and self._may_wait(call):
-            return True
+        function, full = call.func, self._full(call.func)
+        name = full.rpartition(".")[2] or name_of(function)
         if _TELLING.fullmatch(name) is not None:
             return True
-        if isinstance(function, ast.Name) and name in _IMPORTED:
+        if name in _MAKERS and (full or (isinstance(function, ast.Name) and name in _IMPORTED)):
             return (not self._kept and not _is_placed(call, name)) or self._given(call)
         if isinstance(function, ast.Attribute):
-            if name in _MAKERS and _is_torch(function.value):
-                return (not self._kept and not _is_placed(call, name)) or self._given(call)
-            if name in ("item", "tolist") and _is_made(function.value):
+            if name in ("item", "tolist") and self._is_made(function.value):
                 return self._given(call)
             if name in _PLACING:
                 return not _is_conversion(call, name) or self._below(call)
-            if self._makes_layer(function):
-                return True
+        if self._makes_layer(full):
+            return True
         in_place = name in ("Parameter", "register_buffer", "Buffer") and self._is_setting_up
         if name == "register_buffer" and self._method != "__init__" and not _is_none(call):
             return True
@@ -213,15 +194,16 @@ class _Reading:
         """What the arguments of a maker show."""
         return any(map(self.shows, (*call.args, *call.keywords)))
 
-    def _makes_layer(self, function: ast.Attribute) -> bool:
+    def _makes_layer(self, full: str) -> bool:
         often = self._in_module and _RUN_OFTEN.match(self._method) is not None
-        return often and function.attr[:1].isupper() and _name(function.value) == "nn"
+        return often and _LAYER.match(full) is not None
 
     def _attribute(self, node: ast.Attribute) -> bool:
         """`torch.cuda`, or a function that makes tensors and is handed on."""
-        if node.attr in TYPES or node.attr in ("backends", "accelerator"):
-            return _is_torch(node.value) or self.shows(node.value)
-        if node.attr in _MAKERS and node.attr != "Tensor" and _is_torch(node.value):
+        full = self._full(node)
+        if full and (node.attr in TYPES or node.attr in ("backends", "accelerator")):
+            return True
+        if full and node.attr in _MAKERS and node.attr != "Tensor":
             return True
         return self.shows(node.value)
 
@@ -229,82 +211,48 @@ class _Reading:
         """Whether an attribute of a module gets what moves of it may miss."""
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         own = any(_is_own(target) for each in targets for target in _elements(each))
-        return self._in_module and own and node.value is not None and _may_hold(node.value)
+        return self._in_module and own and node.value is not None and self._may_hold(node.value)
 
-
-def _may_hold(value: ast.expr) -> bool:
-    """Whether what is assigned may be a tensor that is derived from parts of the module, or a
-    plain container of parts."""
-    if isinstance(value, ast.List | ast.Dict | ast.Tuple | ast.Set):
-        below = [*getattr(value, "elts", ()), *getattr(value, "values", ())]
-        return any(isinstance(each, ast.Call) and _name(each.func) not in _PLAIN for each in below)
-    if isinstance(value, ast.ListComp | ast.DictComp):
-        made = value.elt if isinstance(value, ast.ListComp) else value.value
-        return isinstance(made, ast.Call) and _name(made.func) not in _PLAIN
-    for node in _not_given_on(value):
-        if isinstance(node, ast.Attribute) and node.attr in ("weight", "bias", "data", "grad"):
-            return True
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            receiver = node.func.value
-            if isinstance(receiver, ast.Attribute) and _is_own(receiver):
+    def _may_hold(self, value: ast.expr) -> bool:
+        """Whether what is assigned may be a tensor that is derived from parts of the module, or a
+        plain container of parts."""
+        if isinstance(value, ast.List | ast.Dict | ast.Tuple | ast.Set):
+            below = [*getattr(value, "elts", ()), *getattr(value, "values", ())]
+            return any(
+                isinstance(each, ast.Call) and name_of(each.func) not in _PLAIN for each in below
+            )
+        if isinstance(value, ast.ListComp | ast.DictComp):
+            made = value.elt if isinstance(value, ast.ListComp) else value.value
+            return isinstance(made, ast.Call) and name_of(made.func) not in _PLAIN
+        for node in _not_given_on(value):
+            if isinstance(node, ast.Attribute) and node.attr in ("weight", "bias", "data", "grad"):
                 return True
-            makes = not node.func.attr[:1].isupper()
-            if makes and (_is_torch(receiver) or _name(receiver) in ("F", "functional")):
-                return True
-            if node.func.attr in ("clone", "detach", "contiguous"):
-                return True
-    return False
-
-
-def _asks(test: ast.expr) -> bool:
-    """Whether a test may ask for the value of a tensor."""
-    return any(
-        _orders(node)
-        if isinstance(node, ast.Compare)
-        else isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and _ASKING.fullmatch(node.func.attr) is not None
-        for node in ast.walk(test)
-    )
-
-
-def _orders(test: ast.Compare) -> bool:
-    """Whether a comparison is one of measures rather than of counts: `iou / total > 0.5`."""
-    if not isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                receiver = node.func.value
+                if isinstance(receiver, ast.Attribute) and _is_own(receiver):
+                    return True
+                if self._full(node.func) and not node.func.attr[:1].isupper():
+                    return True
+                if node.func.attr in ("clone", "detach", "contiguous"):
+                    return True
         return False
-    sides = (test.left, *test.comparators)
-    return any(
-        isinstance(each, ast.BinOp)
-        or (isinstance(each, ast.Constant) and isinstance(each.value, float))
-        for each in sides
-    )
+
+    def _is_made(self, value: ast.expr) -> bool:
+        """Whether a value is made on the spot: `torch.linspace(0, 1, n).flip(0)`."""
+        while isinstance(value, ast.Call | ast.Attribute | ast.Subscript):
+            if isinstance(value, ast.Call):
+                full = self._full(value.func)
+                if full:
+                    return full.removeprefix("torch.") in FACTORIES
+                value = value.func
+            else:
+                value = value.value
+        return False
 
 
-def _may_be_mask(index: ast.expr) -> bool:
-    """Whether what something is indexed with may be a mask: the host waits to know its size."""
-    if isinstance(index, ast.Tuple):
-        return any(map(_may_be_mask, index.elts))
-    if isinstance(index, ast.Name):
-        return _MASK.search(index.id) is not None
-    masks = (ast.BitAnd, ast.BitOr, ast.Invert)
-    return isinstance(index, ast.Compare) or isinstance(getattr(index, "op", None), masks)
-
-
-def _counts(iterable: ast.expr) -> bool:
-    return isinstance(iterable, ast.Call) and _name(iterable.func) in ("range", "enumerate")
-
-
-def _is_made(value: ast.expr) -> bool:
-    """Whether a value is made on the spot: `torch.linspace(0, 1, n).flip(0)`."""
-    while isinstance(value, ast.Call | ast.Attribute | ast.Subscript):
-        if isinstance(value, ast.Call):
-            function = value.func
-            if isinstance(function, ast.Attribute) and _is_torch(function.value):
-                return function.attr in FACTORIES
-            value = function
-        else:
-            value = value.value
-    return False
+def _is_part(value: ast.expr | None) -> bool:
+    """Whether what a container holds may be a part of a module."""
+    return isinstance(value, ast.Call) and name_of(value.func) not in _PLAIN
 
 
 def _not_given_on(value: ast.expr) -> Iterator[ast.AST]:
@@ -313,16 +261,22 @@ def _not_given_on(value: ast.expr) -> Iterator[ast.AST]:
     pending: list[ast.AST] = [value]
     while pending:
         node = pending.pop()
-        if not (isinstance(node, ast.Call) and _name(node.func)[:1].isupper()):
+        if not (isinstance(node, ast.Call) and name_of(node.func)[:1].isupper()):
             yield node
             pending += ast.iter_child_nodes(node)
 
 
-def _imports_makers(node: ast.Import | ast.ImportFrom) -> bool:
-    """Whether a function imports for itself what makes tensors."""
-    if isinstance(node, ast.ImportFrom) and node.module == "torch":
-        return any(each.name in _MAKERS for each in node.names)
-    return False
+def _imported(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
+    """What the names stand for that a function imports of PyTorch for itself."""
+    if isinstance(node, ast.ImportFrom):
+        inside = node.module is not None and node.module.partition(".")[0] == "torch"
+        pairs = {each.asname or each.name: f"{node.module}.{each.name}" for each in node.names}
+        return pairs if inside else {}
+    return {
+        each.asname or "torch": each.name if each.asname else "torch"
+        for each in node.names
+        if each.name.partition(".")[0] == "torch"
+    }
 
 
 def _elements(target: ast.expr) -> list[ast.expr]:
@@ -339,19 +293,6 @@ def _is_own(node: ast.expr) -> bool:
     )
 
 
-def _name(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def _is_torch(node: ast.expr) -> bool:
-    """Whether a name, or what it is an attribute of, is called `torch`."""
-    while isinstance(node, ast.Attribute):
-        node = node.value
-    return isinstance(node, ast.Name) and node.id in ("torch", "th", "T", "nn", "F")
-
-
 def _is_placed(call: ast.Call, name: str) -> bool:
     """Whether a tensor is made on a device that the program says."""
     if name in ("as_tensor", "asarray", "load", "from_numpy"):
@@ -361,11 +302,11 @@ def _is_placed(call: ast.Call, name: str) -> bool:
             return True
         if keyword.arg == "device":
             return not (isinstance(keyword.value, ast.Constant) and keyword.value.value is None)
-    return any(isinstance(each, ast.Starred) for each in call.args) and name == "Generator"
+    return False
 
 
 def _is_conversion(call: ast.Call, name: str) -> bool:
-    """Whether a move is one to another dtype only, or a read of what was just made on the host."""
+    """Whether a move is one to another dtype only."""
     if name in ("to", "type"):
         named = all(each.arg in ("dtype", "copy", "memory_format") for each in call.keywords)
         given = [ast.unparse(each) for each in call.args]

@@ -9,7 +9,9 @@ import pytest
 
 from device_lens.ide.places import range_of
 from device_lens.ide.project import Project
-from device_lens.interpreter.evidence import shows
+from device_lens.interpreter.evidence import Names, shows
+
+NAMES = Names({"nn": "torch.nn", "th": "torch", "fresh": "torch.zeros"})
 
 TELLING = {
     "a maker": "def f(n):\n    return torch.zeros(n)",
@@ -21,6 +23,10 @@ TELLING = {
     "a read": "def f(x):\n    return x.item()",
     "a read in a loop": "def f(xs):\n    for x in xs:\n        print(x.mean())",
     "a test in a loop": "def f(xs):\n    for x in xs:\n        if x.any():\n            break",
+    "a maker of a module of another name": "def f(n):\n    return th.zeros(n)",
+    "a maker of another name": "def f(n):\n    return fresh(n)",
+    "another name of its own": "def f(n):\n    import torch as t\n    return t.zeros(n)",
+    "a maker of its own, renamed": "def f(n):\n    from torch import ones as o\n    return o(n)",
     "an import of its own": "def f(n):\n    from torch import zeros\n    return zeros(n)",
 }
 SILENT = {
@@ -44,7 +50,7 @@ SILENT_OF_MODULES = {
 
 
 def shown(text: str, in_module: bool = False) -> bool:
-    return shows(text, ast.parse(text).body[0], in_module)
+    return shows(text, ast.parse(text).body[0], in_module, NAMES)
 
 
 @pytest.mark.parametrize("what", TELLING)
