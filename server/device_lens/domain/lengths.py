@@ -30,7 +30,7 @@ def of_lists(*changes: Delta) -> Iterator[Met]:
     """The lists whose numbers of items differ between paths, each told by what it has changed."""
     seen: set[int] = set()
     for changed in changes:
-        for table, key, _ in list(changed.values()):
+        for table, key, _ in changed.values():
             if key == "items" and id(table) not in seen:
                 seen.add(id(table))
                 ways = [_on_path(table, each) for each in changes]

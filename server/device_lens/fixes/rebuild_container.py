@@ -15,6 +15,7 @@ from device_lens.fixes.names import (
     words,
 )
 from device_lens.fixes.place import Place
+from device_lens.syntax.pairing import zipped
 
 
 def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
@@ -27,10 +28,9 @@ def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
     node = loop.node
     if not isinstance(node, ast.For):
         return None
-    if isinstance(node.iter, ast.Call) and isinstance(node.target, ast.Tuple):
-        zipped = _zipped(loop, node.iter, node.target, variable)
-        if zipped is not None:
-            return _zip_fix(loop, node, variable, zipped, moved)
+    for name, container in zipped(node):
+        if name == variable:
+            return _zip_fix(loop, node, variable, loop.at(container), moved)
     key = _key(node.target, variable)
     if key is None and not isinstance(node.target, ast.Name):
         return None  # the tensor is a part of what the container holds
@@ -51,19 +51,9 @@ def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
     return Fix(f"Rebuild the container: {new_text}", safety, (loop.replace(new_text),))
 
 
-def _zipped(loop: Place, iterable: ast.Call, target: ast.Tuple, variable: str) -> Place | None:
-    """What a variable of `for a, b in zip(first, second)` goes through."""
-    if not isinstance(iterable.func, ast.Name) or iterable.func.id != "zip":
-        return None
-    pairs = zip(target.elts, iterable.args, strict=False)
-    found = (item for name, item in pairs if isinstance(name, ast.Name) and name.id == variable)
-    item = next(found, None)
-    return None if item is None else loop.at(item)
-
-
-def _zip_fix(loop: Place, node: ast.For, variable: str, zipped: Place, moved: str) -> Fix | None:
+def _zip_fix(loop: Place, node: ast.For, variable: str, container: Place, moved: str) -> Fix | None:
     """Rebuilds one of several containers above the loop, which goes through the others still."""
-    new_text = None if _is_of_outer_loop(zipped) else rebuilt(zipped, variable, None, moved)
+    new_text = None if _is_of_outer_loop(container) else rebuilt(container, variable, None, moved)
     statement, test = _moving(loop, node, moved)
     if new_text is None or statement is None or test is not None or node.orelse:
         return None

@@ -20,6 +20,7 @@ from device_lens.models.call import tensor_of
 from device_lens.models.python import dict_classes
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.parts import all_parts
+from device_lens.syntax.pairing import parts_of
 
 
 def assign(machine: Machine, target: ast.expr, value: Any, frame: Frame, source: Any) -> None:
@@ -86,7 +87,7 @@ def unpack(
     items, rest = machine.iterate(value)
     star = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
     if star is None:
-        parts = _written_parts(source, len(targets))
+        parts = parts_of(targets, source)
         for index, target in enumerate(targets):
             item = items[index] if index < len(items) else rest
             known = item if item is not None else Unknown()
@@ -107,14 +108,6 @@ def unpack(
     assign(machine, targets[star], middle, frame, None)
     for target, item in zip(targets[star + 1 :], ends, strict=False):
         assign(machine, target, item, frame, None)
-
-
-def _written_parts(source: Any, count: int) -> list[Any]:
-    """The expressions that `a, b = x, y` gives its targets; None each where it is not so."""
-    parts = source.elts if isinstance(source, ast.Tuple | ast.List) else ()
-    if len(parts) != count or any(isinstance(part, ast.Starred) for part in parts):
-        return [None] * count
-    return list(parts)
 
 
 def set_attribute(

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE
@@ -23,17 +22,18 @@ _LAZY = frozenset({"map", "filter", "enumerate", "zip", "iter", "chain", "islice
 _APPLYING = frozenset({"map", "filter"})
 
 
-@contextmanager
-def open_for(machine: Machine, node: ast.expr, frame: Frame) -> Iterator[None]:
-    """While an expression is evaluated of which the answer is kept, nothing is known of the names
-    that it reads later."""
-    late = _late(node, frame)
+def evaluate(machine: Machine, node: ast.expr, frame: Frame) -> Any:
+    """The value of an expression of which the answer is kept: nothing is known of the names that
+    it reads later."""
+    late = _late(node, frame) if isinstance(node, ast.GeneratorExp | ast.Call) else ()
+    if not late:
+        return machine.evaluate(node, frame)
     names = frame.scope.names
     before = {name: names[name] for name in late if name in names}
     for name in before:
         machine.journal.write(names, name, _another(before[name]))
     try:
-        yield
+        return machine.evaluate(node, frame)
     finally:
         for name, value in before.items():
             machine.journal.write(names, name, value)

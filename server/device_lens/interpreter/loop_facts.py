@@ -10,6 +10,7 @@ from device_lens.domain.values import TupleValue
 from device_lens.interpreter import iteration
 from device_lens.interpreter.rarer_facts import LoopVariableTransfer
 from device_lens.models.call import tensor_of
+from device_lens.syntax.pairing import zipped
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -20,10 +21,9 @@ _MOVES = frozenset({"to", "cuda", "cpu"})
 
 def iterated(machine: Machine, node: Any, iterable: Any, frame: Frame) -> None:
     """A `for` whose body rebinds its own variable to the moved tensor and does not use it."""
-    zipped = _zipped(node)
-    if zipped:
-        for index, (variable, container) in enumerate(zipped):
-            _rebound(machine, node, iterable, frame, ("zip", variable, container), index)
+    for index, (variable, container) in enumerate(ways := zipped(node)):
+        _rebound(machine, node, iterable, frame, ("zip", variable, container), index)
+    if ways:
         return
     taken = _form(node)
     part = 1 if taken[0] in ("items", "enumerate") else None
@@ -66,20 +66,6 @@ def _rebound(
     for tensor in tensors:
         if tensor.trail is not None:
             machine.shared.setdefault(("loop-variable", id(tensor.trail)), fact.site)
-
-
-def _zipped(node: Any) -> list[tuple[str | None, ast.expr]]:
-    """The variables of `for net, x in zip(nets, xs):` with what each goes through."""
-    match node.iter:
-        case ast.Call(func=ast.Name(id="zip"), args=containers) if isinstance(
-            node.target, ast.Tuple
-        ):
-            targets = node.target.elts
-            if len(targets) != len(containers):
-                return []
-            names = (each.id if isinstance(each, ast.Name) else None for each in targets)
-            return list(zip(names, containers, strict=True))
-    return []
 
 
 def _form(node: Any) -> tuple[str, str | None, Any]:

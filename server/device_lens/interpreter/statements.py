@@ -68,8 +68,7 @@ def _never_returns(node: ast.expr) -> bool:
 
 def _assign(machine: Machine, node: ast.Assign, frame: Frame) -> int:
     mark, since = machine.journal.mark(), moment()
-    with late_names.open_for(machine, node.value, frame):
-        value = machine.evaluate(node.value, frame)
+    value = late_names.evaluate(machine, node.value, frame)
     if _applies_later(node.value, value):
         machine.doubt(mark, since)
     if isinstance(node.value, ast.Constant) and node.value.value is Ellipsis:
@@ -82,8 +81,7 @@ def _assign(machine: Machine, node: ast.Assign, frame: Frame) -> int:
 
 def _annotated(machine: Machine, node: ast.AnnAssign, frame: Frame) -> int:
     if node.value is not None:
-        with late_names.open_for(machine, node.value, frame):
-            value = machine.evaluate(node.value, frame)
+        value = late_names.evaluate(machine, node.value, frame)
         if type(value) is Unknown:
             value = refine(machine, value, node.annotation, frame)
         assignment.assign(machine, node.target, value, frame, node.value)

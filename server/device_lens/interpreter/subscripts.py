@@ -322,13 +322,9 @@ def _store_slice(machine: Machine, receiver: ListObject, index: SliceValue, valu
         write(receiver.fields, "items", tuple(changed))
         grown(machine.journal, receiver, before)
         return
+    found = (each for each in (receiver.rest, more, *before, *known) if each is not None)
     write(receiver.fields, "items", ())
-    write(receiver.fields, "rest", any_of((*before, *known), _either(receiver.rest, more)))
-
-
-def _either(left: Any, right: Any) -> Any:
-    """Either of two items, of which there may be none."""
-    return right if left is None else left if right is None else join_blind(left, right)
+    write(receiver.fields, "rest", any_of(tuple(found), None))
 
 
 def _store_in_object(

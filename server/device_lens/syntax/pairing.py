@@ -1,8 +1,18 @@
-"""Which target of an assignment a value is for."""
+"""Which target of an assignment a value is for, and which variable of a loop goes through what."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+
+
+def parts_of(targets: Sequence[ast.expr], value: ast.expr | None) -> list[ast.expr | None]:
+    """The expressions that `a, b = x, y` gives its targets one by one; None each where it is
+    written otherwise."""
+    parts = value.elts if isinstance(value, ast.Tuple | ast.List) else []
+    if len(parts) != len(targets) or any(isinstance(p, ast.Starred) for p in (*targets, *parts)):
+        return [None] * len(targets)
+    return [*parts]
 
 
 def target_of(statement: ast.Assign, value: ast.AST) -> ast.expr | None:
@@ -10,12 +20,21 @@ def target_of(statement: ast.Assign, value: ast.AST) -> ast.expr | None:
     in `x, y = value, other`."""
     if len(statement.targets) != 1:
         return None
-    target, whole = statement.targets[0], statement.value
-    if whole is value:
+    target = statement.targets[0]
+    if statement.value is value:
         return target
-    if not isinstance(target, ast.Tuple | ast.List) or not isinstance(whole, ast.Tuple | ast.List):
-        return None
-    parts = (*target.elts, *whole.elts)
-    if len(target.elts) != len(whole.elts) or any(isinstance(p, ast.Starred) for p in parts):
-        return None
-    return next((t for t, v in zip(target.elts, whole.elts, strict=True) if v is value), None)
+    targets = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+    pairs = zip(targets, parts_of(targets, statement.value), strict=True)
+    return next((each for each, part in pairs if part is value), None)
+
+
+def zipped(loop: ast.For | ast.AsyncFor) -> list[tuple[str | None, ast.expr]]:
+    """The variables of `for a, b in zip(first, second):` with what each goes through; None for a
+    target that is no name. Empty where the loop is written otherwise."""
+    match loop.iter:
+        case ast.Call(func=ast.Name(id="zip"), args=containers) if isinstance(
+            loop.target, ast.Tuple
+        ) and len(loop.target.elts) == len(containers):
+            names = (each.id if isinstance(each, ast.Name) else None for each in loop.target.elts)
+            return list(zip(names, containers, strict=True))
+    return []

@@ -23,6 +23,8 @@ _KNOWN: WeakKeyDictionary[Chunk, tuple[str, ...]] = WeakKeyDictionary()
 
 def added_folders(file: SourceFile) -> Iterator[str]:
     """The folders below the file or below one above it, with dots between their parts."""
+    if "sys.path" not in file.text:
+        return
     for chunk in file.chunks:
         known = _KNOWN.get(chunk)
         if known is None:

@@ -6,7 +6,7 @@ take what is on the host. Metrics that keep a list of what they are given take i
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE
 from device_lens.domain.guard import assume_all
@@ -14,7 +14,7 @@ from device_lens.domain.heap import DictObject, ListObject, ModuleObject
 from device_lens.domain.values import NONE, DeviceValue, External, Tensor
 from device_lens.models import wording
 from device_lens.models.agreement import common_device
-from device_lens.models.call import Call, Model, Services, Value, constant
+from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.registry import (
     ATTRIBUTES,
     BASES,
@@ -24,6 +24,7 @@ from device_lens.models.registry import (
     PACKAGES,
     ModuleModel,
 )
+from device_lens.models.relayed import Operand, with_conflicts
 from device_lens.models.torch.copying import deep_copy
 from device_lens.models.torch.nn_layer import operands_of
 from device_lens.models.torch.objects import nothing
@@ -132,37 +133,21 @@ def _for_each(call: Call) -> None:
             _summed(Call(*args))
 
 
-class _OntoHost:
-    """The services of a metric's call, which tell of what meets sums on the host alone: sums on an
-    accelerator may take what is on the host."""
-
-    def __init__(self, services: Services, state: Tensor) -> None:
-        self._services = services
-        self._state = state
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._services, name)
-
-    def conflict(
-        self,
-        operation: str,
-        left: tuple[Value, int | str],
-        right: tuple[Value, int | str],
-        literals: Any,
-        wants_cpu: bool = False,
-    ) -> None:
-        """See `Services.conflict`."""
-        if assume_all(self._state.device, literals) is CPU:
-            self._services.conflict(operation, left, right, literals, wants_cpu)
-
-
 def _summed(call: Call) -> bool:
     """Reports what is elsewhere than the sums; whether nothing is."""
     module = call.receiver
     state = _state(module)
     if state is None:
         return False
-    services = cast(Services, _OntoHost(call.services, state))
+    where = state.device
+
+    def told(what: str, left: Operand, right: Operand, literals: Any, wants_cpu: bool) -> None:
+        if (
+            assume_all(where, literals) is CPU
+        ):  # sums on an accelerator may take what is on the host
+            call.services.conflict(what, left, right, literals, wants_cpu)
+
+    services = with_conflicts(call.services, told)
     together, title = True, module.own.get(_TITLE, call.name)
     for operand in operands_of(call.args, call.kwargs, {}):
         own = (state, module.buffers.get(_STATE), f"self.{_STATE}")

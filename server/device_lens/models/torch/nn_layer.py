@@ -7,7 +7,7 @@ import ast
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.heap import MISSING, ModuleObject, Parameter
@@ -16,6 +16,7 @@ from device_lens.models import gradient, registry, wording
 from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import Call, Services, Value, constant, is_none, tensor_of
 from device_lens.models.dtypes import DEFAULT, named
+from device_lens.models.relayed import Operand, with_conflicts
 from device_lens.models.torch.conversions import device_argument
 from device_lens.models.torch.module import get_attribute
 from device_lens.models.torch.nn_shapes import part_shape
@@ -76,7 +77,7 @@ class Layer:
         model = registry.function(self.function) if self.function else None
         if model is None:
             return agreeing(call, self.name, operands_of(call.args, kwargs, sources))
-        services = cast(Services, Forwarding(call, self.name, sources))
+        services = _forwarding(call, self.name, sources)
         inner = Call(self.function, None, call.args, kwargs, call.site, services, call.complete)
         return model(inner)
 
@@ -96,35 +97,19 @@ class NamedInputs(Layer):
         return Layer.forward(self, inner)
 
 
-class Forwarding:
+def _forwarding(call: Call, name: str, attributes: dict[str, str]) -> Services:
     """The services of a module's call as the function sees them that the module calls: operands
     that the module adds are told as its attributes."""
 
-    def __init__(self, call: Call, name: str, attributes: dict[str, str]) -> None:
-        self._services = call.services
-        self._name = name
-        self._attributes = attributes
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._services, name)
-
-    def conflict(
-        self,
-        operation: str,
-        left: tuple[Value, int | str],
-        right: tuple[Value, int | str],
-        literals: Any,
-        wants_cpu: bool = False,
-    ) -> None:
-        """See `Services.conflict`."""
-        self._services.conflict(
-            self._name, self._placed(left), self._placed(right), literals, wants_cpu
-        )
-
-    def _placed(self, operand: tuple[Value, int | str]) -> tuple[Value, int | str]:
+    def placed(operand: Operand) -> Operand:
         value, place = operand
-        attribute = self._attributes.get(place) if isinstance(place, str) else None
+        attribute = attributes.get(place) if isinstance(place, str) else None
         return operand if attribute is None else (value, f"self.{attribute}")
+
+    def told(_: str, left: Operand, right: Operand, literals: Any, wants_cpu: bool) -> None:
+        call.services.conflict(name, placed(left), placed(right), literals, wants_cpu)
+
+    return with_conflicts(call.services, told)
 
 
 @cache
