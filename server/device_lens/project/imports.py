@@ -1,7 +1,7 @@
 """Resolves imports to files of the workspace, as Python would when the importer is run.
 
 Nothing is imported and no search path is asked for: only the folders between the importer and the
-root count, and ``src`` below the root.
+root count, ``src`` below the root, and the root's own name where it is a package.
 """
 
 from __future__ import annotations
@@ -30,11 +30,14 @@ class ImportResolver:
         self._answers: dict[tuple[str, int, str], str | None] = {}
         self._names: dict[str, frozenset[str]] = {}
         self._unsaved: frozenset[str] = frozenset()
+        self._own = _packages_of(self.root)
+        """What the root itself is called where it is a package."""
         self.generation = 0
         """Grows whenever names may mean other files than before."""
 
     def invalidate(self) -> None:
         """Forget all: files came or went."""
+        self._own = _packages_of(self.root)
         self._answers.clear()
         self._names.clear()
         self.generation += 1
@@ -88,6 +91,11 @@ class ImportResolver:
         if not parts:
             return None
         known = parts[0] in self._foreign
+        own = len(self._own)
+        if own and not known and parts[:own] == self._own:
+            found = self._in_folder(self.root, parts[own:])
+            if found is not None:
+                return found
         for base in dict.fromkeys(self._bases(folder, inside=not known)):
             if known and (self._has(base, _INIT) or not self._is_regular(base, parts[0])):
                 continue
@@ -175,3 +183,12 @@ class ImportResolver:
         below = folder.rstrip(os.sep) + os.sep
         rest = (path[len(below) :] for path in self._unsaved if path.startswith(below))
         return frozenset(names | {path.partition(os.sep)[0] for path in rest})
+
+
+def _packages_of(folder: str) -> list[str]:
+    """The dotted name of a folder as a package; empty where it is none."""
+    names: list[str] = []
+    while os.path.isfile(os.path.join(folder, _INIT)) and os.path.dirname(folder) != folder:
+        folder, name = os.path.split(folder)
+        names.insert(0, name)
+    return names

@@ -74,6 +74,26 @@ def test_resolve(root: Path, importer: str, level: int, module: str, found: str 
         assert resolver.resolve(module, level, str(root / importer)) == expected
 
 
+@pytest.mark.parametrize(
+    ("folder", "module", "found"),
+    [
+        ("pkg", "pkg.net", "pkg/net.py"),
+        ("pkg", "pkg.sub.deep", "pkg/sub/deep.py"),
+        ("pkg", "pkg", "pkg/__init__.py"),
+        ("pkg", "train", None),
+        ("pkg/sub", "pkg.sub.deep", "pkg/sub/deep.py"),
+        ("pkg/sub", "pkg.net", None),
+        ("pkg/torch", "pkg.torch.plain.deep", "pkg/torch/plain/deep.py"),
+    ],
+)
+def test_a_package_that_is_the_root_knows_its_name(
+    root: Path, folder: str, module: str, found: str | None
+) -> None:
+    resolver = ImportResolver(str(root / folder))
+    importer = str(root / folder / "__init__.py")
+    assert resolver.resolve(module, 0, importer) == (found and str(root / found))
+
+
 def test_answers_are_remembered_until_files_change(root: Path) -> None:
     resolver = ImportResolver(str(root))
     importer = str(root / "train.py")
