@@ -70,7 +70,7 @@ class SymbolicDevice:
     """The device of something the analysis cannot see, equal only to itself.
 
     `label` is how a reader knows it: the text of the parameter or expression. `asked` has the
-    atoms that stand for its type being one that the program asks for.
+    atoms that stand for its type, or the device itself, being one that the program asks for.
     """
 
     __slots__ = ("asked", "label", "of_module_input")
@@ -78,7 +78,7 @@ class SymbolicDevice:
     def __init__(self, label: str, of_module_input: bool = False) -> None:
         self.label = label
         self.of_module_input = of_module_input
-        self.asked: dict[str, Atom] = {}
+        self.asked: dict[str | Device | SymbolicDevice, Atom] = {}
 
     def is_of(self, kind: str) -> Atom:
         """Whether it is of a type: the same answer each time."""
@@ -87,13 +87,27 @@ class SymbolicDevice:
             atom = self.asked[kind] = Atom(f"{self.label} is on {kind}")
         return atom
 
-    def may_be_apart(self, literals: Literals) -> bool:
-        """Whether it may be another device than the CPU where that is decided."""
-        host, accelerator = self.asked.get("cpu"), self.asked.get("cuda")
-        return not any(
-            (atom is host and value) or (atom is accelerator and not value)
-            for atom, value in literals
-        )
+    def is_at(self, other: Device | SymbolicDevice) -> Atom:
+        """Whether it is that device: the same answer each time, whichever of two symbols is asked
+        about the other. There is but one CPU."""
+        if other is CPU:
+            return self.is_of("cpu")
+        known = other.asked.get(self) if isinstance(other, SymbolicDevice) else None
+        atom = known or self.asked.get(other)
+        if atom is None:
+            atom = self.asked[other] = Atom(f"{self.label} is on {other}")
+        return atom
+
+    def may_be_apart(self, other: Device | SymbolicDevice, literals: Literals) -> bool:
+        """Whether it may be another device than a given one where that is decided."""
+        if other is CPU:
+            host, accelerator = self.asked.get("cpu"), self.asked.get("cuda")
+            return not any(
+                (atom is host and value) or (atom is accelerator and not value)
+                for atom, value in literals
+            )
+        found = (self.asked.get(other), getattr(other, "asked", {}).get(self))
+        return not any(value and atom in found for atom, value in literals)
 
     def __str__(self) -> str:
         return f"the device of `{self.label}`"

@@ -54,6 +54,9 @@ than there are conditions."""
 MOST_FOLLOWED = 10
 """Leaves of a tree that is as deep: a few of many, which long chains of conditions tell apart."""
 
+_OF_PARAMETERS = frozenset({Parameter, Guarded})
+"""Kinds of values that may be nothing but parameters."""
+
 
 def join(condition: Any, left: Any, right: Any) -> Any:
     """`left` where `condition` holds, else `right`."""
@@ -218,9 +221,10 @@ def join_blind(left: Any, right: Any) -> Any:
         return left
     if type(left) is Tensor and type(right) is Tensor:
         return left if _is_alike(left, right) else join_tensors_blindly(left, right)
-    parameters = [*_parameters(left), *_parameters(right)]
-    if parameters and None not in parameters:
-        return _any_parameter(parameters)
+    if type(left) in _OF_PARAMETERS and type(right) in _OF_PARAMETERS:
+        parameters = [*_parameters(left), *_parameters(right)]
+        if None not in parameters:
+            return _any_parameter(parameters)
     both = type(left) is TupleValue and type(right) is TupleValue
     if both and len(left.items) == len(right.items):
         return _join_tuples_blindly(left, right)

@@ -15,7 +15,7 @@ from device_lens.domain.presence import settle
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import attempts, contexts, leaving, patterns, reports
 from device_lens.interpreter.assignment import assign
-from device_lens.interpreter.conditions import narrow, truth
+from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
 from device_lens.interpreter.existence import asks_what_is_there, has_no_words
 from device_lens.interpreter.expressions import text_of
 from device_lens.interpreter.frames import Exit, Frame
@@ -40,10 +40,18 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> int:
     if condition is False:
         return machine.execute(node.orelse, frame)
 
+    treated: list[Unknown] = []
+    alive: list[bool] = []
+
     def side(body: list[ast.stmt], positive: bool) -> Callable[[], int]:
         def run() -> int:
-            narrow(machine, node.test, frame, positive)
-            return machine.execute(body, frame)
+            found = narrow(machine, node.test, frame, positive)
+            flow = machine.execute(body, frame)
+            if flow != DEAD:
+                alive.append(positive)
+            forget_narrowed(found)
+            treated.extend(found)
+            return flow
 
         return run
 
@@ -53,7 +61,10 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> int:
         frame.asked = machine.path
     frame.settled += settled
     try:
-        return machine.fork(condition, frame, side(node.body, True), side(node.orelse, False))
+        flow = machine.fork(condition, frame, side(node.body, True), side(node.orelse, False))
+        if treated and len(alive) == 1:
+            narrow(machine, node.test, frame, alive[0])  # there is no other way on from here
+        return flow
     finally:
         frame.settled -= settled
         frame.asked = before

@@ -186,8 +186,11 @@ def _equal_devices(left: Any, right: Any) -> Any:
     def leaf(a: Any, b: Any) -> Any:
         if is_unknown(a) or is_unknown(b):
             return undecided()
+        if a is b and isinstance(a, SymbolicDevice):
+            return True
         if isinstance(a, SymbolicDevice) or isinstance(b, SymbolicDevice):
-            return True if a is b else undecided()
+            symbol, other = (a, b) if isinstance(a, SymbolicDevice) else (b, a)
+            return Guarded(symbol.is_at(other), True, False)
         if ANY_INDEX in (a.index, b.index) and a.type == b.type:
             return undecided()
         verdict = agree(a, b)

@@ -91,29 +91,32 @@ def is_none_condition(value: Any) -> Any:
     return False
 
 
-def narrow(machine: Machine, test: ast.expr, frame: Frame, positive: bool) -> None:
+def narrow(machine: Machine, test: ast.expr, frame: Frame, positive: bool) -> list[Unknown]:
     """Notes what a test says of the names in it: an unknown that the program asks whether it is a
-    tensor is used as one where the answer is yes."""
+    tensor is used as one where the answer is yes. Answers those that were not before: elsewhere
+    they are anything (`forget_narrowed`)."""
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        narrow(machine, test.operand, frame, not positive)
-    elif isinstance(test, ast.BoolOp):
+        return narrow(machine, test.operand, frame, not positive)
+    if isinstance(test, ast.BoolOp):
         if isinstance(test.op, ast.And) == positive:
-            for value in test.values:
-                narrow(machine, value, frame, positive)
+            return [
+                found for value in test.values for found in narrow(machine, value, frame, positive)
+            ]
     elif positive and isinstance(test, ast.Call):
-        _narrow_call(machine, test, frame)
+        return _narrow_call(machine, test, frame)
+    return []
 
 
-def _narrow_call(machine: Machine, test: ast.Call, frame: Frame) -> None:
+def _narrow_call(machine: Machine, test: ast.Call, frame: Frame) -> list[Unknown]:
     name = test.func.attr if isinstance(test.func, ast.Attribute) else getattr(test.func, "id", "")
     if name not in ("isinstance", "is_tensor") or not test.args:
-        return
+        return []
     target = test.args[0]
     if not isinstance(target, ast.Name):
-        return
+        return []
     value = frame.scope.names.get(target.id)
-    if type(value) is not Unknown:
-        return
+    if type(value) is not Unknown or value.tensor_evidence:
+        return []
     classes = machine.evaluate(test.args[1], frame) if name == "isinstance" else None
     if name == "is_tensor" or (
         type(classes) is External and classes.name in ("torch.Tensor", "torch.nn.Parameter")
@@ -121,6 +124,15 @@ def _narrow_call(machine: Machine, test: ast.Call, frame: Frame) -> None:
         symbol_of(value)
         value.note()
         value.tensor_evidence = True
+        return [value]
+    return []
+
+
+def forget_narrowed(values: list[Unknown]) -> None:
+    """To be called where a test has not been answered as `narrow` was told."""
+    for value in values:
+        value.note()
+        value.tensor_evidence = False
 
 
 def symbol_of(value: Unknown) -> Any:

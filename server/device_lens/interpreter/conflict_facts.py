@@ -61,7 +61,7 @@ def conflict(
         return
     first = _operand(machine, left, literals, node, frame)
     second = _operand(machine, right, literals, node, frame)
-    if first is None or second is None or _decided_together(machine, first, second):
+    if first is None or second is None or _decided_together(machine, first, second, literals):
         return
     if _is_absent(machine, first) or _is_absent(machine, second):
         return
@@ -148,13 +148,15 @@ def _is_absent(machine: Machine, operand: Operand) -> bool:
     )
 
 
-def _decided_together(machine: Machine, first: Operand, second: Operand) -> bool:
-    """Whether the program asked where one of them is, and runs this where that is the CPU, as the
-    other is."""
+def _decided_together(
+    machine: Machine, first: Operand, second: Operand, literals: Literals
+) -> bool:
+    """Whether the program asked where one of them is, and runs this where the other is as well."""
+    decided = (*literals, *machine.path.literals)
     return any(
-        one.device is CPU
-        and isinstance(other.device, SymbolicDevice)
-        and not other.device.may_be_apart(machine.path.literals)
+        isinstance(one.device, SymbolicDevice)
+        and isinstance(other.device, Device | SymbolicDevice)
+        and not one.device.may_be_apart(other.device, decided)
         for one, other in ((first, second), (second, first))
     )
 

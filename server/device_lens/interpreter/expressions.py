@@ -31,7 +31,7 @@ from device_lens.interpreter import (
     suspended,
 )
 from device_lens.interpreter.assignment import assign
-from device_lens.interpreter.conditions import narrow, truth
+from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
 from device_lens.interpreter.enumerations import is_member
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import EVALUATORS, Machine
@@ -228,8 +228,10 @@ def _if_expression(machine: Machine, node: ast.IfExp, frame: Frame) -> Any:
     condition = truth(test, text_of(node.test))
 
     def side(expression: ast.expr, positive: bool) -> Any:
-        narrow(machine, node.test, frame, positive)
-        return machine.evaluate(expression, frame)
+        treated = narrow(machine, node.test, frame, positive)
+        found = machine.evaluate(expression, frame)
+        forget_narrowed(treated)
+        return found
 
     return machine.choose(
         condition, frame, lambda: side(node.body, True), lambda: side(node.orelse, False)

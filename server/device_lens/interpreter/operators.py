@@ -32,7 +32,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.interpreter import calls, reports
-from device_lens.interpreter.conditions import narrow, truth
+from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
 from device_lens.interpreter.expressions import merge_mapping, text_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import EVALUATORS, Machine
@@ -296,8 +296,10 @@ def _boolean_rest(machine: Machine, node: ast.BoolOp, values: list[ast.expr], fr
     positive = isinstance(node.op, ast.And)
 
     def rest() -> Any:
-        narrow(machine, values[0], frame, positive)
-        return _boolean_rest(machine, node, values[1:], frame)
+        treated = narrow(machine, values[0], frame, positive)
+        found = _boolean_rest(machine, node, values[1:], frame)
+        forget_narrowed(treated)
+        return found
 
     def short() -> Any:
         if type(first) in (Unknown, Tensor, HostArray) and positive:

@@ -18,10 +18,11 @@ MODULE = "torch.nn.Module"
 
 class OpaqueModule:
     """A module class of a library. `output` makes the value of a call from a tensor on the module's
-    device, `checked` tells that all inputs have to be there."""
+    device, `checked` tells how many of the positional inputs have to be there, and with any of
+    them all that have names; None for all."""
 
     def __init__(
-        self, name: str, output: Callable[[Call, Tensor], Value], checked: bool = True
+        self, name: str, output: Callable[[Call, Tensor], Value], checked: int | None = None
     ) -> None:
         self.name = name
         self.output = output
@@ -34,10 +35,12 @@ class OpaqueModule:
     def forward(self, call: Call) -> Value:
         """An output on the module's device."""
         weight = first_parameter(call.receiver)
-        operands = operands_of(call.args, call.kwargs, {}) if self.checked else []
+        named = {} if self.checked == 0 else call.kwargs
+        operands = operands_of(call.args[: self.checked], named, {})
         if weight is not None:
             operands.insert(1, weight)
-        result = agreeing(call, self.name, operands, dtype=None)
+        name = ".forward()" if self.name == PART else self.name
+        result = agreeing(call, name, operands, dtype=None)
         return self.output(call, result.with_(shape=None, dtype=None, zero_dim=None))
 
 
@@ -65,4 +68,5 @@ def _device(call: Call) -> Value:
 
 
 def register_all() -> None:
-    register(OpaqueModule(PART, unknown_output))
+    # It may be of any class, and lengths that come second are often read on the host.
+    register(OpaqueModule(PART, unknown_output, checked=1))
