@@ -7,6 +7,7 @@ or a device, or that makes or moves one. Both err on the side of running.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
@@ -35,6 +36,10 @@ _PLAIN_USE = re.compile(r"\.(?:cuda|cpu)\(|[\"']cuda\b|CUDA_VISIBLE_DEVICES")
 """What tells that a file uses tensors although it imports no library of theirs."""
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _MATTERING = (Tensor, Parameter, ModuleObject, DeviceValue, DtypeValue)
+
+
+_COMPILERS = frozenset("triton numba taichi warp tilelang cutlass cupyx".split())
+"""Libraries whose decorators take a function's text for a program of another language."""
 
 
 class Relevance:
@@ -70,7 +75,9 @@ class Relevance:
         return frozenset(found)
 
     def function(self, function: Function) -> bool:
-        """Whether a function may handle a tensor, module or device."""
+        """Whether a function may handle a tensor, module or device, and Python runs it."""
+        if _is_kernel(function):
+            return False
         owner = function.owner
         if owner is not None and owner.is_module:
             return True
@@ -207,3 +214,16 @@ def text_of(chunk: Any, node: Any) -> str:
         return found
     first: int = node.lineno - chunk.first_line
     return "\n".join(chunk.text.split("\n")[first : node.end_lineno - chunk.first_line + 1])
+
+
+def _is_kernel(function: Function) -> bool:
+    """Whether a decorator compiles a function: `@triton.jit`, `@cuda.jit()` of numba."""
+    for decorator in getattr(function.node, "decorator_list", ()):
+        named = decorator.func if isinstance(decorator, ast.Call) else decorator
+        while isinstance(named, ast.Attribute):
+            named = named.value
+        name = named.id if isinstance(named, ast.Name) else ""
+        root = function.namespace.scope.names.get(name)
+        if type(root) is External and root.name.partition(".")[0] in _COMPILERS:
+            return True
+    return False
