@@ -110,7 +110,7 @@ class SymbolicDevice:
         return not any(value and atom in found for atom, value in literals)
 
     def __str__(self) -> str:
-        return f"the device of `{self.label}`"
+        return "another device" if self.label == UNNAMED else f"the device of `{self.label}`"
 
     def __repr__(self) -> str:
         return f"SymbolicDevice({self.label})"

@@ -30,6 +30,9 @@ _CONDITIONS = {
     "not torch.accelerator.is_available()": "no accelerator is available",
 }
 
+_BY_DEFAULT = (" is not given", " is left at its default")
+_MOST_TOLD = 3
+"""Conditions of a finding that are told: nobody reads more in one sentence."""
 _ASKED = re.compile(r"(?P<flag>.+?)(?P<how> is (?:not )?given| is left at its default)")
 """What the models of command lines say of flags."""
 
@@ -103,11 +106,17 @@ def together(first: str | None, second: str | None) -> str | None:
 
 
 def when(condition: str | None) -> str:
-    """` when CUDA is available`, with the space before it; empty without a condition."""
+    """` when CUDA is available`, with the space before it; empty without a condition. Of many parts
+    those are told that are not as they are by default."""
     if not condition:
         return ""
     parts = condition.split(" and ")
-    return f" when {' and '.join(_CONDITIONS.get(part) or spelled(part) for part in parts)}"
+    told = sorted(parts, key=lambda part: part.endswith(_BY_DEFAULT))[:_MOST_TOLD]
+    words = [_CONDITIONS.get(part) or spelled(part) for part in parts if part in told]
+    if len(parts) > len(words):
+        more = len(parts) - len(words)
+        words.append("another condition holds" if more == 1 else f"{more} more conditions hold")
+    return f" when {' and '.join(words)}"
 
 
 def spelled(condition: str, code: Callable[[str], str] = "`{}`".format) -> str:
