@@ -12,9 +12,12 @@ from device_lens.domain.guard import Atom, Guarded, atoms, leaves, renamed
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.similarity import similar
+from device_lens.domain.values import External
 
 MAX_KINDS = 10
 """Modules that are told apart; each is run on its own where an item is called."""
+MOST_LAYERS = 24
+"""The same where a library's own layers, which cost little to run, are among them."""
 _KIND = "of one kind"
 """The text of the atoms between kinds."""
 
@@ -48,13 +51,29 @@ def gather(left: Any, right: Any, most: int = MAX_KINDS) -> Any:
             found.append(module)
     if len(found) == len(known) and all(atom.text == _KIND for atom in atoms(left)):
         return left
-    if len(found) > most:
+    if len(found) > most and (len(found) > MOST_LAYERS or sum(map(_is_of_program, found)) > most):
         return join_blind(left, right)
     tree = found[-1]
     between = [Atom(_KIND) for _ in found[:-1]]
     for atom, module in zip(reversed(between), reversed(found[:-1]), strict=True):
         tree = Guarded(atom, module, tree)
     return tree
+
+
+def regathered(joined: Any, left: Any, right: Any) -> Any:
+    """What two paths put into a list: told apart by what decides between them, or where that has
+    become too much the kinds of both."""
+    if not any(map(_is_gathered, (left, right))) or kinds(joined) is not None:
+        return joined
+    return joined if kinds(left) is None or kinds(right) is None else gather(left, right)
+
+
+def _is_gathered(value: Any) -> bool:
+    return type(value) is Guarded and any(atom.text == _KIND for atom in atoms(value))
+
+
+def _is_of_program(module: Any) -> bool:
+    return type(module.cls) is not External
 
 
 def opened(value: Any) -> Any:

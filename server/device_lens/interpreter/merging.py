@@ -8,6 +8,7 @@ from typing import Any
 from device_lens.domain.guard import Guarded, Literals, assume_all, undecided
 from device_lens.domain.heap import MISSING, Registry, Table
 from device_lens.domain.join import join, join_blind
+from device_lens.domain.kinds import regathered
 from device_lens.domain.path import Path
 from device_lens.domain.presence import either
 
@@ -59,7 +60,8 @@ def join_in(table: Table, condition: Any, left: Any, right: Any) -> Any:
         condition = assume_all(condition, literals)
         if type(condition) is not Guarded:
             return left if condition else right
-    return join(condition, left, right)
+    joined = join(condition, left, right)
+    return regathered(joined, left, right) if "rest" in table else joined
 
 
 def join_values(condition: Any, left: Any, right: Any) -> Any:
