@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from device_lens.domain.device import (
     CPU,
+    MAX_UNNAMED,
     UNKNOWN_DEVICE,
     Device,
     DeviceTree,
@@ -259,11 +260,15 @@ def _device_of_part(part: Any) -> DeviceTree | None:
 
 def _together(left: DeviceTree | None, right: DeviceTree | None) -> DeviceTree | None:
     """Where two parts are: unknown in the cases in which they are apart, and where the other is in
-    those in which there is one alone."""
+    those in which there is one alone. Of many cases those in which there is none go first."""
     if left is None or right is None:
         return right if left is None else left
     if type(left) is Guarded or type(right) is Guarded:
-        return left if left == right else widen_device(combine(_together, left, right))
+        if left == right:
+            return left
+        found: DeviceTree | None = combine(_together, left, right)
+        deep = type(found) is Guarded and found.depth > MAX_UNNAMED
+        return widen_device(_filled(found)) if deep else found  # type: ignore[arg-type]
     return left if same_everywhere(left, right) else UNKNOWN_DEVICE
 
 
