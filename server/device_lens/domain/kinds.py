@@ -18,6 +18,8 @@ MAX_KINDS = 10
 """Modules that are told apart; each is run on its own where an item is called."""
 MOST_LAYERS = 24
 """The same where a library's own layers, which cost little to run, are among them."""
+MOST_MET = 16
+"""Modules that are told apart where paths meet, which would else leave nothing to run."""
 _KIND = "of one kind"
 """The text of the atoms between kinds."""
 
@@ -65,7 +67,7 @@ def regathered(joined: Any, left: Any, right: Any) -> Any:
     become too much the kinds of both."""
     if not any(map(_is_gathered, (left, right))) or kinds(joined) is not None:
         return joined
-    return joined if kinds(left) is None or kinds(right) is None else gather(left, right)
+    return joined if kinds(left) is None or kinds(right) is None else gather(left, right, MOST_MET)
 
 
 def _is_gathered(value: Any) -> bool:

@@ -12,8 +12,8 @@ from device_lens.domain.heap import HeapObject, Instance, ListObject, ModuleObje
 from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.kinds import opened
 from device_lens.domain.parameters import set_tensor
-from device_lens.domain.values import NONE, Const, Tensor, Unknown
-from device_lens.interpreter import descriptors, reports
+from device_lens.domain.values import NONE, Const, External, Tensor, Unknown
+from device_lens.interpreter import descriptors, library_names, reports
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import NEXT, Machine
 from device_lens.models.call import tensor_of
@@ -140,6 +140,8 @@ def set_attribute(
         write(receiver.scope.names, name, value)
     elif kind is ClassValue:
         write(receiver.fields, name, value)
+    elif kind is External:
+        library_names.bind(machine, receiver, name, value)
     elif kind is Unknown:
         write(receiver.parts(), name, value)
         torch_module.hold(machine, receiver, value)

@@ -30,7 +30,14 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import calls, class_attributes, descriptors, imports, reports
+from device_lens.interpreter import (
+    calls,
+    class_attributes,
+    descriptors,
+    imports,
+    library_names,
+    reports,
+)
 from device_lens.interpreter.conditions import symbol_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
@@ -275,7 +282,8 @@ def _of_external(machine: Machine, receiver: External, name: str, node: Any, fra
         return calls.run_model(machine, model, qualified, receiver, (), {}, node, frame)
     if name == "__name__" and registry.module(receiver.name) is not None:
         return Const(receiver.name.rpartition(".")[2])
-    return External(registry.canonical(qualified))
+    added = library_names.bound(machine, qualified)
+    return External(registry.canonical(qualified)) if added is None else added
 
 
 def _of_unknown(machine: Machine, receiver: Unknown, name: str, node: Any, frame: Frame) -> Any:
