@@ -36,6 +36,7 @@ from device_lens.domain.similarity import TENSORS, similar, value_of
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     NONE,
+    TRUE,
     WHOLE,
     Const,
     DeviceValue,
@@ -102,8 +103,13 @@ def _join_arrays(left: HostArray, right: HostArray) -> HostArray:
 
 
 def _join_unknowns(left: Unknown, right: Unknown, device: DeviceTree) -> Unknown:
-    """What may be a part of either of two modules may be one of both."""
+    """What may be a part of either of two modules may be one of both, and either of two numbers is
+    a number."""
     found = Unknown(left.label, device)
+    if left.fields is not None and right.fields is not None:
+        for mark in left.fields.keys() & right.fields.keys():
+            if left.fields[mark] is TRUE and right.fields[mark] is TRUE:
+                found.parts()[mark] = TRUE
     if left.fields is not None or right.fields is not None:
         wholes = [each.fields.get(WHOLE) for each in (left, right) if each.fields is not None]
         known = tuple(each for each in wholes if each is not None)

@@ -17,6 +17,7 @@ from device_lens.domain.values import Const, TupleValue, Unknown
 from device_lens.interpreter import carried
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
+from device_lens.models.numbers import is_number, number
 
 
 def carried_by(machine: Machine, loop: Any, frame: Frame) -> frozenset[str] | None:
@@ -54,6 +55,8 @@ def settled(changes: list[Change]) -> bool:
 def _alike(old: Any, new: Any) -> bool:
     if isinstance(old, tuple) and isinstance(new, tuple):
         return _alike_items(old, new)
+    if type(old) is Unknown and is_number(old) and not is_number(new):
+        return False
     return similar(flatten(old), flatten(new))
 
 
@@ -94,7 +97,7 @@ def stop_counting(machine: Machine, changes: list[Change]) -> bool:
         if type(old) is not Const or type(new) is not Const:
             resized = with_common_sizes(old, new)
         elif old != new and {type(old.value), type(new.value)} <= {int, float}:
-            resized = Unknown()
+            resized = number()
         else:
             continue
         if resized is not new:
