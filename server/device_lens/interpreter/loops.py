@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from device_lens.domain.guard import undecided
-from device_lens.domain.heap import moment
+from device_lens.domain.heap import ListObject, moment
 from device_lens.domain.journal import Delta
 from device_lens.domain.kinds import kinds
 from device_lens.domain.path import Path
@@ -36,6 +36,7 @@ from device_lens.interpreter.passes import (
     settled,
     stop_counting,
 )
+from device_lens.models.numbers import NUMBERS
 from device_lens.syntax.walking import walk
 
 MAX_PASSES = 4
@@ -45,7 +46,7 @@ MAX_UNROLLED = 6
 
 
 def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
-    iterable = machine.evaluate(node.iter, frame)
+    iterable = _one_by_one(node, machine.evaluate(node.iter, frame))
     use_up(machine, node, iterable)
     live = Live(machine, node, iterable, frame)
     items, rest = live.started
@@ -81,6 +82,19 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
             watch.forget_moved(machine, items)
         item_effects.settle(machine, node, iterable, items if record.many else ())
     return flow or _otherwise(machine, record, node.orelse, frame)
+
+
+def _one_by_one(node: ast.For | ast.AsyncFor, iterable: Any) -> Any:
+    """What a loop goes through; the numbers of a range each by itself where the body replaces the
+    item of a list that has the number: which items have been replaced is not known otherwise."""
+    if type(iterable) is not ListObject or iterable.kind != "range" or iterable.rest is None:
+        return iterable
+    numbers = iterable.fields.get(NUMBERS)
+    if type(numbers) is not range or len(numbers) > MAX_UNROLLED:
+        return iterable
+    if not scan.replaces_own_items(node):
+        return iterable
+    return ListObject(tuple(map(Const, numbers)), None, "range", iterable.site)
 
 
 Binding = Callable[[Any], Callable[[], None]]

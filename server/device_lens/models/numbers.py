@@ -10,6 +10,8 @@ from device_lens.domain.heap import ListObject
 from device_lens.domain.values import TRUE, Const, Dim, Shape, TupleValue, Unknown
 from device_lens.models.call import Value
 
+NUMBERS = "numbers"
+"""The field of a range for its numbers where it has too many to be told one by one as a rule."""
 _MARK = "<number>"
 _TEXT = "<text>"
 _START = "<start>"

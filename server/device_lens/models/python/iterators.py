@@ -6,7 +6,7 @@ from device_lens.domain.heap import ListObject
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
-from device_lens.models.numbers import number
+from device_lens.models.numbers import NUMBERS, number
 from device_lens.models.python.builtins import any_item, first_argument, listing
 
 MAX_RANGE = 4
@@ -28,6 +28,7 @@ def _range(call: Call) -> Value:
             return listing(call, tuple(Const(n) for n in numbers), None, "range")
         found = listing(call, (), number("an index"), "range")
         found.fields["length"] = len(numbers)
+        found.fields[NUMBERS] = numbers
         return found
     return listing(call, (), number("an index"), "range")
 
