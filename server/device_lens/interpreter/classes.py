@@ -10,6 +10,7 @@ from device_lens.domain.heap import MISSING, DictObject, Instance, ModuleObject
 from device_lens.domain.values import BoundExternal, Const, External, TupleValue, Unknown
 from device_lens.interpreter import calls, decorators, descriptors, enumerations, standalone
 from device_lens.interpreter.assignment import assign_name
+from device_lens.interpreter.attrs_fields import Converted, DefaultFactory
 from device_lens.interpreter.class_attributes import METACLASS
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
@@ -303,7 +304,7 @@ def _creator(name: str) -> Any:
 
 
 def _run_post_init(machine: Machine, instance: Instance, node: Any, frame: Frame) -> None:
-    found = instance.cls.lookup("__post_init__")
+    found = instance.cls.lookup("__post_init__") or instance.cls.lookup("__attrs_post_init__")
     if isinstance(found, Function):
         calls.call(machine, BoundMethod(instance, found), (), {}, node, frame)
 
@@ -323,15 +324,21 @@ def _fill(
     frame: Frame,
 ) -> None:
     """A dataclass's generated `__init__`."""
-    for index, (name, default) in enumerate(fields):
+    for index, (name, declared) in enumerate(fields):
+        converted = type(declared) is Converted
+        default = declared.default if converted else declared
         if index < len(args):
             value = args[index]
         elif name in kwargs:
             value = kwargs[name]
-        elif isinstance(default, decorators.DefaultFactory):
-            value = calls.call(machine, default.function, (), {}, node, frame)
+        elif isinstance(default, DefaultFactory):
+            function = default.function
+            makes = BoundMethod(instance, function) if default.of_object else function
+            value = calls.call(machine, makes, (), {}, node, frame)
         else:
             value = default if default is not MISSING else Unknown(name)
+        if converted:
+            value = calls.call(machine, declared.converter, (value,), {}, node, frame)
         machine.journal.write(instance.fields, name, value)
 
 

@@ -9,7 +9,8 @@ from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import MISSING, Entries, Instance
 from device_lens.domain.values import Const, External, Partial, Unknown
-from device_lens.interpreter import calls, kept_answers, suspended
+from device_lens.interpreter import attrs_fields, calls, kept_answers, suspended
+from device_lens.interpreter.attrs_fields import DefaultFactory
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
@@ -22,23 +23,12 @@ _KINDS = {
     "torch.utils._contextlib.classproperty": "property",
     "abc.abstractproperty": "property",
 }
-_DATACLASSES = frozenset(
-    {"dataclasses.dataclass", "attr.s", "attr.dataclass", "attrs.define", "attrs.frozen"}
-)
+_DATACLASSES = frozenset({"dataclasses.dataclass"}) | attrs_fields.CLASSES
 
 
 _DISPATCHERS = frozenset({"functools.singledispatch", "functools.singledispatchmethod"})
 """What calls another function than the decorated one, by the type of an argument."""
 _WRAPPERS = (Function, BoundMethod, ClassValue, Instance, Partial, Guarded)
-
-
-class DefaultFactory:
-    """A dataclass field's `default_factory`."""
-
-    __slots__ = ("function",)
-
-    def __init__(self, function: Any) -> None:
-        self.function = function
 
 
 def apply(machine: Machine, decorator: ast.expr, value: Any, node: Any, frame: Frame) -> Any:
@@ -87,6 +77,8 @@ def apply_to_class(
     if type(wrapper) is External:
         if wrapper.name in _DATACLASSES:
             value.data_fields = _data_fields(machine, value, node, frame)
+            if wrapper.name in attrs_fields.CLASSES:
+                _add_declared(machine, value, node, frame)
         return value
     if isinstance(decorator, ast.Call):
         wrapper = machine.evaluate(decorator, frame)
@@ -109,6 +101,15 @@ def _data_fields(
                 continue
             fields[item.target.id] = _default(machine, cls, item, frame)
     return tuple(fields.items())
+
+
+def _add_declared(machine: Machine, cls: ClassValue, node: ast.ClassDef, frame: Frame) -> None:
+    """Fields that are declared by calls. Beside annotated ones their order is not known."""
+    found = attrs_fields.declared(machine, cls, node, frame)
+    known = dict(cls.data_fields or ())
+    annotated = any(isinstance(item, ast.AnnAssign) for item in node.body)
+    if found and not annotated and known.keys().isdisjoint(found):
+        cls.data_fields = tuple((known | found).items())
 
 
 def _default(machine: Machine, cls: ClassValue, item: ast.AnnAssign, frame: Frame) -> Any:
