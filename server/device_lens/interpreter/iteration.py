@@ -209,10 +209,13 @@ def are_keys(items: tuple[Any, ...]) -> bool:
     return all(type(first) is Const and isinstance(first.value, str) for first in firsts)
 
 
-def kinds_of(machine: Machine, items: tuple[Any, ...]) -> list[Any] | None:
+def kinds_of(
+    machine: Machine, items: tuple[Any, ...], compared: frozenset[str] = frozenset()
+) -> list[Any] | None:
     """One module for each kind among some, of the same class and settings and in the same place; a
     module may come with its name. None for anything else, and where there is but one kind of a
-    class of the program: of a library's layers the sizes alone may differ then."""
+    class of the program: of a library's layers the sizes alone may differ then. Those that are
+    `compared` tell kinds apart as well."""
     found: dict[Any, Any] = {}
     for item in items:
         named = type(item) is TupleValue and len(item.items) == 2
@@ -220,12 +223,20 @@ def kinds_of(machine: Machine, items: tuple[Any, ...]) -> list[Any] | None:
         if type(module) is not ModuleObject:
             return None
         kind = mark_of(machine, module, 1)
+        if compared:
+            kind = (*kind, *[_setting(module, name) for name in sorted(compared)])
         if kind not in found:
             found[kind] = TupleValue((Unknown("name"), module)) if named else module
             if len(found) > MAX_KINDS:
-                return None
+                return kinds_of(machine, items) if compared else None
     several = len(found) > 1 or any(type(cls) is External for cls, *_ in found)
     return list(found.values()) if several else None
+
+
+def _setting(module: ModuleObject, name: str) -> Any:
+    """What a comparison finds in a module under a name: a constant, or whether it has a part."""
+    found = module.fields.get(name)
+    return found if type(found) is Const else type(module.parameters.get(name))
 
 
 def any_of(items: tuple[Any, ...], rest: Any) -> Any:

@@ -126,7 +126,9 @@ def _further(machine: Machine, node: Any, items: tuple[Any, ...], rest: Any) -> 
         inner = (each for statement in node.body for each in walk(statement))
         straight = node.__dict__[_TO_ITS_END] = not any(isinstance(e, _WAYS_OUT) for e in inner)
     known = [] if rest is None else kinds(rest)
-    each = kinds_of(machine, (*items, *known)) if straight and known is not None else None
+    if not straight or known is None:
+        return [any_of(items, rest)]
+    each = kinds_of(machine, (*items, *known), scan.attributes_compared(node))
     return [any_of(items, rest)] if each is None else each
 
 

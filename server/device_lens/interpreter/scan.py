@@ -18,6 +18,7 @@ _INFO = "_function_info"
 _OWN_ITEMS = "_replaces_own_items"
 _LOOP_INFO = "_loop_info"
 _NAMES = "_names_within"
+_COMPARED = "_attributes_compared"
 """The entries of a node under which answers are kept, for as long as the node lives."""
 
 
@@ -179,6 +180,19 @@ def names_bound(target: ast.expr) -> Iterator[str]:
 
 def names_read(node: ast.AST) -> set[str]:
     return {n.id for n in walk(node) if isinstance(n, ast.Name)}
+
+
+def attributes_compared(node: ast.For | ast.AsyncFor) -> frozenset[str]:
+    """The attributes that comparisons in a loop's body read."""
+    known: frozenset[str] | None = node.__dict__.get(_COMPARED)
+    if known is None:
+        compared = (
+            each for part in node.body for each in walk(part) if isinstance(each, ast.Compare)
+        )
+        known = node.__dict__[_COMPARED] = frozenset(
+            part.attr for each in compared for part in walk(each) if isinstance(part, ast.Attribute)
+        )
+    return known
 
 
 def names_within(node: Any) -> frozenset[str]:
