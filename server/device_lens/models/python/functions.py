@@ -134,13 +134,15 @@ def _shallow_copy(call: Call) -> Value:
 def _chain(call: Call) -> Value:
     items: list[Value] = []
     rest: Value = None
-    for source in call.args:
+    for number, source in enumerate(call.args, 1):
         known, more = call.services.iterate(source)
-        if rest is None:
+        many = number == len(call.args) and not call.complete
+        if rest is None and not many:
             items.extend(known)
             rest = more
         else:
-            rest = join_all([rest, *known, *([] if more is None else [more])])
+            found = [each for each in (rest, *known, more) if each is not None]
+            rest = join_all(found) if found else None
     return listing(call, tuple(items), rest)
 
 
