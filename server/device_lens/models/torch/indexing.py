@@ -47,10 +47,11 @@ class Index:
 def take_apart(value: Value, place: Place) -> Index:
     parts = value.items if type(value) is TupleValue else (value,)
     found = Index(parts, [], False, True)
-    for part in parts:
+    for number, part in enumerate(parts):
+        at = f"{place}[{number}]" if type(value) is TupleValue else place
         tensor = tensor_of(part)
         if tensor is not None:
-            found.tensors.append((tensor, part, place))
+            found.tensors.append((tensor, part, at))
             found.clear = found.clear and tensor.zero_dim is not None
             found.advanced = found.advanced or tensor.zero_dim is False
         elif type(part) is HostArray:
@@ -58,7 +59,7 @@ def take_apart(value: Value, place: Place) -> Index:
             found.clear = found.clear and part.zero_dim is not None
         elif type(part) in (ListObject, TupleValue):
             found.advanced = True
-            found.tensors.extend(_inside(part, place))
+            found.tensors.extend(_inside(part, at))
         elif not _basic(part):
             found.clear = False
     return found
