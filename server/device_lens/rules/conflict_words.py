@@ -115,7 +115,10 @@ def target_device(other: Operand, place: Place, conflict: Conflict, context: Con
     if other.is_parameter and conflict.module_text is not None and plain(conflict.module_text):
         device = context.at_hand.find(other.device, place, kinds=(Kind.DEVICE,))
         return device or device_of_module(conflict, context)
-    return context.at_hand.find(other.device, place)
+    device = context.at_hand.find(other.device, place)
+    if device is None or device.startswith("next("):
+        return _of_item(other, context) or device
+    return device
 
 
 def device_of_module(conflict: Conflict, context: Context) -> str | None:
@@ -148,6 +151,21 @@ def followed(other: Operand, context: Context) -> str | None:
     if plain(text):
         return f"{text}.device" if _is_tensor(other, context) else None
     return _asked_for(other, context)
+
+
+def _of_item(other: Operand, context: Context) -> str | None:
+    """`sums[key].device` for a tensor that a container of a plain name holds."""
+    node = other.site.node
+    if not isinstance(node, ast.Subscript) or not context.knows(other.site):
+        return None
+    if not plain(ast.unparse(node.value)) or not plain(ast.unparse(node.slice)):
+        return None
+    holds = context.all_facts[other.site.path].expression_at(node.value)
+    if holds is None or holds.kind is not Kind.CONTAINER:
+        return None
+    if isinstance(node.ctx, ast.Load) and not _is_tensor(other, context):
+        return None
+    return f"{context.text(other.site)}.device"
 
 
 def _asked_for(other: Operand, context: Context) -> str | None:
