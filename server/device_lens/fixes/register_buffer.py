@@ -44,6 +44,28 @@ def register_buffer(
     )
 
 
+def register_named(statement: Place, fits: Callable[[ast.expr], bool]) -> Fix | None:
+    """`setattr(self, name, value)` → `self.register_buffer(name, value)` where an object is set up,
+    and `fits` tells that a buffer may hold each of the values."""
+    match statement.node:
+        case ast.Expr(
+            value=ast.Call(
+                func=ast.Name(id="setattr"),
+                args=[ast.Name(id="self"), name, value],
+                keywords=[],
+            )
+        ) if not isinstance(name, ast.Starred):
+            pass
+        case _:
+            return None
+    function = statement.function
+    if getattr(function, "name", None) != "__init__" or not (ready(statement) and fits(value)):
+        return None
+    given = f"{statement.at(name).text}, {statement.at(value).text}"
+    new_text = f"self.register_buffer({given}, persistent=False)"
+    return Fix(f"Register it: {new_text}", Safety.UNSAFE, (statement.replace(new_text),))
+
+
 def make_parameter(assignment: Place, attribute: str) -> Fix | None:
     """`self.scale = torch.ones(3, requires_grad=True)` → `self.scale = nn.Parameter(…)`: it moves
     with the module and stays a leaf. None where it is set elsewhere too, and where the value does

@@ -31,6 +31,10 @@ if TYPE_CHECKING:
     from device_lens.interpreter.watched import LibraryCall
 
 
+_OTHERS = "others"
+"""Marks a `setattr` that sets what is no tensor."""
+
+
 def assigned(
     machine: Machine,
     module: ModuleObject,
@@ -42,6 +46,8 @@ def assigned(
 ) -> Any:
     """`module.name = value`. Returns the value to keep: a plain tensor's history says that it is
     an attribute which moves miss."""
+    if type(node) is ast.Call and type(value) is not Tensor:
+        machine.watched.plain[_OTHERS, node] = None, None
     if type(value) is Tensor and name in module.parameters:
         tensor_facts.put_for_parameter(machine, value, node, frame)
     if type(value) is Tensor and name not in module.buffers:
@@ -194,6 +200,7 @@ def conclude(machine: Machine) -> None:
         fact = machine.findings.others.get((PlainAttribute, node, None))
         if fact is None:
             continue
+        fact.beside_others = (_OTHERS, node) in watched.plain
         if cls in watched.moved_classes:
             fact.module_moves = True
         elif not machine.standalone and fact.module_moves is None:

@@ -178,6 +178,8 @@ class PlainAttribute:
     copied_at: Site | None = None
     """A use that moves a copy on each call and keeps none (`self.mean.to(x.device)`), although
     the module itself moves."""
+    beside_others: bool = False
+    """The same `setattr` also sets what is no tensor."""
 
 
 @dataclass(slots=True)

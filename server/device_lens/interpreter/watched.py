@@ -215,7 +215,8 @@ class Watched:
         self.asks_start = False
         """Whether anything looked at where CUDA was started."""
         self.plain: dict[Any, Any] = {}
-        """Classes of modules by the assignment of their plain attributes."""
+        """Classes of modules by the assignment of their plain attributes; beside them calls of
+        `setattr` that set what is no tensor."""
         self.open_calls: list[Any] = []
         """Calls of modules that are running, innermost last."""
         self.steps: list[Any] = []

@@ -40,12 +40,13 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
+from functools import partial
 
 from device_lens.domain.device import CPU
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.module_container import CONTAINERS, module_container
 from device_lens.fixes.place import Place
-from device_lens.fixes.register_buffer import make_parameter, register_buffer
+from device_lens.fixes.register_buffer import make_parameter, register_buffer, register_named
 from device_lens.interpreter.facts import Certainty, Conflict, Kind
 from device_lens.interpreter.rarer_facts import PlainAttribute
 from device_lens.rules.causes import UNREGISTERED, Cause
@@ -214,6 +215,9 @@ def _fixes(
     parameter = make_parameter(place, fact.attribute) if fact.requires_grad else None
     if parameter is not None:
         return [parameter]
+    named = None if fact.beside_others else register_named(place, partial(_fits, context=context))
+    if named is not None:
+        return [named]
     works_now = not conflicts
     safety = Safety.UNSAFE if fact.requires_grad or works_now else Safety.SAFE
     found = register_buffer(place, fact.attribute, safety, lambda node: _fits(node, context))
