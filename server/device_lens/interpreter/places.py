@@ -54,14 +54,20 @@ def is_invariant(expression: ast.expr, loop: Any, rebound: frozenset[str] = froz
             text = ast.unparse(node)
             if text in info.places or text in info.mutated:
                 return False
+            if node.attr in _OUT_OF_THE_GRAPH:
+                return False
         elif isinstance(node, _UNREPEATABLE) or _is_impure_call(node):
             return False
     return True
 
 
+_OUT_OF_THE_GRAPH = ("detach", "data")
+"""Reads of what requires grad: an optimizer writes into its memory, wherever it is stepped."""
+
+
 _PURE_METHODS = frozenset(
     "to cuda cpu float half double bfloat16 long int bool contiguous view reshape "
-    "unsqueeze squeeze detach clone device type_as flatten transpose permute expand size "
+    "unsqueeze squeeze clone device type_as flatten transpose permute expand size "
     "dim".split()
 )
 

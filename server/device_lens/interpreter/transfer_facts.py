@@ -35,6 +35,7 @@ from device_lens.models.call import constant, device_of, tensor_of
 from device_lens.models.torch.transfers import is_called_dtype
 
 if TYPE_CHECKING:
+    from device_lens.domain.trail import Site
     from device_lens.interpreter.frames import Frame
     from device_lens.interpreter.machine import Machine
 
@@ -114,7 +115,7 @@ def finish(
         tensor.shape if tensor else None,
         tensor.dtype if tensor else None,
         places.loops_around(frame),
-        places.invariant_loops(frame, node) if tensor is not None else (),
+        _invariant(node, tensor, frame),
         in_place=seen.tensor is None,
         conditional=_conditional(frame),
         non_blocking=constant(kwargs.get("non_blocking")) is True,
@@ -132,6 +133,14 @@ def finish(
         tensor_facts.transferred(machine, seen, fact, value, frame)
         pinned_facts.transferred(machine, fact, tensor, seen.receiver)
         host_facts.transferred(machine, fact, tensor, frame)
+
+
+def _invariant(node: ast.Call, tensor: Tensor | None, frame: Frame) -> tuple[Site, ...]:
+    """The loops that leave the tensor as it is. An optimizer writes into what requires grad and
+    by that into its views, and whether a loop steps one may be decided in what it calls."""
+    if tensor is None or tensor.requires_grad is True:
+        return ()
+    return places.invariant_loops(frame, node)
 
 
 def _conditional(frame: Frame) -> bool:

@@ -20,12 +20,12 @@ for x, y in batches:
 ```
 
 ## Known limits
-Silent where the tensor, an alias of it or the target may change in the loop, under a condition in
-the loop, and in loops of one or two iterations. Moving each batch in its loop is right.
+Silent where the tensor, an alias of it or the target may change in the loop, for what requires grad
+or is read out of its graph, which an optimizer may change, under a condition in the loop, and in
+loops of one or two iterations. Moving each batch in its loop is right.
 
 ## Fix safety
-Safe where the moved tensor is not changed in place in the loop and does not require grad: the
-transfer goes above the outermost loop through which it does not change.
+Safe: the transfer goes above the outermost loop through which the tensor does not change.
 """
 
 from __future__ import annotations
@@ -95,5 +95,4 @@ def _trips(fact: Transfer) -> int | None:
 
 
 def _fix(fact: Transfer, context: Context) -> Fix | None:
-    safety = Safety.UNSAFE if fact.requires_grad else Safety.SAFE
-    return hoist(context.place(fact.site), context.place(fact.invariant_in[-1]), safety)
+    return hoist(context.place(fact.site), context.place(fact.invariant_in[-1]), Safety.SAFE)
