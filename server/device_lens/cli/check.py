@@ -64,14 +64,14 @@ def run(arguments: argparse.Namespace) -> int:
     layer = Layer(select=_joined(arguments.select), ignore=_joined(arguments.ignore))
     scope = collect(arguments.paths, layer)
     jobs = arguments.jobs or available_cores()
-    changed = 0
+    fixes, changed = Report(), 0
     if arguments.fix or arguments.diff:
         apply = Apply.SAFE_AND_UNSAFE if arguments.unsafe_fixes else Apply.SAFE
         fixes = _look(scope, layer, jobs, apply)
         if arguments.diff:
-            return _print_diff(fixes, _look(scope, layer, jobs), arguments)
+            return _print_diff(fixes, _with_problems(_look(scope, layer, jobs), fixes), arguments)
         changed = _write(fixes)
-    report = _look(scope, layer, jobs, recall=_recall(arguments))
+    report = _with_problems(_look(scope, layer, jobs, recall=_recall(arguments)), fixes)
     report.entries.sort(key=lambda entry: entry.order)
     _print(report, arguments)
     if changed:
@@ -79,6 +79,12 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.statistics:
         _print_statistics(report, time.perf_counter() - began, arguments)
     return _status(report, arguments)
+
+
+def _with_problems(report: Report, fixes: Report) -> Report:
+    """The report with what went wrong with the fixes."""
+    report.problems += [each for each in fixes.problems if each not in report.problems]
+    return report
 
 
 def _recall(arguments: argparse.Namespace) -> Recall | None:

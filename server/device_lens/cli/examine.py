@@ -174,7 +174,9 @@ def _fix(task: Task, project: Project, apply: Apply) -> Report:
             fixed = fix_files(project, paths, Snapshot(), apply, entries=entries)
         except Exception as error:
             _complain(error)
-            continue  # the look that follows says what is wrong
+            message = f"not fixed: internal error: {type(error).__name__}: {error}"
+            report.problems += [Problem(_file(path), message) for path in paths]
+            continue
         report.contents.update(fixed.contents)
         report.fixed += len(fixed.applied)
     return report

@@ -37,7 +37,7 @@ def fix_files(
     active = {path: active_rules(path, project.configuration(path)) for path in paths}
 
     def chosen(finding: Finding) -> bool:
-        return finding.rule in active[finding.path]
+        return finding.rule in active.get(finding.path, ())
 
     outcome = fix_all(run.texts, run.analyse, apply, chosen)
     changed = run.contents(outcome.texts) or {}

@@ -50,6 +50,26 @@ def test_unsafe_fixes_are_applied_only_on_request(run: CommandLine) -> None:
     assert "torch.randn(3, device='cuda')" in run.read("a.py")
 
 
+def test_what_is_found_in_other_files_stands_in_no_way(run: CommandLine) -> None:
+    run.write({"a.py": f"import helper\n{BUGGY}", "helper.py": BUGGY})
+    found = run("check", "--fix", "a.py")
+    assert found.err == "Fixed 1 finding.\n"
+    assert run.read("a.py") == f"import helper\n{FIXED}"
+    assert run.read("helper.py") == BUGGY
+
+
+def test_a_fix_that_fails_inside_is_told(run: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*given: object) -> None:
+        raise ValueError("no reason")
+
+    monkeypatch.setattr("device_lens.ide.fixing.fix_all", fail)
+    run.write({"a.py": BUGGY})
+    found = run("check", "--fix", "--jobs", "1")
+    assert run.read("a.py") == BUGGY
+    assert "not fixed: internal error: ValueError: no reason" in found.err
+    assert found.status == 2
+
+
 def test_a_fix_that_brings_up_what_is_not_shown_is_not_applied(run: CommandLine) -> None:
     text = "import torch\nfrom kit import Packed\n\na = torch.ones(3)\nb = Packed(a)\nb.detach()\n"
     text += "b.to('cuda')\nassert torch.equal(b.view(3), a)\n"
