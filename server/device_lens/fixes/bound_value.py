@@ -7,15 +7,18 @@ from collections.abc import Iterator
 
 from device_lens.fixes.names import is_local, own_nodes
 from device_lens.fixes.place import FUNCTIONS, Place
+from device_lens.syntax.position import Position
 
 _SCOPES = (*FUNCTIONS, ast.ClassDef)
 
 
 def bound_value(reader: Place) -> Place | None:
     """Of a name in the scope that it belongs to, of `self.name` in the class; None where it is not
-    one assignment that binds it."""
+    one assignment that binds it, or of a name the last of several, by which every way comes."""
     wanted = ast.unparse(reader.node)
     binders = list(_binders(reader, wanted))
+    if len(binders) > 1 and isinstance(reader.node, ast.Name):
+        binders = [each for each in (_last(binders, reader),) if each is not None]
     if len(binders) != 1:
         return None
     statement = binders[0].statement
@@ -36,6 +39,27 @@ def _binders(reader: Place, wanted: str) -> Iterator[Place]:
         text = ast.unparse(node) if bound else node.arg if isinstance(node, ast.arg) else ""
         if text == wanted:
             yield place
+
+
+def _last(binders: list[Place], reader: Place) -> Place | None:
+    """The binder after all others, where it comes before the reader on every way to it."""
+    last = max(binders, key=_start)
+    if _start(last) >= _start(reader):
+        return None
+    statement = last.statement.node
+    if statement in last.chunk.body:
+        return last
+    ways = [reader.node, *reader.ancestors()]
+    for each in ways:
+        for name in ("body", "orelse", "finalbody"):
+            block = getattr(each, name, None)
+            if isinstance(block, list) and statement in block:
+                return last if any(way in block for way in ways) else None
+    return None
+
+
+def _start(place: Place) -> Position:
+    return place.range.start
 
 
 def _scope(reader: Place) -> Iterator[Place]:

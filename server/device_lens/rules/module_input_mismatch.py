@@ -39,7 +39,8 @@ from device_lens.fixes.bindings import means_the_same
 from device_lens.fixes.bound_value import bound_value
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.move_operand import move_alike, move_operand, whole_value
-from device_lens.fixes.names import names_in
+from device_lens.fixes.names import names_in, own_nodes
+from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand
 from device_lens.rules.causes import MODULE_INPUT, Cause
 from device_lens.rules.conflict_words import (
@@ -167,7 +168,26 @@ def _move_bound(
     if known is None or known.kind is not Kind.MODULE or known.device is not CPU:
         return None
     device = context.at_hand.find(tensor.device, value, kinds=(Kind.DEVICE,))
+    if device is None and _is_moved_by_call(tensor, conflict):
+        device = _first_device(value, context)
     return None if device is None else move_operand([value], device)
+
+
+def _first_device(wrapper: Place, context: Context) -> str | None:
+    """`devices[0]` of `nn.DataParallel(net, device_ids=devices)`, where the wrapper wants its
+    module."""
+    given = wrapper.node.keywords if isinstance(wrapper.node, ast.Call) else ()
+    devices = next((each.value for each in given if each.arg == "device_ids"), None)
+    if isinstance(devices, ast.List) and devices.elts:
+        first = devices.elts[0]
+        return None if isinstance(first, ast.Starred) else wrapper.at(first).text
+    if not isinstance(devices, ast.Name | ast.Attribute):
+        return None
+    first_of_them = f"{wrapper.at(devices).text}[0]"  # it may be None, unless it is read so anyway
+    around = wrapper.function
+    read = () if around is None else own_nodes(around)
+    subscripts = (each for each in read if isinstance(each, ast.Subscript))
+    return first_of_them if first_of_them in map(ast.unparse, subscripts) else None
 
 
 def _is_module(context: Context, call: ast.Call) -> bool:
