@@ -116,6 +116,11 @@ def doubling_modules(size: int) -> str:
     return HEAD + "\n".join(lines) + "\nm = m.cuda()\ny = m(torch.ones(3))\n"
 
 
+def doubling_calls(size: int) -> str:
+    """As many modules within modules as are followed, each of which calls the next one twice."""
+    return doubling_modules(min(size, 40))
+
+
 def own_container(size: int) -> str:
     lines = [
         "a = []",
@@ -232,6 +237,17 @@ def many_attributes(size: int) -> str:
     lines += ["    def forward(self, x):"]
     lines += [f"        x = self.l{n}(x)" for n in range(size // 2)]
     return HEAD + "\n".join(lines) + "\n        return x\nNet().cuda()(torch.ones(3))\n"
+
+
+def many_kinds(size: int) -> str:
+    """Layers of many kinds, each of which may have an attribute that a loop asks for."""
+    lines = ["class Net(nn.Module):", "    def __init__(self):", "        super().__init__()"]
+    lines += [f"        self.a{n} = nn.Linear({n + 1}, 3)" for n in range(size // 4)]
+    lines += [f"        self.b{n} = nn.Dropout(0.{n})" for n in range(size // 4)]
+    lines += ["        for each in self.modules():",
+              "            if hasattr(each, 'begin'):",
+              "                each.begin()"]  # fmt: skip
+    return HEAD + "\n".join(lines) + "\nNet().cuda()\n"
 
 
 def many_classes(size: int) -> str:

@@ -282,6 +282,8 @@ def _forward(
     known = attributes.library_forward(module)
     if known is not None:
         name, model = known
+        machine.budget.checkpoint()
+        machine.budget.spend()  # containers in containers are many calls of one line
         request = make_call(machine, name, module, args, kwargs, node, frame, complete)
         value = with_active(machine, node, frame, partial(model.forward, request))
         reports.layer_called(machine, name, module, args, kwargs, value, node, frame)

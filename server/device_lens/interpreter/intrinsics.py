@@ -223,12 +223,9 @@ def _getattr(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
     if len(args) >= 2 and type(args[1]) is Guarded:
-        name = args[1]
-        yes, no = (
-            _getattr(machine, (args[0], side, *args[2:]), kwargs, node, frame)
-            for side in (name.yes, name.no)
-        )
-        return join(Guarded(name.atom, True, False), yes, no)
+        ways = ((args[0], side, *args[2:]) for side in (args[1].yes, args[1].no))
+        yes, no = (_getattr(machine, way, kwargs, node, frame) for way in ways)
+        return join(Guarded(args[1].atom, True, False), yes, no)
     if len(args) >= 2 and type(args[1]) is Const and isinstance(args[1].value, str):
         tree, lacks = args[0], class_attributes.lacks
         if len(args) == 3 and any(lacks(leaf, args[1].value) for leaf in leaves(tree)):
@@ -331,8 +328,16 @@ def _set_some(machine: Machine, instance: Instance, given: Any) -> None:
 def _hasattr(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
-    name = args[1].value if len(args) == 2 and type(args[1]) is Const else None
-    return combine(lambda leaf: _has(leaf, name), args[0]) if type(name) is str else Unknown()
+    if len(args) != 2 or type(args[1]) is not Const or type(name := args[1].value) is not str:
+        return Unknown()
+    found = [_has(leaf, name) for leaf in leaves(args[0])]
+    if sum(type(each) is Guarded for each in found) > _MOST_OPEN:
+        return Unknown()  # each is open by itself: together they are all ways to answer
+    return combine(lambda leaf: _has(leaf, name), args[0])
+
+
+_MOST_OPEN = 6
+"""Kinds of one value that are asked for an attribute which each of them may have."""
 
 
 def _has(value: Any, name: str) -> Any:
