@@ -70,7 +70,12 @@ def _loop_at(facts: FileFacts, position: Position) -> tuple[Loop, Range] | None:
 
 
 def _parts(facts: FileFacts, loop: Loop, costs: Costs) -> Iterator[_Part]:
-    for transfer in facts.transfers:
+    """In the order in which they stand in the text."""
+
+    def start(transfer: Transfer) -> Position:
+        return facts.source.range(transfer.site.chunk, transfer.site.node).start
+
+    for transfer in sorted((each for each in facts.transfers if each.loops), key=start):
         sites = [each.site for each in transfer.loops]
         if loop.site not in sites or not transfer.moves or not transfer.called:
             continue
