@@ -73,7 +73,8 @@ def _parts(facts: FileFacts, loop: Loop, costs: Costs) -> Iterator[_Part]:
     """In the order in which they stand in the text."""
 
     def start(transfer: Transfer) -> Position:
-        return facts.source.range(transfer.site.chunk, transfer.site.node).start
+        where: Range = facts.source.range(transfer.site.chunk, transfer.site.node)
+        return where.start
 
     for transfer in sorted((each for each in facts.transfers if each.loops), key=start):
         sites = [each.site for each in transfer.loops]
