@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from device_lens.fixes.names import is_local, own_nodes
 from device_lens.fixes.place import FUNCTIONS, Place
+from device_lens.syntax.pairing import parts_of
 from device_lens.syntax.position import Position
 
 _SCOPES = (*FUNCTIONS, ast.ClassDef)
@@ -17,17 +18,18 @@ def bound_value(reader: Place) -> Place | None:
     one assignment that binds it, or of a name the last of several, by which every way comes."""
     wanted = ast.unparse(reader.node)
     binders = list(_binders(reader, wanted))
-    if len(binders) > 1 and isinstance(reader.node, ast.Name):
-        binders = [each for each in (_last(binders, reader),) if each is not None]
-    if len(binders) != 1:
+    if len(binders) > 1 and isinstance(reader.node, ast.Attribute):
         return None
-    statement = binders[0].statement
+    binder = binders[0] if len(binders) == 1 else _last(binders, reader)
+    if binder is None:
+        return None
+    statement = binder.statement
     node = statement.node
     if isinstance(node, ast.AnnAssign) and node.value is not None:
         return statement.at(node.value)
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return None
-    value = _beside(node.targets[0], node.value, binders[0].node)
+    value = _beside(node.targets[0], node.value, binder.node)
     return None if value is None else statement.at(value)
 
 
@@ -43,8 +45,8 @@ def _binders(reader: Place, wanted: str) -> Iterator[Place]:
 
 def _last(binders: list[Place], reader: Place) -> Place | None:
     """The binder after all others, where it comes before the reader on every way to it."""
-    last = max(binders, key=_start)
-    if _start(last) >= _start(reader):
+    last = max(binders, key=_start, default=None)
+    if last is None or _start(last) >= _start(reader):
         return None
     statement = last.statement.node
     if statement in last.chunk.body:
@@ -95,9 +97,6 @@ def _beside(target: ast.expr, value: ast.expr, wanted: ast.AST) -> ast.expr | No
     """What one target of an assignment gets: `b` in `x, y = a, b` for `y`."""
     if target is wanted:
         return value
-    if not isinstance(target, ast.Tuple) or not isinstance(value, ast.Tuple):
-        return None
-    if len(target.elts) != len(value.elts):
-        return None
-    pairs = zip(target.elts, value.elts, strict=True)
+    targets = target.elts if isinstance(target, ast.Tuple | ast.List) else []
+    pairs = zip(targets, parts_of(targets, value), strict=True)
     return next((given for each, given in pairs if each is wanted), None)

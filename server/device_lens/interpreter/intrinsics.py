@@ -330,10 +330,10 @@ def _hasattr(
 ) -> Any:
     if len(args) != 2 or type(args[1]) is not Const or type(name := args[1].value) is not str:
         return Unknown()
-    found = [_has(leaf, name) for leaf in leaves(args[0])]
-    if sum(type(each) is Guarded for each in found) > _MOST_OPEN:
+    found = {id(leaf): _has(leaf, name) for leaf in leaves(args[0])}
+    if sum(type(each) is Guarded for each in found.values()) > _MOST_OPEN:
         return Unknown()  # each is open by itself: together they are all ways to answer
-    return combine(lambda leaf: _has(leaf, name), args[0])
+    return combine(lambda leaf: found[id(leaf)], args[0])
 
 
 _MOST_OPEN = 6

@@ -169,11 +169,11 @@ def _move_bound(
         return None
     device = context.at_hand.find(tensor.device, value, kinds=(Kind.DEVICE,))
     if device is None and _is_moved_by_call(tensor, conflict):
-        device = _first_device(value, context)
+        device = _first_device(value)
     return None if device is None else move_operand([value], device)
 
 
-def _first_device(wrapper: Place, context: Context) -> str | None:
+def _first_device(wrapper: Place) -> str | None:
     """`devices[0]` of `nn.DataParallel(net, device_ids=devices)`, where the wrapper wants its
     module."""
     given = wrapper.node.keywords if isinstance(wrapper.node, ast.Call) else ()

@@ -19,12 +19,17 @@ MODULE = "torch.nn.Module"
 class OpaqueModule:
     """A module class of a library. `output` makes the value of a call from a tensor on the module's
     device, `checked` tells how many of the positional inputs have to be there, and with any of
-    them all that have names; None for all."""
+    them all that have names; None for all. `title` is what a reader knows it by."""
 
     def __init__(
-        self, name: str, output: Callable[[Call, Tensor], Value], checked: int | None = None
+        self,
+        name: str,
+        output: Callable[[Call, Tensor], Value],
+        checked: int | None = None,
+        title: str = "",
     ) -> None:
         self.name = name
+        self.title = title or name
         self.output = output
         self.checked = checked
 
@@ -39,8 +44,7 @@ class OpaqueModule:
         operands = operands_of(call.args[: self.checked], named, {})
         if weight is not None:
             operands.insert(1, weight)
-        name = ".forward()" if self.name == PART else self.name
-        result = agreeing(call, name, operands, dtype=None)
+        result = agreeing(call, self.title, operands, dtype=None)
         return self.output(call, result.with_(shape=None, dtype=None, zero_dim=None))
 
 
@@ -69,4 +73,4 @@ def _device(call: Call) -> Value:
 
 def register_all() -> None:
     # It may be of any class, and lengths that come second are often read on the host.
-    register(OpaqueModule(PART, unknown_output, checked=1))
+    register(OpaqueModule(PART, unknown_output, checked=1, title=".forward()"))

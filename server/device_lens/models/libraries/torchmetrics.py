@@ -142,9 +142,8 @@ def _summed(call: Call) -> bool:
     where = state.device
 
     def told(what: str, left: Operand, right: Operand, literals: Any, wants_cpu: bool) -> None:
-        if (
-            assume_all(where, literals) is CPU
-        ):  # sums on an accelerator may take what is on the host
+        # Sums on an accelerator may take what is on the host.
+        if assume_all(where, literals) is CPU:
             call.services.conflict(what, left, right, literals, wants_cpu)
 
     services = with_conflicts(call.services, told)
