@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from device_lens.domain.heap import HeapObject, LocalNames, Table, moment
@@ -44,6 +45,17 @@ class Deferred:
         self.path = path
         self.module = module
         self.attribute = attribute
+
+
+class Waiting(Deferred):
+    """A name that a module has, and that stands for its value when it is first used: `settle` gives
+    that, the same each time."""
+
+    __slots__ = ("settle",)
+
+    def __init__(self, path: str, module: str, attribute: str, settle: Callable[[], Any]) -> None:
+        super().__init__(path, module, attribute)
+        self.settle = settle
 
 
 class Function:

@@ -147,7 +147,7 @@ def _resolve(machine: Machine, node: ast.expr, frame: Frame) -> Any:
 
     if isinstance(node, ast.Name):
         found = lookup(machine, node.id, frame)
-        if type(found) is Deferred:
+        if isinstance(found, Deferred):
             return imports.settled(machine, found, frame.namespace.scope.names, node.id)
         return External("builtins." + node.id) if found is MISSING and node.id in _HOST else found
     if isinstance(node, ast.Attribute):

@@ -259,17 +259,19 @@ def _of_super(machine: Machine, receiver: Super, name: str, node: Any, frame: Fr
 
 def _of_namespace(machine: Machine, receiver: Namespace, name: str, node: Any, frame: Frame) -> Any:
     value = receiver.scope.names.get(name, MISSING)
+    if value is MISSING:
+        value = machine.program.registries.missing(machine, receiver, name)
     if value is not MISSING:
         return imports.settled(machine, value, receiver.scope.names, name)
     if name == "__dict__":
-        return _names_of(receiver, node)
+        return _names_of(machine, receiver, node)
     submodule = imports.submodule(machine, receiver, name)
     return submodule if submodule is not None else Unknown(name)
 
 
-def _names_of(namespace: Namespace, node: Any) -> DictObject:
+def _names_of(machine: Machine, namespace: Namespace, node: Any) -> DictObject:
     """What a module defines, by name; imports that wait for their first use are left out."""
-    names = namespace.scope.names.items()
+    names = imports.all_names(machine, namespace).items()
     waiting = (Deferred, Guarded)
     entries = {name: value for name, value in names if type(value) not in waiting}
     return DictObject(entries, Unknown("__dict__"), node)

@@ -8,7 +8,14 @@ from typing import Any
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Scope
 from device_lens.domain.heap import MISSING, DictObject, Instance, ModuleObject
 from device_lens.domain.values import BoundExternal, Const, External, TupleValue, Unknown
-from device_lens.interpreter import calls, decorators, descriptors, enumerations, standalone
+from device_lens.interpreter import (
+    calls,
+    decorators,
+    descriptors,
+    enumerations,
+    registering,
+    standalone,
+)
 from device_lens.interpreter.assignment import assign_name
 from device_lens.interpreter.attrs_fields import Converted, DefaultFactory
 from device_lens.interpreter.class_attributes import METACLASS
@@ -28,8 +35,9 @@ def define_function(machine: Machine, node: Any, frame: Frame) -> None:
     )
     machine.defined[node] = function
     value: Any = function
-    for decorator in reversed(node.decorator_list):
-        value = decorators.apply(machine, decorator, value, node, frame)
+    if not frame.lazily or not registering.decorates(machine, function, frame):
+        for decorator in reversed(node.decorator_list):
+            value = decorators.apply(machine, decorator, value, node, frame)
     assign_name(machine, value.name if _is_setter(value, node) else node.name, value, frame)
 
 

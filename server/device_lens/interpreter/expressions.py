@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from device_lens.domain import presence
-from device_lens.domain.code import Deferred, Function, Scope
+from device_lens.domain.code import Deferred, Function, Scope, Waiting
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join_blind
@@ -56,7 +56,14 @@ def lookup(machine: Machine, name: str, frame: Frame) -> Any:
         if value is not MISSING:
             return value
         scope = scope.parent
-    return frame.namespace.scope.names.get(name, MISSING)
+    value = frame.namespace.scope.names.get(name, MISSING)
+    if value is MISSING:
+        return machine.program.registries.missing(machine, frame.namespace, name)
+    return value
+
+
+_UNSETTLED = frozenset({Deferred, Waiting, Guarded})
+"""Values of names that may not stand for themselves yet."""
 
 
 def _name(machine: Machine, node: ast.Name, frame: Frame) -> Any:
@@ -64,7 +71,7 @@ def _name(machine: Machine, node: ast.Name, frame: Frame) -> Any:
     if value is MISSING:
         value = lookup(machine, node.id, frame)
     if value is not MISSING:
-        if type(value) is Deferred or type(value) is Guarded:
+        if type(value) in _UNSETTLED:
             return imports.settled(machine, value, frame.namespace.scope.names, node.id)
         return value
     if node.id == "__name__":

@@ -74,9 +74,9 @@ class Frame:
     """An activation. `self_value` and `owner` serve `super()`; `branch_depth` counts undecided
     branches around the present statement, `settled` those of them whose condition is the same for
     the whole run; `statement` is the one being run; `top` is the top level
-    of an edited file that it is an activation of; `deferring` tells that
-    its imports wait until their names are used; `asked` is the path on which an undecided test
-    around it asked whether something is there."""
+    of an edited file that it is an activation of; `deferring` tells that its imports wait until
+    their names are used, `lazily` that statements may (`waiting.py`); `asked` is the path on which
+    an undecided test around it asked whether something is there."""
 
     __slots__ = (
         "asked",
@@ -87,6 +87,7 @@ class Frame:
         "entry_mark",
         "exits",
         "function",
+        "lazily",
         "loops",
         "namespace",
         "owner",
@@ -126,6 +127,7 @@ class Frame:
         self.entry_mark = 0
         self.raised = False
         self.deferring = False
+        self.lazily = False
         self.statement: Any = None
         self.top: TopLevel | None = None
         self.yields: list[Any] | None = None

@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from device_lens.domain.code import Deferred, Namespace
+from device_lens.domain.code import Deferred, Namespace, Waiting
 from device_lens.domain.guard import Guarded, combine, leaves, undecided
 from device_lens.domain.heap import MISSING, Entries, Presences, Table
 from device_lens.domain.presence import settle
 from device_lens.domain.values import External, Unknown
-from device_lens.interpreter import choices, loading
+from device_lens.interpreter import choices, loading, registering, waiting
 from device_lens.interpreter.assignment import assign_name
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
@@ -124,6 +124,8 @@ def member(machine: Machine, module: Any, attribute: str) -> Any:
     if not isinstance(module, Namespace):
         return Unknown(attribute)
     value = module.scope.names.get(attribute, MISSING)
+    if value is MISSING:
+        value = machine.program.registries.missing(machine, module, attribute)
     if value is not MISSING:
         return settled(machine, value, module.scope.names, attribute)
     found = submodule(machine, module, attribute)
@@ -132,17 +134,30 @@ def member(machine: Machine, module: Any, attribute: str) -> Any:
 
 def settled(machine: Machine, value: Any, names: Table, name: str) -> Any:
     """What a name of a module stands for: an import that waited is carried out."""
-    if type(value) is Deferred:
+    if type(value) is Waiting:
+        names[name] = value = value.settle()
+    elif type(value) is Deferred:
         names[name] = Unknown(name)  # for imports that go round in circles
         names[name] = value = _carried_out(machine, value)
-    elif type(value) is Guarded and any(type(leaf) is Deferred for leaf in leaves(value)):
+    elif type(value) is Guarded and any(isinstance(leaf, Deferred) for leaf in leaves(value)):
         before, value = value, combine(partial(_carried_out, machine), value)
         if names.get(name) is before:
             names[name] = value
     return value
 
 
+def all_names(machine: Machine, module: Namespace) -> Table:
+    """What a module defines, for who looks at all of it: nothing waits any more."""
+    names = module.scope.names
+    for name, value in list(names.items()):
+        if type(value) is Waiting:
+            settled(machine, value, names, name)
+    return names
+
+
 def _carried_out(machine: Machine, value: Any) -> Any:
+    if type(value) is Waiting:
+        return value.settle()
     if type(value) is not Deferred:
         return value
     return member(machine, load(machine, value.path, value.module), value.attribute)
@@ -225,6 +240,7 @@ def _star(machine: Machine, module: Any, frame: Frame) -> None:
     for name, value in list(module.scope.names.items()):
         if not name.startswith("_"):
             assign_name(machine, name, value, frame)
+    machine.program.registries.spread(module, frame.namespace)
 
 
 def load(machine: Machine, path: str, name: str) -> Any:
@@ -240,7 +256,7 @@ def load(machine: Machine, path: str, name: str) -> Any:
     else:
         namespace = Namespace(path, name, file)
         with loading.loaded(program, namespace, MODULE_STEPS + _granted(machine, namespace)):
-            run_module(machine, namespace)
+            run_module(machine, namespace, lazily=waiting.may_wait(machine))
     machine.budget.grant(path, _granted(machine, namespace))
     return namespace
 
@@ -250,10 +266,14 @@ def _granted(machine: Machine, namespace: Namespace) -> int:
     return machine.options.steps_per_line * lines
 
 
-def run_module(machine: Machine, namespace: Namespace, top: TopLevel | None = None) -> None:
-    """Runs the top level of a module; `top` is that of a script that somebody edits."""
+def run_module(
+    machine: Machine, namespace: Namespace, top: TopLevel | None = None, lazily: bool = False
+) -> None:
+    """Runs the top level of a module; `top` is that of a script that somebody edits. With `lazily`,
+    statements wait until somebody uses what they bind, where nothing can tell the difference."""
     frame = Frame(namespace, namespace.scope, None)
     frame.top = top
+    frame.lazily = lazily
     machine.stack.append(frame)
     try:
         if top is not None:
@@ -261,6 +281,10 @@ def run_module(machine: Machine, namespace: Namespace, top: TopLevel | None = No
             return
         for chunk in namespace.file.chunks:
             frame.chunk = chunk
+            if lazily and (
+                waiting.waits(machine, chunk, frame) or registering.waits(machine, chunk, frame)
+            ):
+                continue
             if machine.execute(list(chunk.body), frame):
                 break
     except Exhausted:

@@ -45,7 +45,7 @@ def loaded(program: Program, namespace: Namespace, steps: int) -> Iterator[None]
     machine.modules[path] = namespace
     born, outside = moment(), journal.outside
     found = {name: machine.globals[name] for name in _DEVICES}
-    ordinary = all(found[name] == program.start[name] for name in _DEVICES)
+    ordinary = is_ordinary(program)
     load.unit.activations = load.activations = Activations(program.activations)
     load.unit.defined, load.unit.classes = program.defined, program.classes
     written = journal.set_apart()
@@ -78,6 +78,41 @@ def loaded(program: Program, namespace: Namespace, steps: int) -> Iterator[None]
         program.watched.settle(load.unit.watched)
         if not complete:
             program.drop([path])
+
+
+def is_ordinary(program: Program) -> bool:
+    """Whether what is made goes where it goes in a program that starts."""
+    found = program.machine.globals
+    return all(found[name] == program.start[name] for name in _DEVICES)
+
+
+@contextmanager
+def resumed(program: Program, path: str) -> Iterator[None]:
+    """Around a part of a module's top level that has waited: it runs as it would have run when the
+    module was loaded, for all that use the module."""
+    machine, load = program.machine, program.loads[path]
+    journal = machine.journal
+    state = {name: machine.globals[name] for name in _DEVICES}
+    born, outside = moment(), journal.outside
+    written = journal.set_apart()
+    machine.globals.update({name: program.start[name] for name in _DEVICES})
+    is_over = path not in program.loading
+    if is_over:
+        load.unit.activations = load.activations
+    program.loading.append(path)
+    try:
+        with machine.apart(load.unit), forgetting(lasting=True):
+            yield
+    finally:
+        program.loading.pop()
+        if is_over:
+            load.unit.close()
+        machine.globals.update(state)
+        passes = journal.passing(born)
+        load.effects += effects_of(journal.entries, load.namespace.scope.names, passes)
+        journal.resume(written)
+        journal.outlive(born)
+        journal.outside = outside
 
 
 def _told(program: Program, unit: Unit) -> frozenset[object]:

@@ -24,6 +24,7 @@ from device_lens.interpreter.loads import Load, undo
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Recorder
+from device_lens.interpreter.registering import Registries
 from device_lens.interpreter.relevance import Relevance
 from device_lens.interpreter.revision import Revision
 from device_lens.interpreter.stretch import Stretch
@@ -31,6 +32,7 @@ from device_lens.interpreter.told import is_silent
 from device_lens.interpreter.top_level import TopLevel
 from device_lens.interpreter.unit import Unit
 from device_lens.interpreter.visits import Visits
+from device_lens.interpreter.waiting import Texts
 from device_lens.interpreter.watched import Watched
 from device_lens.models.torch.parts import device_remembered
 
@@ -63,6 +65,8 @@ class Program:
         self.relevance = Relevance(workspace, lambda: self.cancelled())
         self.shows: dict[Any, bool] = {}
         """What the texts of definitions show of devices (`demand.py`)."""
+        self.texts = Texts()
+        self.registries = Registries()
         self.former = Former()
         self.machine = Machine(self, self.options, workspace)
         self.machine.adopt(self.unit(self.options.max_steps))

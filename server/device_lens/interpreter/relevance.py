@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from device_lens.domain.code import ClassValue, Deferred, Function, Namespace
+from device_lens.domain.code import ClassValue, Deferred, Function, Namespace, Waiting
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import DeviceValue, DtypeValue, External, Tensor, TupleValue
@@ -133,7 +133,7 @@ class Relevance:
         kind = type(value)
         if kind is External:
             return value.name.partition(".")[0] in TENSOR_LIBRARIES
-        if kind is Namespace or kind is Deferred:
+        if kind is Namespace or kind is Deferred or kind is Waiting:
             return self._reaches(value.path)
         if kind is Function or kind is ClassValue:
             return self._reaches(value.namespace.path)

@@ -21,6 +21,8 @@ def local_names(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
     """`locals()`: the names of the present scope."""
+    if frame.function is None and frame.scope is frame.namespace.scope:
+        return global_names(machine, args, kwargs, node, frame)
     return DictObject(dict(frame.scope.names), None, node)
 
 
@@ -28,7 +30,7 @@ def global_names(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
     """`globals()`: the names of the module."""
-    return DictObject(dict(frame.namespace.scope.names), None, node)
+    return DictObject(dict(imports.all_names(machine, frame.namespace)), None, node)
 
 
 def names_of(
