@@ -182,6 +182,8 @@ class _Run:
         program, node = self.program, function.node
         unit = program.units.get(node)
         if unit is None or unit.rests_on != unit.activated & settled:
+            if unit is not None:
+                program.forget_unit(node)
             unit = program.unit(program.options.max_standalone_steps)
             unit.standalone = True
             unit.recorder.settled = settled

@@ -119,10 +119,13 @@ class Program:
         """Forgets what ran or read some nodes, or asked for some modules, save what is `kept`."""
         for key, unit in list(self.units.items()):
             if unit.read(nodes, modules) and id(unit) not in kept:
-                del self.units[key]
+                self.forget_unit(key)
         for cls, made in list(self.instances.items()):
             if made is not None and made.unit.read(nodes, modules) and id(made.unit) not in kept:
                 self.forget_instance(cls)
+
+    def forget_unit(self, key: Any) -> None:
+        self.units.pop(key).let_go()
 
     def all_units(self) -> list[Unit]:
         """Those that stand for themselves: of scripts, functions and instances."""
@@ -132,6 +135,7 @@ class Program:
         made = self.instances.pop(cls)
         if made is not None:
             self.watched.forget(made.unit.watched)
+            made.unit.let_go()
 
     def drop(self, paths: Iterable[str]) -> None:
         """Takes some modules out, with those that import them."""

@@ -39,7 +39,7 @@ class Revision:
         for key in [key for key, unit in program.units.items() if not unit.holds(workspace)]:
             if not self._is_spliced(key):
                 self._edits.touched = True
-                del program.units[key]
+                program.forget_unit(key)
         for cls in [c for c, m in program.instances.items() if m and not m.unit.holds(workspace)]:
             program.forget_instance(cls)
         gone = [
@@ -234,7 +234,7 @@ class Revision:
         """Forgets some units, and keeps those of functions under their new nodes."""
         program = self._program
         for key in [key for key, unit in program.units.items() if id(unit) in gone]:
-            del program.units[key]
+            program.forget_unit(key)
             if isinstance(key, tuple):
                 program.overtaken.add(key)
         for cls in [c for c, made in program.instances.items() if made and id(made.unit) in gone]:

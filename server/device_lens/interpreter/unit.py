@@ -97,6 +97,11 @@ class Unit:
             self.landmarks.close(self)
         self._begin()
 
+    def let_go(self) -> None:
+        """Nothing will be run again in it: what was found may be held for long, the states in which
+        it was found are ten times as much."""
+        self.visits = self.landmarks = None
+
     def is_silent(self) -> bool:
         """Whether the unit, once it is over, has nothing to conclude from."""
         if self._silent is None:

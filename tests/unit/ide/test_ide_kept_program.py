@@ -7,12 +7,14 @@ import gc
 from pathlib import Path
 
 import pytest
-from ide_editing import Editing, modules_run
+from ide_editing import SCRIPT, Editing, modules_run
 
 from device_lens.domain.heap import ModuleObject
 from device_lens.ide.places import range_of
+from device_lens.ide.project import Analysis
 from device_lens.interpreter import former, program
 from device_lens.interpreter.budget import Cancelled
+from device_lens.interpreter.landmarks import Landmarks
 from device_lens.syntax.position import Position
 
 LAYERS = """\
@@ -290,6 +292,29 @@ def test_what_an_edit_replaces_is_held_by_no_note(tmp_path: Path) -> None:
         editing.edit("net", f"late = nn.Linear(3, 3, {size} + 0", "late = nn.Linear(3, 3")
         editing.said("net")
     assert modules() <= before + 3
+
+
+def test_the_states_of_a_run_go_with_it(tmp_path: Path) -> None:
+    """What was said of a file is kept by whoever asked, here of each version: not with the states
+    before all statements, which only a run that stands needs."""
+    text = SCRIPT
+    editing = Editing(tmp_path, {"run": text})
+    path = str(tmp_path / "run.py")
+
+    def look() -> Analysis:
+        return editing.project.analyse(path, editing.snapshot())
+
+    def kept() -> int:
+        gc.collect()
+        return sum(type(each) is Landmarks for each in gc.get_objects())
+
+    analyses = [look()]
+    before = kept()
+    for size in range(5, 10):
+        editing.edit("run", f"nn.Linear({size - 1}, 4)", f"nn.Linear({size}, 4)")
+        analyses.append(look())
+    assert kept() == before > 0
+    assert len({id(each.facts) for each in analyses}) == 6
 
 
 CACHED = """\
