@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.interpreter.replay import again, begun
 from device_lens.interpreter.stretch import Around, AroundInFunction, Stretch
+from device_lens.interpreter.told import Text
 from device_lens.interpreter.top_level import AroundAtTop, TopLevel
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Edits:
         put_in = Stretch(splice.block, splice.start, splice.start + splice.added)
         # What cannot run by itself would hold each later edit in it, and each would run all.
         found = put_in if around.fits(put_in) else None
+        text = Text((grown or put_in).body)
         gone: set[int] = set()
         nodes: dict[Any, Any] = {}
         for unit, each in opened.values():
@@ -107,14 +109,14 @@ class Edits:
             if deep is not None and deep != unit.symbolic_depth:
                 gone.add(id(unit))
             elif (codes and unit.entered.isdisjoint(right for _, _, right in codes)) or (
-                grown is None and begun(machine, unit, put_in, around, splice)
+                grown is None and begun(machine, unit, put_in, text, around, splice)
             ):
                 continue
             elif (
                 grown is not None
                 and unit.visits is not None
                 and unit.visits.stretch is before
-                and again(machine, unit, grown, around, splice)
+                and again(machine, unit, grown, text, around, splice)
             ):
                 found = grown
             elif edit.says_nothing:

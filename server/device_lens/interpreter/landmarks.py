@@ -16,10 +16,9 @@ from device_lens.domain.history import History
 from device_lens.domain.shallow import shallow
 from device_lens.domain.values import Known, Remembered, newly_remembered
 from device_lens.interpreter.stretch import Stretch
-from device_lens.interpreter.told import Context, context_of
+from device_lens.interpreter.told import Context, Text
 from device_lens.interpreter.visits import MOST_VISITS, Outcome, Visit, Visits, part_of, state_of
 from device_lens.syntax.splicing import forget_answers
-from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -142,11 +141,10 @@ class Landmarks:
         found.silent = not taken
         return found
 
-    def misses(self, stretch: Stretch) -> bool:
-        """Whether a stretch mentions names that statements typed elsewhere have bound since the
-        landmarks were taken."""
-        nodes = (node for statement in stretch.body for node in walk(statement))
-        return any(isinstance(node, ast.Name) and node.id in self._former for node in nodes)
+    def misses(self, names: frozenset[str]) -> bool:
+        """Whether one of some names that a stretch mentions was bound since the landmarks were
+        taken, by statements that are typed elsewhere."""
+        return not names.isdisjoint(self._former)
 
     def _known_at(self, landmark: Landmark) -> Remembered:
         known = {id(each[0]): each for each in self._remembered[: landmark.remembered]}
@@ -172,7 +170,7 @@ def _contexts_without(visits: list[Visit], splice: Splice) -> list[Context]:
     try:
         for node in around.values():
             forget_answers(node)
-        return [context_of([], visit.frame) for visit in visits]
+        return [Text([]).context(visit.frame) for visit in visits]
     finally:
         block[start:start] = added
         for node in around.values():

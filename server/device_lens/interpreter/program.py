@@ -28,7 +28,7 @@ from device_lens.interpreter.registering import Registries
 from device_lens.interpreter.relevance import Relevance
 from device_lens.interpreter.revision import Revision
 from device_lens.interpreter.stretch import Stretch
-from device_lens.interpreter.told import is_silent
+from device_lens.interpreter.told import Text
 from device_lens.interpreter.top_level import TopLevel
 from device_lens.interpreter.unit import Unit
 from device_lens.interpreter.visits import Visits
@@ -216,7 +216,7 @@ class Program:
     def look_at_edited(self, unit: Unit) -> None:
         """Has the runs of the statements that were edited last taken down in a unit."""
         if self.stretch is not None and self.history is not None:
-            unit.visits = Visits(self.stretch, silent=is_silent(self.stretch.body))
+            unit.visits = Visits(self.stretch, silent=Text(self.stretch.body).is_silent)
             self._looked_at.append(unit.visits)
 
     def leave(self, unit: Unit) -> None:

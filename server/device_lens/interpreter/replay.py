@@ -24,7 +24,7 @@ from device_lens.domain.values import (
 from device_lens.interpreter.budget import Budget, Cancelled, Exhausted, never
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.stretch import Around, Stretch, observed
-from device_lens.interpreter.told import Context, context_of, is_silent
+from device_lens.interpreter.told import Text
 from device_lens.interpreter.visits import Visit, Visits, copied, part_of, state_of
 from device_lens.syntax.walking import walk
 
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
     from device_lens.syntax.chunk import Splice
 
 
-def again(machine: Machine, unit: Unit, stretch: Stretch, around: Around, splice: Splice) -> bool:
+def again(
+    machine: Machine, unit: Unit, stretch: Stretch, text: Text, around: Around, splice: Splice
+) -> bool:
     """Runs a stretch of a unit again, after an edit of it; False where the whole unit must run."""
     visits: Visits | None = unit.visits
     if visits is None or not visits.usable or not around.fits(stretch):
         return False
     landmarks = unit.landmarks
-    if landmarks is not None and landmarks.misses(stretch):
+    if landmarks is not None and landmarks.misses(text.names):
         return False
-    silent = is_silent(stretch.body)
-    is_dead = visits.silent and silent and around.is_in_branch(stretch.block)
+    is_dead = visits.silent and text.is_silent and around.is_in_branch(stretch.block)
     if not visits.each and not is_dead and not around.is_whole(stretch.block):
         return False  # a loop around it may run, and tell of what its text changes
-    told = _Told(stretch.body)
     unchanged = stretch.unchanged(splice)
     made: list[tuple[Visit, Visit]] = []
     for visit, context in zip(visits.each, visits.contexts, strict=True):
@@ -54,7 +54,7 @@ def again(machine: Machine, unit: Unit, stretch: Stretch, around: Around, splice
         if new is None:
             return False
         names = _bound(visit, new)
-        if context.without(names) != told.by(new.frame).without(names):
+        if context.without(names) != text.context(new.frame).without(names):
             return False
         fresh = names - around.mentioned(stretch, names)
         if not _alike(machine, visits, visit, new, fresh, stretch):
@@ -73,38 +73,25 @@ def again(machine: Machine, unit: Unit, stretch: Stretch, around: Around, splice
         unit.consulted |= new.part.consulted
         unit.weighed.update(new.part.weighed)
         unit.noted |= new.part.noted
-    visits.stretch, visits.silent = stretch, silent
+    visits.stretch, visits.silent = stretch, text.is_silent
     return True
 
 
-def begun(machine: Machine, unit: Unit, stretch: Stretch, around: Around, splice: Splice) -> bool:
+def begun(
+    machine: Machine, unit: Unit, stretch: Stretch, text: Text, around: Around, splice: Splice
+) -> bool:
     """Runs statements that were put between others in a unit by themselves; False where the whole
     unit must run."""
     if unit.landmarks is None or not around.fits(stretch):
         return False
     unit.visits = unit.landmarks.visits(machine, unit, stretch, splice)
-    return again(machine, unit, stretch, around, splice)
+    return again(machine, unit, stretch, text, around, splice)
 
 
 def _bound(old: Visit, new: Visit) -> frozenset[str]:
     """The names that two runs of a stretch bind."""
     outcomes = [each.outcome for each in (old, new) if each.outcome is not None]
     return frozenset().union(*(each.names for each in outcomes))
-
-
-class _Told:
-    """What the text of a stretch tells the code around it, by the frames in which it runs."""
-
-    def __init__(self, body: list[ast.stmt]) -> None:
-        self._body = body
-        self._known: dict[tuple[object, ...], Context] = {}
-
-    def by(self, frame: Frame) -> Context:
-        loops = tuple((id(loop.node), loop.many) for loop in frame.loops)
-        key = (frame.function and id(frame.function.node), loops)
-        if key not in self._known:
-            self._known[key] = context_of(self._body, frame)
-        return self._known[key]
 
 
 def _replayed(

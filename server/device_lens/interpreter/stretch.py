@@ -20,7 +20,7 @@ from device_lens.domain.journal import Delta
 from device_lens.domain.path import Path
 from device_lens.domain.values import Remembered, newly_treated
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.told import context_of
+from device_lens.interpreter.told import Text
 from device_lens.interpreter.visits import MOST_VISITS, Outcome, Visit, part_of, state_of
 from device_lens.syntax.walking import walk
 
@@ -242,7 +242,7 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
     part.watched = unit.watched.inside()
     visit = state_of(machine, frame, part, history.mark())
     visits.each.append(visit)
-    visits.contexts.append(context_of(stretch.body, frame))
+    visits.contexts.append(Text(stretch.body).context(frame))
     flow, machine.path, visit.outcome = observed(
         machine, visit, frame, stretch.body, visit.unknowns
     )

@@ -140,7 +140,18 @@ def _names_optimizer(node: ast.expr) -> bool:
         node = node.value
     if isinstance(node, ast.Name):
         return "optim" in node.id.lower()
-    return "optim" in ast.unparse(node).lower()
+    return any("optim" in text.lower() for inner in walk(node) for text in _texts(inner))
+
+
+def _texts(node: ast.AST) -> Iterator[str]:
+    """What a node itself has of names and texts: to write the expression anew takes ten times as
+    long, and is done for each call that is typed."""
+    for name in node._fields:
+        value = getattr(node, name, None)
+        if isinstance(value, str):
+            yield value
+        elif isinstance(value, bytes):
+            yield value.decode("latin-1")
 
 
 def _kept(node: ast.AST) -> Iterator[ast.AST | None]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from device_lens.interpreter import carried, gradient_text, item_effects, scan
 from device_lens.interpreter.frames import Frame
@@ -37,6 +38,8 @@ class Context:
 
     def without(self, names: frozenset[str]) -> Context:
         """The same, were it not for some names."""
+        if not self.loops and not self.carried:
+            return self
         loops = tuple(
             scan.LoopInfo(
                 loop.names - names, _without(loop.places, names), _without(loop.mutated, names)
@@ -51,47 +54,63 @@ def _without(texts: Iterable[str], names: frozenset[str]) -> frozenset[str]:
     return frozenset(text for text in texts if names.isdisjoint(_NAME.findall(text)[:1]))
 
 
-def context_of(body: Sequence[ast.stmt], frame: Frame) -> Context:
-    """What a plain stretch tells the code around it in a frame."""
-    from device_lens.interpreter import effects, tensor_facts
+class Text:
+    """The statements of a plain stretch, gone through once for all units and frames in which they
+    run."""
 
-    function = frame.function
-    moved = None if function is None else effects.moved_by(function.node)
-    records = [loop for loop in frame.loops if isinstance(loop.node, ast.stmt)]
-    nodes = [node for statement in body for node in walk(statement)]
-    cleared = gradient_text.clears(nodes)
-    reads = any(map(tensor_facts.reads_gradients, nodes))
-    if not records:
-        return Context(moved, clears=cleared, reads=reads)
-    loops = [record.node for record in records]
-    over = [loop for loop in loops if isinstance(loop, ast.For | ast.AsyncFor)]
-    many = [record.node for record in records if record.many]
-    targets = {name.id for loop in over for name in walk(loop.target) if isinstance(name, ast.Name)}
-    return Context(
-        moved,
-        tuple(map(scan.loop_info, loops)),
-        tuple(map(_changes, many)),
-        frozenset(n.id for n in nodes if isinstance(n, ast.Name) and n.id in targets),
-        any(isinstance(node, ast.For | ast.While) for node in nodes),
-        any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in nodes),
-        cleared,
-        reads,
-        tuple(len(loop.body) == 1 for loop in over),
-        tuple(map(scan.replaces_own_items, over)),
-        tuple(None if function is None else carried.names(loop, frame) for loop in loops),
-    )
+    def __init__(self, body: Iterable[ast.stmt]) -> None:
+        from device_lens.interpreter import tensor_facts
+
+        self._nodes = [node for statement in body for node in walk(statement)]
+        self._clears = gradient_text.clears(self._nodes)
+        self._reads = any(map(tensor_facts.reads_gradients, self._nodes))
+        self._known: dict[tuple[object, ...], Context] = {}
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it tells nothing where it does not run."""
+        return not self._reads and self._clears is None
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        return frozenset(node.id for node in self._nodes if isinstance(node, ast.Name))
+
+    def context(self, frame: Frame) -> Context:
+        """What it tells the code around it in a frame."""
+        loops = tuple((id(loop.node), loop.many) for loop in frame.loops)
+        key = (frame.function and id(frame.function.node), loops)
+        if key not in self._known:
+            self._known[key] = self._context(frame)
+        return self._known[key]
+
+    def _context(self, frame: Frame) -> Context:
+        from device_lens.interpreter import effects
+
+        function, nodes = frame.function, self._nodes
+        moved = None if function is None else effects.moved_by(function.node)
+        records = [loop for loop in frame.loops if isinstance(loop.node, ast.stmt)]
+        if not records:
+            return Context(moved, clears=self._clears, reads=self._reads)
+        loops = [record.node for record in records]
+        over = [loop for loop in loops if isinstance(loop, ast.For | ast.AsyncFor)]
+        many = [record.node for record in records if record.many]
+        targets = {n.id for loop in over for n in walk(loop.target) if isinstance(n, ast.Name)}
+        return Context(
+            moved,
+            tuple(map(scan.loop_info, loops)),
+            tuple(map(_changes, many)),
+            self.names & targets,
+            any(isinstance(node, ast.For | ast.While) for node in nodes),
+            any(isinstance(node, ast.Attribute) and node.attr == "backward" for node in nodes),
+            self._clears,
+            self._reads,
+            tuple(len(loop.body) == 1 for loop in over),
+            tuple(map(scan.replaces_own_items, over)),
+            tuple(None if function is None else carried.names(loop, frame) for loop in loops),
+        )
 
 
 def _changes(loop: ast.For | ast.AsyncFor) -> tuple[item_effects.Changes, bool]:
     """What decides, of a loop's text, what it does to many items."""
     changes = item_effects.changes_of(loop, loop.target, loop.body)
     return changes, item_effects.runs_straight(loop, loop.body)
-
-
-def is_silent(body: Iterable[ast.stmt]) -> bool:
-    """Whether the text of some statements tells nothing where they do not run."""
-    from device_lens.interpreter import tensor_facts
-
-    nodes = [node for statement in body for node in walk(statement)]
-    reads = any(map(tensor_facts.reads_gradients, nodes))
-    return not reads and gradient_text.clears(nodes) is None
