@@ -209,12 +209,12 @@ class Journal:
             if present is value:
                 continue
             before[place] = (table, key, present)
-            if type(table) is Registry:
-                _put(table, key, value)
-            elif value is MISSING:
+            if value is MISSING:
                 del table[key]
             else:
                 table[key] = value
+            if type(table) is Registry and table.standing is not None:
+                table.standing.known = None
         self._moved()
         return before
 
