@@ -18,6 +18,7 @@ from device_lens.domain.values import Known, Remembered, newly_remembered
 from device_lens.interpreter.stretch import Stretch
 from device_lens.interpreter.told import Context, Text
 from device_lens.interpreter.visits import MOST_VISITS, Outcome, Visit, Visits, part_of, state_of
+from device_lens.interpreter.watched import Watched
 from device_lens.syntax.splicing import forget_answers
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ class Landmarks:
             visit.unknowns = self._known_at(landmark)
             visit.part = part_of(machine, unit)
             visit.part.symbolic = visit.symbolic
-            visit.part.watched = visit.watched.inside()
+            visit.part.watched = Watched.over(visit.watched)
             visit.take_down(self._spent)
             unit.use(visit.part)
             each.append(visit)

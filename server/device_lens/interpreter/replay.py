@@ -26,6 +26,7 @@ from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.stretch import Around, Stretch, observed
 from device_lens.interpreter.told import Text
 from device_lens.interpreter.visits import Visit, Visits, copied, part_of, state_of
+from device_lens.interpreter.watched import Watched
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _run_from(
     copies: dict[int, Frame] = {}
     part.stack = [copied(each, copies) for each in start.stack]
     part.shared = dict(start.shared)
-    part.watched = start.watched.inside(apart=True)
+    part.watched = Watched.over(start.watched)
     frame = copied(start.frame, copies)
     found = shallow(start)
     found.part = part

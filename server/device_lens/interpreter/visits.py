@@ -15,7 +15,7 @@ from device_lens.domain.shallow import shallow
 from device_lens.domain.values import Remembered, remembered
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.told import Context
-from device_lens.interpreter.watched import Watched
+from device_lens.interpreter.watched import Sight
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -42,7 +42,7 @@ class Visit:
     shared: dict[Any, Any]
     steps: tuple[int, int]
     unknowns: Remembered
-    watched: Watched
+    watched: Sight
     logged: int
     born: int
     part: Unit
@@ -167,7 +167,7 @@ def state_of(
         dict(machine.shared),
         (machine.budget.steps, machine.budget.own),
         remembered() if unknowns is None else unknowns,
-        machine.watched.inside(apart=True),
+        machine.watched.seen(),
         logged,
         moment(),
         part,

@@ -7,7 +7,12 @@ kept on the side that makes for silence.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from operator import is_
 from typing import TYPE_CHECKING, Any
+
+from device_lens.interpreter.notes import EMPTY, LastingNotes, Notes, Table
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -50,111 +55,6 @@ class LibraryCall:
         yield from self.kwargs.values()
 
 
-class Notes:
-    """Facts about values, by identity. The value is kept, so that its identity stays its own.
-    Those of `below` are seen too, and not touched: what is dropped of them is hidden here."""
-
-    __slots__ = ("_below", "_by_id", "_seen_above")
-
-    def __init__(self, below: Notes | None = None) -> None:
-        self._seen_above: dict[int, tuple[Any, Any]] | None = None
-        self._by_id: dict[int, tuple[Any, Any]] = {}
-        self._below: dict[int, tuple[Any, Any]] = {} if below is None else below._by_id
-
-    def __bool__(self) -> bool:
-        return bool(self._by_id or self._below)
-
-    def above(self) -> Notes:
-        """New notes with these as they are now below them."""
-        found = Notes()
-        if self._by_id:
-            if self._seen_above is None:
-                self._seen_above = {**self._below, **self._by_id}
-            found._below = self._seen_above
-        else:
-            found._below = self._below
-        return found
-
-    @property
-    def adds_only(self) -> bool:
-        """Whether nothing that lies below is noted otherwise."""
-        return self._by_id.keys().isdisjoint(self._below)
-
-    def put(self, value: Any, note: Any) -> None:
-        self._seen_above = None
-        self._by_id[id(value)] = (value, note)
-
-    def get(self, value: Any) -> Any:
-        """The note of that very value; Python's None where there is none."""
-        key = id(value)
-        found = self._by_id.get(key)
-        if found is None and self._below:
-            found = self._below.get(key)
-        return None if found is None else found[1]
-
-    def drop(self, value: Any) -> None:
-        self._seen_above = None
-        self._by_id.pop(id(value), None)
-        if id(value) in self._below:
-            self._by_id[id(value)] = (value, None)
-
-    def clear(self) -> None:
-        self._seen_above = None
-        if self._below:
-            self._by_id = dict.fromkeys(self._below, (None, None))
-        else:
-            self._by_id.clear()
-
-    def items(self) -> list[tuple[Any, Any]]:
-        """Values with their notes, oldest first."""
-        seen = {**self._below, **self._by_id} if self._below else self._by_id
-        return [each for each in seen.values() if each[1] is not None]
-
-    def take(self, other: Notes) -> None:
-        """Takes in what another one noted and hid."""
-        if other._by_id and other._by_id is not self._below:
-            self._seen_above = None
-            self._by_id.update(other._by_id)
-
-    def forget(self, other: Notes) -> None:
-        """Forgets what was taken from another one."""
-        self._seen_above = None
-        for key in other._by_id:
-            self._by_id.pop(key, None)
-
-
-class LastingNotes(Notes):
-    """Notes about values that outlive their unit: they are among those of all units at once, until
-    they are taken back."""
-
-    __slots__ = ("_keys", "_shared")
-
-    def __init__(self, shared: Notes) -> None:
-        super().__init__(shared)
-        self._shared = shared
-        self._keys: set[int] = set()
-
-    def put(self, value: Any, note: Any) -> None:
-        self._shared.put(value, note)
-        self._keys.add(id(value))
-
-    def drop(self, value: Any) -> None:
-        self._shared.drop(value)
-
-    def clear(self) -> None:
-        self._shared.clear()
-
-    def take(self, other: Notes) -> None:
-        self._shared.take(other)
-        self._keys.update(other._by_id)
-
-    def take_back(self) -> None:
-        """Takes these notes away from all units: nobody sees their values any more."""
-        self._shared._seen_above = None
-        for key in self._keys:
-            self._shared._by_id.pop(key, None)
-
-
 _BY_VALUE = (
     "literals",
     "copies",
@@ -172,18 +72,32 @@ _LISTED = _BY_VALUE[-2:]
 """Those that are gone through, not only looked up: they go with the unit that wrote them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a unit had noted at one moment, for what runs from there later: small, since there is
+    one for each statement that somebody may edit."""
+
+    below: tuple[Table, ...]
+    mask: Any
+    started: Any
+    asks_start: bool
+    evidence: dict[str, set[str]]
+    contexts: tuple[Any, ...]
+    open_calls: tuple[Any, ...]
+    steps: tuple[Any, ...]
+
+
 class Watched:
     """The notes of one unit, by family of facts. Those about the values of `below` are seen too.
     With `lasting`, the values of the unit outlive it: what is noted of them goes to `below`, at
-    once or by `settle`."""
+    once or by `settle`. Notes that nobody asks for are not there: most units are a few statements
+    that run again at a key."""
 
     def __init__(self, below: Watched | None = None, lasting: bool = False) -> None:
-        for name in _BY_VALUE:
-            under: Notes | None = None if below is None else getattr(below, name)
-            lasts = lasting and name not in _LISTED
-            setattr(
-                self, name, LastingNotes(under) if under is not None and lasts else Notes(under)
-            )
+        self._under = below
+        self._lasting = lasting
+        self._sight: Sight | None = None
+        self._seen: Sight | None = None
         self.literals: Notes
         """Device strings, and devices made of them: where the literal stands."""
         self.copies: Notes
@@ -231,26 +145,80 @@ class Watched:
         self.evidence: dict[str, set[str]] = {}
         """What is known of the program, by kind: the files that show it."""
 
-    def inside(self, apart: bool = False) -> Watched:
-        """For a stretch within the unit, which sees what the unit has noted. With `apart` the unit
-        does not see what the stretch opens."""
+    def __getattr__(self, name: str) -> Notes:
+        """Notes about values, made when they are first asked for."""
+        if name not in _BY_VALUE:
+            raise AttributeError(name)
+        if self._lasting and self._under is not None and name not in _LISTED:
+            found: Notes = LastingNotes(getattr(self._under, name))
+        else:
+            found = Notes(self._below[_BY_VALUE.index(name)])
+        self.__dict__[name] = found
+        return found
+
+    @cached_property
+    def _below(self) -> tuple[Table, ...]:
+        """What lies below the notes of each kind."""
+        if self._sight is not None:
+            return self._sight.below
+        if self._under is None:
+            return (EMPTY,) * len(_BY_VALUE)
+        return tuple([getattr(self._under, name)._by_id for name in _BY_VALUE])
+
+    def _made(self) -> list[tuple[str, Notes]]:
+        """The notes about values that are there."""
+        mine = self.__dict__
+        return [(name, mine[name]) for name in _BY_VALUE if name in mine]
+
+    def seen(self) -> Sight:
+        """What is noted now. Where nothing has changed it is the same object: statements follow
+        each other without a note."""
+        mine = self.__dict__
+        found = Sight(
+            tuple(
+                [
+                    mine[n].seen() if n in mine else b
+                    for n, b in zip(_BY_VALUE, self._below, strict=True)
+                ]
+            ),
+            self.mask,
+            self.started,
+            self.asks_start,
+            {kind: set(paths) for kind, paths in self.evidence.items()},
+            tuple(self.contexts),
+            tuple(self.open_calls),
+            tuple(self.steps),
+        )
+        before = self._seen
+        if before is not None and _is_same(before, found):
+            return before
+        self._seen = found
+        return found
+
+    @staticmethod
+    def over(sight: Sight) -> Watched:
+        """For statements that run from what was noted at some moment; the unit does not see what
+        they note and open."""
         found = Watched()
-        for name in _BY_VALUE:
-            setattr(found, name, getattr(self, name).above())
-        found.mask, found.started = self.mask, self.started
-        found.asks_start = self.asks_start
-        found.evidence = {kind: set(paths) for kind, paths in self.evidence.items()}
+        found._sight = sight
+        found.mask, found.started = sight.mask, sight.started
+        found.asks_start = sight.asks_start
+        found.evidence = {kind: set(paths) for kind, paths in sight.evidence.items()}
+        found.contexts, found.open_calls = list(sight.contexts), list(sight.open_calls)
+        found.steps = list(sight.steps)
+        return found
+
+    def inside(self) -> Watched:
+        """For a stretch within the unit, which sees what the unit has noted, and what it opens."""
+        found = Watched.over(self.seen())
         found.contexts, found.open_calls, found.steps = self.contexts, self.open_calls, self.steps
-        if apart:
-            found.contexts, found.open_calls = list(found.contexts), list(found.open_calls)
-            found.steps = list(found.steps)
         return found
 
     def is_tame(self) -> bool:
         """Whether nothing was noted that a later statement looks at."""
-        notes = {name: getattr(self, name) for name in _BY_VALUE}
         return all(
-            each.adds_only if name in _HARMLESS else not each._by_id for name, each in notes.items()
+            notes.adds_only if name in _HARMLESS else not notes._by_id
+            for name, notes in self._made()
         ) and not any(
             (
                 self.restored,
@@ -267,7 +235,7 @@ class Watched:
 
     def is_silent(self) -> bool:
         """Whether `take` would take nothing."""
-        return not any(getattr(self, name)._by_id for name in _BY_VALUE) and not any(
+        return not any(notes._by_id for _, notes in self._made()) and not any(
             (
                 self.restored,
                 self.bypasses,
@@ -284,17 +252,16 @@ class Watched:
 
     def take_notes(self, other: Watched) -> None:
         """Takes in what a stretch noted about values, and what it knows of the program."""
-        for name in _BY_VALUE:
-            getattr(self, name).take(getattr(other, name))
+        for name, notes in other._made():
+            getattr(self, name).take(notes)
         self.evidence = {kind: set(paths) for kind, paths in other.evidence.items()}
         self.asks_start = self.asks_start or other.asks_start
 
     def take(self, other: Watched) -> None:
         """Takes in what another unit leaves to be concluded."""
-        for name in _BY_VALUE:
-            mine, theirs = getattr(self, name), getattr(other, name)
-            if mine is not theirs:
-                mine.take(theirs)
+        for name, notes in other._made():
+            if getattr(self, name) is not notes:
+                getattr(self, name).take(notes)
         self.restored += other.restored
         self.bypasses += other.bypasses
         self.lists += other.lists
@@ -313,13 +280,13 @@ class Watched:
 
     def settle(self, other: Watched) -> None:
         """Lets all units see what one noted of values that outlive it."""
-        for name in _LISTED:
-            getattr(self, name).take(getattr(other, name))
+        for name, notes in other._made():
+            if name in _LISTED:
+                getattr(self, name).take(notes)
 
     def forget(self, other: Watched) -> None:
         """Takes that back."""
-        for name in _BY_VALUE:
-            notes = getattr(other, name)
+        for name, notes in other._made():
             if isinstance(notes, LastingNotes):
                 notes.take_back()
             elif name in _LISTED:
@@ -332,3 +299,21 @@ class Watched:
     def shows(self, kind: str, paths: Iterable[str]) -> bool:
         """Whether one of the files shows it."""
         return not self.evidence.get(kind, set()).isdisjoint(paths)
+
+
+def _is_same(left: Sight, right: Sight) -> bool:
+    """Whether two sights show the same: the very same values."""
+    return (
+        left.mask is right.mask
+        and left.started is right.started
+        and left.asks_start == right.asks_start
+        and all(map(is_, left.below, right.below))
+        and left.evidence == right.evidence
+        and _are_same(left.contexts, right.contexts)
+        and _are_same(left.open_calls, right.open_calls)
+        and _are_same(left.steps, right.steps)
+    )
+
+
+def _are_same(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
+    return len(left) == len(right) and all(map(is_, left, right))

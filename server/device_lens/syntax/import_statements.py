@@ -29,6 +29,7 @@ order of their names: a program chooses among them at run time."""
 MOST_MODULES = 12
 """Modules of a package that a program may choose among."""
 _IMPORTING = ast.Import | ast.ImportFrom
+_CHOOSES = "import_module"
 _CHOOSING = re.compile(r"\bimport_module\b")
 _NAMED = re.compile(r"\bimport_module\(\s*[A-Za-z_]")
 """Imports by a name that stands elsewhere."""
@@ -67,7 +68,7 @@ def any_module(package: str) -> Iterator[str]:
 
 def _chosen(text: str) -> Iterator[Import]:
     """What `import_module("package." + name)` may import."""
-    if _CHOOSING.search(text) is not None:
+    if _CHOOSES in text and _CHOOSING.search(text) is not None:
         for package in dict.fromkeys(_CHOSEN.findall(text)):
             yield from (Import(name, 0) for name in any_module(package))
 
