@@ -59,7 +59,8 @@ class Neighbours:
         again does not."""
         if before is None:
             self._start(f"callers of {result.view.path}", self._seek_callers(result.view))
-        if before is None or before.view is not result.view:
+        is_new = before is None or before.view is not result.view
+        if is_new and any(each is not result.view for each in self._session.documents.views()):
             self.follow(result.view)
 
     async def _seek_callers(self, view: View) -> None:

@@ -10,11 +10,13 @@ import asyncio
 import logging
 import os
 import sys
+import threading
 from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 from lsprotocol import types
 from pygls.exceptions import FeatureRequestError
+from pygls.io_ import StdoutWriter, run_async
 from pygls.lsp.server import LanguageServer
 
 from device_lens import __version__
@@ -43,6 +45,7 @@ from device_lens.lsp.neighbours import Neighbours
 from device_lens.lsp.progress import reporting
 from device_lens.lsp.protocol import Protocol, make_converter
 from device_lens.lsp.publishing import Publishing
+from device_lens.lsp.reader import MessageReader
 from device_lens.lsp.session import Session
 from device_lens.syntax.position import Encoding
 
@@ -78,6 +81,33 @@ class Server(LanguageServer):
         self.neighbours = Neighbours(self.session)
         self.publishing = Publishing(self)
         self._tasks: set[asyncio.Future[Any]] = set()
+        self._reader: MessageReader | None = None
+
+    def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
+        """As pygls does it, with a reader that hands whole messages over."""
+        self._stop_event = threading.Event()
+        self.protocol.set_writer(StdoutWriter(stdout or sys.stdout.buffer))
+        try:
+            asyncio.run(self._read(stdin or os.fdopen(os.dup(sys.stdin.fileno()), "rb")))
+        except BrokenPipeError:
+            logger.error("The client is gone.")
+        except (KeyboardInterrupt, SystemExit):
+            pass
+        finally:
+            self.shutdown()
+
+    async def _read(self, stdin: BinaryIO) -> None:
+        assert self._stop_event is not None
+        self._reader = MessageReader(stdin)
+        await run_async(
+            self._stop_event, self._reader, self.protocol, logger, self.report_server_error
+        )
+
+    def shutdown(self) -> None:
+        """Ends the server, whatever it waits for."""
+        super().shutdown()  # type: ignore[no-untyped-call]
+        if self._reader is not None:
+            self._reader.end()
 
     def report_server_error(self, error: Exception, source: Any) -> None:
         """A defect goes to the log: a pop-up would say nothing that the user can act on. pygls
