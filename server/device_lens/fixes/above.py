@@ -11,10 +11,11 @@ from collections.abc import Iterator
 from weakref import WeakKeyDictionary
 
 from device_lens.syntax.chunk import Chunk
+from device_lens.syntax.walking import children
 
 Block = ast.stmt | ast.ExceptHandler | ast.match_case
 _INSIDE = "_inside"
-_OUTSIDE_OF_PLACES = (ast.expr_context, ast.operator, ast.cmpop)
+_OUTSIDE_OF_PLACES = (ast.operator, ast.cmpop)
 """Nodes that Python shares between trees."""
 
 
@@ -79,7 +80,7 @@ def _inside(block: ast.AST) -> dict[ast.AST, ast.AST]:
         pending = [block]
         while pending:
             node = pending.pop()
-            for child in ast.iter_child_nodes(node):
+            for child in children(node):
                 if not isinstance(child, (*_OUTSIDE_OF_PLACES, Block)):
                     known[child] = node
                     pending.append(child)

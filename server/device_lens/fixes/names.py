@@ -9,6 +9,7 @@ from functools import lru_cache
 
 from device_lens.fixes.place import FUNCTIONS, Place
 from device_lens.syntax.source import SourceFile
+from device_lens.syntax.walking import children, walk
 
 _WORD = re.compile(r"\w+")
 
@@ -64,14 +65,14 @@ def fresh_letter(taken: set[str], wanted: str) -> str:
 
 def names_in(node: ast.AST) -> set[str]:
     """The names that an expression or statement reads or binds."""
-    return {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return {each.id for each in walk(node) if isinstance(each, ast.Name)}
 
 
 def loads(node: ast.AST, name: str) -> list[ast.Name]:
     """The places that read a name."""
     return [
         each
-        for each in ast.walk(node)
+        for each in walk(node)
         if isinstance(each, ast.Name) and each.id == name and isinstance(each.ctx, ast.Load)
     ]
 
@@ -79,7 +80,7 @@ def loads(node: ast.AST, name: str) -> list[ast.Name]:
 def stores(node: ast.AST, name: str) -> list[ast.AST]:
     """The places that bind or delete a name, those of nested functions included."""
     found: list[ast.AST] = []
-    for each in ast.walk(node):
+    for each in walk(node):
         if isinstance(each, ast.Name):
             if each.id == name and not isinstance(each.ctx, ast.Load):
                 found.append(each)
@@ -107,7 +108,7 @@ def _remembered(
 def _stored_in(function: ast.AST) -> frozenset[str]:
     return frozenset(
         each.id
-        for each in ast.walk(function)
+        for each in walk(function)
         if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
     )
 
@@ -146,12 +147,12 @@ def _bound_by(function: ast.AST) -> frozenset[str]:
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function without those of functions in it."""
-    stack = list(ast.iter_child_nodes(function))
+    stack = children(function)
     while stack:
         node = stack.pop()
         yield node
         if not isinstance(node, FUNCTIONS):
-            stack.extend(ast.iter_child_nodes(node))
+            stack += children(node)
 
 
 def loads_behind(place: Place, name: str) -> Iterator[Place]:

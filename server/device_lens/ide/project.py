@@ -6,7 +6,6 @@ looks at one file again and again. Belongs to one thread at a time.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -24,7 +23,6 @@ from device_lens.project.imports import ImportResolver
 from device_lens.project.outline import outline_of
 from device_lens.project.reading import FileProblem, FileText, read_text
 from device_lens.project.reads import Outlines, Reads
-from device_lens.project.root import find_root
 from device_lens.project.settings import Layer, SettingsWarning, read_layer
 from device_lens.project.workspace import FileAlone, ProjectWorkspace
 from device_lens.syntax.notebook import NotebookSource, read_notebook
@@ -162,8 +160,10 @@ class Project:
         self._index(path, workspace)
         scripts = self._calling_scripts(path)
         nearest = scripts[: self.most_callers]
-        found = self._facts(workspace, [path], self._with_itself(path, nearest), cancelled)
-        analysis = self._analysis(path, found, workspace)
+        loaded = self.configuration(path)
+        entries = self._with_itself(path, nearest)
+        found = self._facts(workspace, [path], entries, _options(loaded), cancelled)
+        analysis = self._analysis(path, loaded, found, workspace)
         if len(nearest) == len(scripts):
             return analysis
         left_out = f"only the nearest {len(nearest)} of {len(scripts):,} scripts that use it count"
@@ -200,8 +200,9 @@ class Project:
 
         workspace = FileAlone(self._cache, self._resolver, snapshot, self.foreign)
         self._read(path, workspace)
-        program = Program(self._options(path, only_findings=True), workspace)
-        found = self._analysis(path, analyse(program, workspace, [path]), workspace)
+        loaded = self.configuration(path)
+        program = Program(_options(loaded, only_findings=True), workspace)
+        found = self._analysis(path, loaded, analyse(program, workspace, [path]), workspace)
         kept = tuple(f for f in found.findings if f.severity.at_least(Severity.WARNING))
         return replace(found, findings=kept)
 
@@ -251,8 +252,10 @@ class Project:
         out. With `only_findings`, functions in which nothing can be found are not looked at."""
         workspace = self._workspace(Snapshot())
         readable = [path for path in paths if workspace.source(path) is not None]
-        found = self._facts(workspace, readable, entries, lambda: False, only_findings)
-        return [self._analysis(path, found, workspace) for path in readable]
+        loaded = self.configuration(readable[0] if readable else self.root)
+        options = _options(loaded, only_findings)
+        found = self._facts(workspace, readable, entries, options, lambda: False)
+        return [self._analysis(p, self.configuration(p), found, workspace) for p in readable]
 
     def findings(
         self,
@@ -267,7 +270,8 @@ class Project:
         from device_lens.ide.diagnostics import diagnostics
 
         workspace = self._workspace(snapshot)
-        found = self._facts(workspace, paths, entries, cancelled)
+        options = _options(self.configuration(paths[0] if paths else self.root))
+        found = self._facts(workspace, paths, entries, options, cancelled)
         return [
             finding
             for path, facts in found.items()
@@ -294,7 +298,8 @@ class Project:
 
         workspace = self._workspace(Snapshot())
         source = self._read(path, workspace)
-        return self._analysis(path, {path: FileFacts(path, source)}, workspace)
+        facts = {path: FileFacts(path, source)}
+        return self._analysis(path, self.configuration(path), facts, workspace)
 
     def _calling_scripts(self, path: str) -> tuple[str, ...]:
         """The scripts that import a file, directly or not, the nearest first and tests last."""
@@ -330,20 +335,13 @@ class Project:
         workspace: ProjectWorkspace,
         targets: Sequence[str],
         entries: Sequence[str],
+        options: Options,
         cancelled: Cancelled,
-        only_findings: bool = False,
     ) -> dict[str, FileFacts]:
         from device_lens.interpreter.analysis import analyse
 
-        options = self._options(targets[0] if targets else self.root, only_findings)
         program = self._program(options, workspace)
         return analyse(program, workspace, targets, entries, cancelled)
-
-    def _options(self, path: str, only_findings: bool = False) -> Options:
-        from device_lens.interpreter.budget import Options
-
-        configuration = self.configuration(path).configuration
-        return Options(configuration.assume_accelerator, only_findings)
 
     def _program(self, options: Options, workspace: ProjectWorkspace) -> Program:
         """The modules as they were run before, as long as imports mean the same files. Where it is
@@ -357,13 +355,16 @@ class Project:
         return known[0]
 
     def _analysis(
-        self, path: str, found: Mapping[str, FileFacts], workspace: ProjectWorkspace
+        self,
+        path: str,
+        loaded: Loaded,
+        found: Mapping[str, FileFacts],
+        workspace: ProjectWorkspace,
     ) -> Analysis:
         from device_lens.ide.costs import Costs
         from device_lens.ide.diagnostics import diagnostics
         from device_lens.ide.places import lookup_in
 
-        loaded = self.configuration(path)
         facts = found[path]
         return Analysis(
             facts=facts,
@@ -381,19 +382,17 @@ class Project:
         )
 
 
+def _options(loaded: Loaded, only_findings: bool = False) -> Options:
+    from device_lens.interpreter.budget import Options
+
+    return Options(loaded.configuration.assume_accelerator, only_findings)
+
+
 def load() -> None:
     """Loads what analyses, which otherwise is loaded by the first file that is analysed: a run in
     which nothing is analysed does without."""
     for name in ("interpreter.analysis", "ide.costs", "ide.diagnostics"):
         import_module(f"device_lens.{name}")
-
-
-def root_of(path: str, folders: Sequence[str]) -> str:
-    """The root of the project that a file belongs to: as the command line has it, else the
-    folder of the editor around it, else its own folder."""
-    around = [each for each in folders if path.startswith(os.path.join(each, ""))]
-    fallback = max(around, key=len, default=os.path.dirname(path) or ".")
-    return find_root(path, fallback)
 
 
 def _sentence(warning: SettingsWarning) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from device_lens.syntax.twins import twin
-from device_lens.syntax.walking import walk
+from device_lens.syntax.walking import children, walk
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 _NO_GRAD = frozenset({"no_grad", "inference_mode"})
@@ -81,7 +81,7 @@ def own_nodes(body: Sequence[Any]) -> Iterator[Any]:
         yield node
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
             continue
-        pending.extend(ast.iter_child_nodes(node))
+        pending += children(node)
 
 
 def loop_info(node: Any) -> LoopInfo:

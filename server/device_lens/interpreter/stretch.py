@@ -22,7 +22,7 @@ from device_lens.domain.values import Remembered, newly_treated
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.told import Text
 from device_lens.interpreter.visits import MOST_VISITS, Outcome, Visit, part_of, state_of
-from device_lens.syntax.walking import walk
+from device_lens.syntax.walking import children, walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -130,7 +130,7 @@ class Stretch:
                 return names
             if not isinstance(node, ast.Attribute | ast.Constant | ast.keyword):
                 used.update(identifiers(node))
-            pending.extend(ast.iter_child_nodes(node))
+            pending += children(node)
         return names & used
 
 

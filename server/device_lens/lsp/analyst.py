@@ -259,8 +259,9 @@ class Analyst:
             project.forget(paths)
 
     def _project(self, path: str, request: Request) -> Project:
-        from device_lens.ide.project import Project, root_of
+        from device_lens.ide.project import Project
         from device_lens.project.files import ParseCache
+        from device_lens.project.root import root_of
 
         root = root_of(path, request.folders)
         settings = settings_for(path, request.settings)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _MARKS = ("pyproject.toml", ".git")
 
@@ -15,6 +15,14 @@ def find_root(path: str, fallback: str) -> str:
         if any(os.path.exists(os.path.join(folder, mark)) for mark in _MARKS):
             return folder
     return os.path.abspath(fallback)
+
+
+def root_of(path: str, folders: Sequence[str]) -> str:
+    """The root of the project that a file belongs to: as the command line has it, else the
+    folder of the editor around it, else its own folder."""
+    around = [each for each in folders if path.startswith(os.path.join(each, ""))]
+    fallback = max(around, key=len, default=os.path.dirname(path) or ".")
+    return find_root(path, fallback)
 
 
 def folders_upwards(path: str) -> Iterator[str]:

@@ -41,7 +41,7 @@ depend on what is around whether Python, and we, read them."""
 _ODD = ("\f", "\ufeff", "\0", "\\", '"""', "'''")
 """What means something else where it stands alone, or may reach beyond its line."""
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
-_SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr)
+_SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Expr, ast.Pass)
 _Place = tuple[int, int]
 
 

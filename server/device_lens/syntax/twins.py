@@ -6,6 +6,8 @@ import ast
 from collections.abc import Callable
 from typing import TypeVar
 
+from device_lens.syntax.walking import walk
+
 _TWIN = "_twin"
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -20,7 +22,7 @@ def twin(node: ast.AST, make: Callable[[], Node]) -> Node:
 
 def move(node: ast.AST, lines: int) -> None:
     """Moves a node with all that it has, and with what stands for them, down by some lines."""
-    for inner in ast.walk(node):
+    for inner in walk(node):
         for each in (inner, inner.__dict__.get(_TWIN)):
             if isinstance(each, ast.AST) and "lineno" in each.__dict__:
                 each.__dict__["lineno"] += lines

@@ -21,3 +21,18 @@ def walk(node: ast.AST) -> Iterator[ast.AST]:
                 found.append(value)
             elif type(value) is list:
                 found += [item for item in value if isinstance(item, ast.AST)]
+
+
+def children(node: ast.AST) -> list[ast.AST]:
+    """The nodes right below one, as `ast.iter_child_nodes` gives them, without what tells only how
+    a name is used."""
+    found: list[ast.AST] = []
+    for name in node._fields:
+        if name == "ctx":
+            continue
+        value = getattr(node, name, None)
+        if isinstance(value, ast.AST):
+            found.append(value)
+        elif type(value) is list:
+            found += [item for item in value if isinstance(item, ast.AST)]
+    return found
