@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from device_lens.domain.device import CPU
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.move_operand import innermost, is_changed, move_operand, move_to_host
+from device_lens.fixes.names import of_comprehension
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand
 from device_lens.rules.context import Context
@@ -117,7 +118,7 @@ def target_device(other: Operand, place: Place, conflict: Conflict, context: Con
         return device or device_of_module(conflict, context)
     device = context.at_hand.find(other.device, place)
     if device is None or device.startswith("next("):
-        return _of_item(other, context) or device
+        return _of_item(other, context) or _of_part(other, context) or device
     return device
 
 
@@ -166,6 +167,26 @@ def _of_item(other: Operand, context: Context) -> str | None:
     if isinstance(node.ctx, ast.Load) and not _is_tensor(other, context):
         return None
     return f"{context.text(other.site)}.device"
+
+
+def _of_part(other: Operand, context: Context) -> str | None:
+    """`scores.device` for `scores / heat`: of a tensor with a name that the operand is computed from
+    and that came where it is on the same way."""
+    trail = other.trail
+    if trail is None or not context.knows(other.site):
+        return None
+    facts = context.all_facts[other.site.path]
+    for node in ast.walk(other.site.node):
+        if not isinstance(node, ast.Name | ast.Attribute) or not plain(ast.unparse(node)):
+            continue
+        known = facts.expression_at(node)
+        if known is None or known.kind is not Kind.TENSOR or not trail.tells_the_same(known.trail):
+            continue
+        if not isinstance(node, ast.Name) or not of_comprehension(
+            context.place(other.site).at(node), node.id
+        ):
+            return f"{ast.unparse(node)}.device"
+    return None
 
 
 def _asked_for(other: Operand, context: Context) -> str | None:

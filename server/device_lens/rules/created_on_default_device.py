@@ -34,11 +34,13 @@ device draws other numbers. Where no device is at hand, the tensor moves where i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from device_lens.fixes.device_keyword import create_there
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.factories import takes_device
+from device_lens.fixes.names import is_local
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict
 from device_lens.rules.callers_choice import is_lost_on_the_way
@@ -57,6 +59,8 @@ from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.kept_moved import keep_moved
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import quoted, when
+
+_MODULE = re.compile(r"next\((\w+)")
 
 RULE = Rule(CREATED, Severity.ERROR, __doc__)
 
@@ -102,10 +106,23 @@ def _outcome(conflict: Conflict) -> str:
 def _fixes(cause: Cause, conflict: Conflict, context: Context) -> Iterator[Fix | None]:
     place = context.place(cause.site)
     device = _device(conflict, place, context)
-    if device is not None and cause.origin is not None:
+    moved = None
+    if device is None or _asks_a_stranger(device, place):
+        moved = keep_moved(cause, context) or move_fix(cause.conflicts, context)
+    if moved is None and device is not None and cause.origin is not None:
         yield create_there(place, cause.origin.name, device)
     else:
-        yield keep_moved(cause, context) or move_fix(cause.conflicts, context)
+        yield moved
+
+
+def _asks_a_stranger(device: str, factory: Place) -> bool:
+    """Whether an expression asks a module of the top level, which a function there does not get
+    and may outlive."""
+    module = _MODULE.match(device)
+    function = factory.function
+    if module is None or function is None or module[1] == "self":
+        return False
+    return not is_local(function, module[1])
 
 
 def _device(conflict: Conflict, factory: Place, context: Context) -> str | None:
