@@ -15,6 +15,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from device_lens.domain.device import is_accelerator
+from device_lens.domain.guard import leaves, primary
 from device_lens.domain.trail import Site
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, FileFacts, Origin
@@ -217,7 +219,8 @@ def _late_part(made: Place, late: Mapping[Any, LatePart]) -> LatePart | None:
 
 def _telling_origin(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> Origin:
     """The origin that a reader would name: behind an attribute that is a cache, the factory; of
-    a constant in a module's class body, the class."""
+    a constant in a module's class body, the class; of what a method has put on an accelerator,
+    that method, and not a move that may have been before."""
     origin = conflict.stray.origin
     if origin.site.path not in all_facts or conflict.site.path not in all_facts:
         return origin
@@ -227,8 +230,12 @@ def _telling_origin(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> O
         if step is not None and isinstance(step.site.node, ast.Call):
             return Origin("factory", step.site, ast.unparse(step.site.node.func))
         moved = None if conflict.stray.trail is None else conflict.stray.trail.previous
-        if moved is not None and moved.kind == "moved" and not sets_up(made):
+        if sets_up(made):
+            return origin
+        if moved is not None and moved.kind == "moved":
             return Origin("moved", moved.site, conflict.stray.text)
+        if all(is_accelerator(each) for each in leaves(primary(conflict.stray.device))):
+            return Origin("other", origin.site, conflict.stray.text)
     elif origin.kind == "factory":
         used = _place(conflict.site, all_facts)
         if is_module_constant(made, used, conflict.stray.text):

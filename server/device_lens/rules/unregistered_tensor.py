@@ -31,7 +31,7 @@ host), or where nothing but a method beside `forward` copies it.
 ## Fix safety
 Safe where the attribute is set once, after `super().__init__()`: the buffer stays out of the state
 dict, as the plain attribute did. Unsafe where nothing is seen to fail, since `.half()` converts
-buffers too. A buffer that is saved is offered as an unsafe fix. An attribute that no buffer can
+buffers too, and where the program does not move the module, which then has to move as well. A buffer that is saved is offered as an unsafe fix. An attribute that no buffer can
 hold, a number for some callers, is moved where it is used instead, which is unsafe.
 """
 
@@ -55,7 +55,7 @@ from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.plain_containers import is_dict, makes_parameter
 from device_lens.rules.rule import Rule
-from device_lens.rules.wording import quoted
+from device_lens.rules.wording import on, quoted
 
 RULE = Rule(UNREGISTERED, Severity.WARNING, __doc__)
 
@@ -80,13 +80,14 @@ def check(fact: PlainAttribute, context: Context) -> Finding | None:
         return None
     symbol = f"self.{fact.attribute}"
     fixes = list(_fixes(fact, conflicts, context))
+    miss = "would miss" if fact.module_moves is False else "miss"
     if fact.copied_at is not None and not conflicts and not fixes:
         return None  # a copy is all that helps
     return context.finding(
         RULE,
         fact.site,
         f"{quoted(symbol)} is {_WHAT[fact.holds]}, which moves of the module "
-        f"({quoted(fact.class_name)}) miss. {_consequence(fact, conflicts, context)}",
+        f"({quoted(fact.class_name)}) {miss}. {_consequence(fact, conflicts, context)}",
         symbol,
         severity=Severity.INFORMATION if _seems_harmless(fact, conflicts, context) else None,
         related=places(conflicts, context),
@@ -178,7 +179,7 @@ def _runs_with_forward(place: Place) -> bool:
 
 def _consequence(fact: PlainAttribute, conflicts: list[Conflict], context: Context) -> str:
     if conflicts:
-        return _raises(conflicts[0], fact.holds, context)
+        return _raises(conflicts[0], fact.holds, context, fact.module_moves is not False)
     if fact.copied_at is not None:
         each = "each call" if _runs_with_forward(context.place(fact.copied_at)) else "each use"
         return f"It is copied again on {each} ({context.line(fact.copied_at)})."
@@ -187,10 +188,15 @@ def _consequence(fact: PlainAttribute, conflicts: list[Conflict], context: Conte
     return "They stay on the CPU when the module moves, and no optimizer or state dict sees them."
 
 
-def _raises(conflict: Conflict, holds: str, context: Context) -> str:
-    subject = "It is" if holds == "tensor" else "Its parts are"
+def _raises(conflict: Conflict, holds: str, context: Context, moves: bool = True) -> str:
+    one = holds == "tensor"
+    if moves:
+        subject = "It is still" if one else "Its parts are still"
+    else:
+        subject = f"The program does not move the module, and {'it is' if one else 'its parts are'}"
+    held = conflict.stray if one or conflict.stray.is_parameter else conflict.other
     return (
-        f"{subject} still on the CPU at {operation(conflict)} "
+        f"{subject} {on(held.device)} at {operation(conflict)} "
         f"({context.line(conflict.site)}), which {outcome(conflict)}."
     )
 
@@ -218,7 +224,7 @@ def _fixes(
     named = None if fact.beside_others else register_named(place, partial(_fits, context=context))
     if named is not None:
         return [named]
-    works_now = not conflicts
-    safety = Safety.UNSAFE if fact.requires_grad or works_now else Safety.SAFE
+    helps = bool(conflicts) and fact.module_moves is not False
+    safety = Safety.SAFE if helps and not fact.requires_grad else Safety.UNSAFE
     found = register_buffer(place, fact.attribute, safety, lambda node: _fits(node, context))
     return found if found or not conflicts else (move_fix(conflicts, context),)
