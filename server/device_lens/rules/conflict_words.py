@@ -170,8 +170,8 @@ def _of_item(other: Operand, context: Context) -> str | None:
 
 
 def _of_part(other: Operand, context: Context) -> str | None:
-    """`scores.device` for `scores / heat`: of a tensor with a name that the operand is computed from
-    and that came where it is on the same way."""
+    """`scores.device` for `scores / heat`: of a tensor with a name that the operand is computed
+    from and that came where it is on the same way."""
     trail = other.trail
     if trail is None or not context.knows(other.site):
         return None

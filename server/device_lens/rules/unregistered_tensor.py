@@ -31,8 +31,9 @@ host), or where nothing but a method beside `forward` copies it.
 ## Fix safety
 Safe where the attribute is set once, after `super().__init__()`: the buffer stays out of the state
 dict, as the plain attribute did. Unsafe where nothing is seen to fail, since `.half()` converts
-buffers too, and where the program does not move the module, which then has to move as well. A buffer that is saved is offered as an unsafe fix. An attribute that no buffer can
-hold, a number for some callers, is moved where it is used instead, which is unsafe.
+buffers too, and where the program does not move the module, which then has to move as well. A
+buffer that is saved is offered as an unsafe fix. An attribute that no buffer can hold, a number for
+some callers, is moved where it is used instead, which is unsafe.
 """
 
 from __future__ import annotations
