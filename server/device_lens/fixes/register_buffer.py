@@ -103,7 +103,8 @@ def _value(assignment: Place) -> Place | None:
 
 
 def _first(assignment: Place, attribute: str, fits: Callable[[ast.expr], bool]) -> Place | None:
-    """The assignment in the body of `__init__` that surely runs before all others of the class."""
+    """The assignment that surely runs before all others of the class: in the body of `__init__`, or
+    of a method that it calls there."""
     owner = assignment.owner
     methods = [each for each in getattr(owner, "body", ()) if isinstance(each, ast.FunctionDef)]
     setting = [each for each in methods if _stores(each, attribute)]
@@ -111,14 +112,42 @@ def _first(assignment: Place, attribute: str, fits: Callable[[ast.expr], bool]) 
         return None
     if not all(fits(value) for each in setting for value in _values(each, attribute)):
         return None
-    init = next((each for each in setting if each.name == "__init__"), None)
+    init = next((each for each in methods if each.name == "__init__"), None)
     for statement in () if init is None else init.body:
-        named = {each.attr for each in ast.walk(statement) if isinstance(each, ast.Attribute)}
         if _stores(statement, attribute):
             return assignment.at(statement)
-        if any(each.name in named for each in setting if each is not init):
+        called = [each for each in setting if each is not init and each.name in _named(statement)]
+        if called:
+            at = assignment.at(statement)
+            alone = len(called) == 1 and isinstance(statement, ast.Expr) and ready(at)
+            return _first_of(called[0], setting, attribute, at) if alone else None
+    return None
+
+
+def _first_of(
+    method: ast.FunctionDef, setting: list[ast.FunctionDef], attribute: str, call: Place
+) -> Place | None:
+    """The assignment in the body of a method that `__init__` calls, where nothing before it ends
+    the method or sets the attribute."""
+    if not isinstance(call.node, ast.Expr) or not isinstance(call.node.value, ast.Call):
+        return None
+    func = call.node.value.func
+    if not _is_own_attribute(func) or method.decorator_list:
+        return None
+    others = {each.name for each in setting}
+    for statement in method.body:
+        if _stores(statement, attribute):
+            return call.at(statement)
+        if others & _named(statement):
+            return None
+        if any(isinstance(node, ast.Return) for node in ast.walk(statement)):
             return None
     return None
+
+
+def _named(statement: ast.stmt) -> set[str]:
+    """The attributes that a statement mentions, methods among them."""
+    return {each.attr for each in ast.walk(statement) if isinstance(each, ast.Attribute)}
 
 
 def _values(function: ast.AST, attribute: str) -> Iterator[ast.expr]:
