@@ -105,7 +105,9 @@ def _loop_of(receiver: Place, call: Place) -> Place | None:
 def _keep_comprehension(call: Place) -> Fix | None:
     """`[t.to(d) for t in xs]` as a statement → `xs = [t.to(d) for t in xs]`."""
     comprehension = call.parent
-    if not isinstance(comprehension, ast.ListComp) or len(comprehension.generators) != 1:
+    if not isinstance(comprehension, ast.ListComp | ast.GeneratorExp):
+        return None
+    if len(comprehension.generators) != 1:
         return None
     whole = call.at(comprehension)
     generator = comprehension.generators[0]
@@ -143,12 +145,14 @@ def _keep_dict(call: Place) -> Fix | None:
 
 
 def _keep_mapped(call: Place) -> Fix | None:
-    """`list(map(lambda t: t.to(d), xs))` as a statement → `xs = [t.to(d) for t in xs]`."""
+    """`map(lambda t: t.to(d), xs)` or a list of it as a statement → `xs = [t.to(d) for t in xs]`."""
     function = call.parent
     mapping = call.at(function).parent if function is not None else None
     if not isinstance(function, ast.Lambda) or not isinstance(mapping, ast.Call):
         return None
-    whole = call.at(call.at(mapping).parent or mapping)
+    whole = call.at(mapping)
+    if not isinstance(whole.parent, ast.Expr):
+        whole = call.at(whole.parent or mapping)
     if not isinstance(whole.parent, ast.Expr) or len(mapping.args) != 2:
         return None
     parameters = function.args

@@ -21,6 +21,8 @@ def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> int:
     if isinstance(node.value, ast.Constant):
         return NEXT
     if _is_dropped_iterator(machine, node.value, frame):
+        if _would_move(node.value):
+            _run_for_nothing(machine, node, frame)
         return NEXT
     machine.evaluate(node.value, frame)
     reports.discarded(machine, node, frame)
@@ -54,6 +56,29 @@ def _is_dropped_iterator(machine: Machine, node: ast.expr, frame: Frame) -> bool
     for argument in node.args:
         machine.evaluate(argument, frame)
     return True
+
+
+def _would_move(node: ast.expr) -> bool:
+    """Whether an iterator would give its items moved: `map(lambda t: t.to(d), xs)`."""
+    if isinstance(node, ast.GeneratorExp):
+        given: ast.expr | None = node.elt
+    else:
+        first = node.args[0] if isinstance(node, ast.Call) and node.args else None
+        given = first.body if isinstance(first, ast.Lambda) else None
+    return (
+        isinstance(given, ast.Call)
+        and isinstance(given.func, ast.Attribute)
+        and isinstance(given.func.value, ast.Name)
+        and given.func.attr in ("to", "cuda", "cpu")
+    )
+
+
+def _run_for_nothing(machine: Machine, node: ast.Expr, frame: Frame) -> None:
+    """What an iterator that nobody reads would have moved: what it did is undone."""
+    mark = machine.journal.mark()
+    machine.evaluate(node.value, frame)
+    reports.discarded(machine, node, frame)
+    machine.journal.undo(mark)
 
 
 def _never_returns(node: ast.expr) -> bool:

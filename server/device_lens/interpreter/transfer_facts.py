@@ -255,6 +255,8 @@ def _thrown_away(expression: ast.expr) -> list[ast.expr]:
             args=[ast.Call(func=ast.Name(id="map"), args=[ast.Lambda(body=body), *_])],
         ):
             return [body]
+        case ast.Call(func=ast.Name(id="map"), args=[ast.Lambda(body=body), *_]):
+            return [body]
     return [expression]
 
 
