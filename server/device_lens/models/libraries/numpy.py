@@ -13,33 +13,28 @@ from device_lens.domain.values import (
     DtypeValue,
     External,
     HostArray,
-    Shape,
     Tensor,
     TupleValue,
     Unknown,
 )
 from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.dtypes import named
-from device_lens.models.libraries import numpy_shapes
+from device_lens.models.libraries import numpy_random, numpy_shapes
 from device_lens.models.libraries.host import host_function, read_arguments
-from device_lens.models.libraries.numpy_shapes import ARRAY, array, extent_of, together
+from device_lens.models.libraries.numpy_shapes import ARRAY, array, extent_of, sizes, together
 from device_lens.models.numbers import (
-    dimension,
     is_number,
     is_text,
     number,
     of_dimension,
     of_shape,
-    sequence,
 )
 from device_lens.models.registry import ATTRIBUTES, FUNCTIONS, PACKAGES
 from device_lens.models.shapes.extent import ANY
 from device_lens.models.torch.objects import unknown
 from device_lens.models.words import words
 
-_FILLED = words("zeros ones empty full random.random random.random_sample random.standard_normal")
-_DRAWN = words("random.rand random.randn")
-_SIZED = words("random.uniform random.normal random.randint random.choice random.beta")
+_FILLED = words("zeros ones empty full")
 _INSPECTORS = words(
     "shape ndim size iterable broadcast_shapes issubdtype dtype array_equal random.seed"
 )
@@ -94,13 +89,6 @@ def dtype_name(value: Value) -> str | None:
     return named(value) if type(value) is DtypeValue else None
 
 
-def _sizes(value: Value) -> Shape:
-    items = sequence(value)
-    if items is not None:
-        return tuple(dimension(item) for item in items)
-    return (dimension(value),) if is_number(value) else None
-
-
 def _holds_objects(dtype: Value) -> bool:
     """Whether what an array's items are says nothing of its dimensions."""
     if type(dtype) is External:
@@ -111,21 +99,8 @@ def _holds_objects(dtype: Value) -> bool:
 def _filled(call: Call) -> Value:
     """`np.zeros(shape)`."""
     dtype = call.kwargs.get("dtype", call.args[1] if len(call.args) > 1 else None)
-    shape = None if _holds_objects(dtype) else _sizes(call.get(0, "shape"))
+    shape = None if _holds_objects(dtype) else sizes(call.get(0, "shape"))
     return HostArray("float64" if dtype is None else dtype_name(dtype), shape)
-
-
-def _drawn(call: Call) -> Value:
-    """`np.random.rand(2, 3)`."""
-    return HostArray("float64", tuple(dimension(value) for value in call.args))
-
-
-def _sized(call: Call) -> Value:
-    """`np.random.normal(…, size=shape)`."""
-    read_arguments(call, call.name)
-    at = 1 if call.name.endswith("choice") else 2
-    size = call.kwargs.get("size", call.args[at] if len(call.args) > at else None)
-    return HostArray(shape=None if size is None else _sizes(size))
 
 
 def _array(call: Call) -> Value:
@@ -258,10 +233,9 @@ def register_all() -> None:
     FUNCTIONS["numpy.ndarray.__setitem__"] = _set_item
     PACKAGES["numpy"] = _model
     numpy_shapes.register_all()
+    numpy_random.register_all()
     groups: tuple[tuple[list[str], Model], ...] = (
         (_FILLED, _filled),
-        (_DRAWN, _drawn),
-        (_SIZED, _sized),
         (words("array asarray ascontiguousarray asanyarray"), _array),
         (_ELEMENTWISE, _elementwise),
         (_UNIVERSAL, _universal),

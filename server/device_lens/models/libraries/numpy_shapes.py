@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from device_lens.domain.device import CPU
 from device_lens.domain.heap import ListObject
-from device_lens.domain.values import Const, HostArray, SliceValue, Tensor, TupleValue
+from device_lens.domain.values import Const, HostArray, Shape, SliceValue, Tensor, TupleValue
 from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.libraries.host import read_arguments
 from device_lens.models.numbers import dimension, is_number, sequence
@@ -50,6 +50,14 @@ _FUNCTIONS: dict[str, tuple[str, Rule]] = {
     "broadcast_to": ("input, size", rules.viewed),
     "tile": ("input, size", rules.repeated),
 }
+
+
+def sizes(value: Value) -> Shape:
+    """The shape that a `size=` or `shape=` asks for."""
+    items = sequence(value)
+    if items is not None:
+        return tuple(dimension(item) for item in items)
+    return (dimension(value),) if is_number(value) else None
 
 
 def extent_of(value: Value) -> Extent:

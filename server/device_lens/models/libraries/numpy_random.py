@@ -1,0 +1,96 @@
+"""numpy.random: what generators draw is in host memory, floating-point numbers of double size."""
+
+from __future__ import annotations
+
+from device_lens.domain.heap import Instance
+from device_lens.domain.values import NONE, External, HostArray, Shape, Unknown
+from device_lens.models.call import Call, Model, Value
+from device_lens.models.libraries.host import read_arguments
+from device_lens.models.libraries.numpy_shapes import array, extent_of, sizes
+from device_lens.models.numbers import dimension, is_number, number
+from device_lens.models.registry import FUNCTIONS
+from device_lens.models.words import words
+
+GENERATOR = "numpy.random.Generator"
+
+_SCALED = words("exponential poisson geometric rayleigh standard_gamma chisquare pareto weibull")
+"""Distributions of one number, before the size."""
+_LOCATED = words(
+    "normal uniform beta gamma laplace logistic gumbel lognormal integers randint binomial vonmises"
+)
+"""Those of two."""
+_FREE = words("random random_sample standard_normal")
+"""Those of none."""
+_COUNTS = words("poisson geometric integers randint binomial")
+"""Those that give whole numbers."""
+_SINGLE = words("random standard_normal")
+"""Those that are asked for a dtype of floating-point numbers."""
+
+
+def _generator(call: Call) -> Value:
+    return Instance(External(GENERATOR), call.site.node)
+
+
+def drawn(at: int) -> Model:
+    """A model of a distribution whose size is the argument at a position. Without one, numbers
+    give a number."""
+
+    def model(call: Call) -> Value:
+        read_arguments(call, call.name)
+        name = call.name.rpartition(".")[2]
+        size = call.kwargs.get("size", call.args[at] if len(call.args) > at else None)
+        if size is None or size is NONE:
+            named = (value for key, value in call.kwargs.items() if key not in ("size", "dtype"))
+            return number(name) if all(map(is_number, (*call.args[:at], *named))) else HostArray()
+        return HostArray(_dtype(call, name), sizes(size))
+
+    return model
+
+
+def _dtype(call: Call, name: str) -> str | None:
+    if name in _SINGLE and len(call.args) < 2 and "dtype" not in call.kwargs:
+        return "float64"
+    if name in _COUNTS or name in _SINGLE:
+        return None  # of the size that is asked for, or that the platform has
+    return "float64"
+
+
+def counted(call: Call) -> Value:
+    """`rand(2, 3)`."""
+    if not call.args:
+        return number("rand")
+    shape: Shape = tuple(dimension(value) for value in call.args)
+    return HostArray("float64", shape)
+
+
+def _permuted(call: Call) -> Value:
+    """`permutation(x)`, `choice(x)`: some of the items of an array."""
+    read_arguments(call, call.name)
+    given = call.get(0, "x")
+    return array(extent_of(given)) if type(given) is HostArray else HostArray()
+
+
+def _chosen(call: Call) -> Value:
+    """`choice(items, size)`."""
+    read_arguments(call, call.name)
+    size = call.kwargs.get("size", call.args[1] if len(call.args) > 1 else None)
+    return HostArray(shape=None if size is None else sizes(size))
+
+
+def _python(call: Call) -> Value:
+    return Unknown(call.name)
+
+
+def register_all() -> None:
+    for maker in words("default_rng RandomState Generator"):
+        FUNCTIONS[f"numpy.random.{maker}"] = _generator
+    for at, names in enumerate((_FREE, _SCALED, _LOCATED)):
+        for name in names:
+            FUNCTIONS[f"{GENERATOR}.{name}"] = FUNCTIONS[f"numpy.random.{name}"] = drawn(at)
+    for name in words("rand randn"):
+        FUNCTIONS[f"{GENERATOR}.{name}"] = FUNCTIONS[f"numpy.random.{name}"] = counted
+    FUNCTIONS[f"{GENERATOR}.choice"] = FUNCTIONS["numpy.random.choice"] = _chosen
+    FUNCTIONS[f"{GENERATOR}.permutation"] = FUNCTIONS[f"{GENERATOR}.permuted"] = _permuted
+    FUNCTIONS[f"{GENERATOR}.shuffle"] = lambda call: NONE
+    for name in words("spawn bytes bit_generator get_state set_state seed tomaxint"):
+        FUNCTIONS.setdefault(f"{GENERATOR}.{name}", _python)
