@@ -145,7 +145,8 @@ def _keep_dict(call: Place) -> Fix | None:
 
 
 def _keep_mapped(call: Place) -> Fix | None:
-    """`map(lambda t: t.to(d), xs)`, also in `list()`, as a statement → `xs = [t.to(d) for t in xs]`."""
+    """`list(map(lambda t: t.to(d), xs))` as a statement → `xs = [t.to(d) for t in xs]`; `map` alone
+    too."""
     function = call.parent
     mapping = call.at(function).parent if function is not None else None
     if not isinstance(function, ast.Lambda) or not isinstance(mapping, ast.Call):

@@ -13,8 +13,14 @@ from device_lens.syntax.position import Range
 
 
 def move_operand(operands: Iterable[Place], device: str) -> Fix | None:
-    """`mask` → `mask.to(x.device)`, at every place given."""
-    return _append(operands, f".to({device})")
+    """`mask` → `mask.to(x.device)`, at every place given; `mask.cpu()` alike."""
+    places = innermost(list(operands))
+    transfer = read_transfer(places[0]) if len(places) == 1 else None
+    if transfer is None or transfer.device is None or transfer.rest:
+        return _append(places, f".to({device})")
+    new_text = f".to({device})"
+    title = f"Move it there: {transfer.receiver.text}{new_text}"
+    return Fix(title, Safety.UNSAFE, (places[0].edit(transfer.suffix, new_text),))
 
 
 def move_items(items: Place, device: str) -> Fix | None:

@@ -86,8 +86,11 @@ def move_fix(conflicts: list[Conflict], context: Context) -> Fix | None:
     for place, (_, other), conflict in zip(strays, pairs, conflicts, strict=True):
         if not any(place.node is node for node in moved):
             continue
-        device = target_device(other, place, conflict, context)
-        fix = move_operand([place], device) if device is not None else None
+        if other is conflict.stray and _is_indexed(conflict, context):
+            fix = _to_indexed(place, other, context)
+        else:
+            device = target_device(other, place, conflict, context)
+            fix = move_operand([place], device) if device is not None else None
         if fix is None:
             return None
         fixes.append(fix)
@@ -100,11 +103,28 @@ def _movable(conflict: Conflict, context: Context) -> tuple[Operand, Operand] | 
     stray, other = conflict.stray, conflict.other
     if context.knows(conflict.site) and not conflict.wants_cpu:
         place = context.place(conflict.site)
-        if is_changed(place, stray.site.node):
+        if is_changed(place, stray.site.node) or _is_indexed(conflict, context):
             stray, other = other, stray
     written = context.knows(stray.site) and not (stray.is_parameter or stray.is_unpacked)
     written = written and stray.site.node is not conflict.site.node and _is_tensor(stray, context)
     return (stray, other) if written and isinstance(stray.site.node, ast.expr) else None
+
+
+def _is_indexed(conflict: Conflict, context: Context) -> bool:
+    """Whether the stray is what the program itself took to the host, and the other operand an index
+    into it: the small one goes where the large one is kept."""
+    stray, node = conflict.stray, conflict.site.node
+    step = telling_step(stray.trail)
+    if stray.device is not CPU or step is None or step.kind != "moved":
+        return False
+    if not isinstance(node, ast.Subscript) or stray.site.node is not node.value:
+        return False
+    return any(conflict.other.site.node is each for each in ast.walk(node.slice))
+
+
+def _to_indexed(index: Place, indexed: Operand, context: Context) -> Fix | None:
+    text = followed(indexed, context) if plain(context.text(indexed.site)) else None
+    return move_to_host([index]) if text is None else move_operand([index], text)
 
 
 def target_device(other: Operand, place: Place, conflict: Conflict, context: Context) -> str | None:
