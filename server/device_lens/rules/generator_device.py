@@ -24,23 +24,29 @@ loader = DataLoader(dataset, shuffle=True, generator=g)
 Silent where the device of either is not known.
 
 ## Fix safety
-Unsafe: a generator on another device draws other numbers.
+Unsafe: a generator on another device draws other numbers. Where the generator is made on a device
+that is not known there, the factory draws where the generator is instead.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
+from dataclasses import replace
 
 from device_lens.domain.device import CPU
-from device_lens.fixes.arguments import add_keyword, remove_argument, remove_keyword
+from device_lens.fixes.arguments import add_keyword, keyword, remove_argument, remove_keyword
 from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.factories import takes_device
 from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place
 from device_lens.interpreter.rarer_facts import GeneratorConflict
+from device_lens.rules.conflict_words import plain
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import leaf, on, quoted, when
+from device_lens.syntax.names import last_name
 
 RULE = Rule("generator-device", Severity.ERROR, __doc__)
 
@@ -61,8 +67,34 @@ def check(fact: GeneratorConflict, context: Context) -> Finding | None:
         message,
         name,
         related=context.history(name, fact.trail),
-        fixes=[_fix(fact, context)],
+        fixes=_fixes(fact, context),
     )
+
+
+def _fixes(fact: GeneratorConflict, context: Context) -> Iterator[Fix]:
+    """The generator where it is needed; a factory can draw where the generator is, too."""
+    made, drawn = _fix(fact, context), _draw_there(fact, context)
+    if made is not None:
+        yield made
+    if drawn is not None:
+        yield drawn if made is None else replace(drawn, preferred=False)
+
+
+def _draw_there(fact: GeneratorConflict, context: Context) -> Fix | None:
+    """`torch.randn(n, generator=g, device=d)` → `torch.randn(…, device=g.device).to(d)`."""
+    factory, name = context.place(fact.site), context.text(fact.generator)
+    call = factory.node
+    if not isinstance(call, ast.Call) or not plain(name) or not takes_device(fact.consumer):
+        return None
+    given = keyword(call, "device")
+    edit = add_keyword(factory, "device", f"{name}.device")
+    if edit is None:
+        return None
+    if given is None:
+        return Fix(f"Draw where the generator is: device={name}.device", Safety.UNSAFE, (edit,))
+    moved = f".to({factory.at(given.value).text})"
+    title = f"Draw where the generator is, then move: device={name}.device … {moved}"
+    return Fix(title, Safety.UNSAFE, (edit, factory.insert_behind(moved)))
 
 
 def _own_generator(fact: GeneratorConflict, context: Context) -> Finding:
@@ -90,7 +122,7 @@ def _fix(fact: GeneratorConflict, context: Context) -> Fix | None:
     if not context.knows(site):
         return None
     creation = context.place(site)
-    if not isinstance(creation.node, ast.Call):
+    if not isinstance(creation.node, ast.Call) or last_name(creation.node.func) != "Generator":
         return None
     if leaf(fact.needed) is CPU:
         return _on_cpu(creation, creation.node)
