@@ -8,8 +8,9 @@ from typing import Any
 
 from device_lens.domain.device import (
     UNKNOWN_DEVICE,
+    is_unknown,
 )
-from device_lens.domain.guard import leaves
+from device_lens.domain.guard import choose, leaves
 from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.join import join_shapes
 from device_lens.domain.trail import Site, Trail
@@ -28,7 +29,7 @@ from device_lens.interpreter.scan import bare_name
 Sizes = Callable[[ModuleObject], tuple[int | None, int | None]]
 """Bytes of a module's parameters and buffers, and how many parameters it has."""
 MAX_SEEN = 12
-"""Observations kept of one expression; more of them make its device unknown."""
+"""Observations kept of one expression; more of them that differ make its device unknown."""
 
 
 class Recorder:
@@ -177,10 +178,32 @@ def _add(known: list[Seen], new: Seen) -> None:
             elif type(entry.value) is Tensor and type(new.value) is Tensor:
                 known[position] = _with_common_sizes(entry, new.value)
             return
+    if len(known) >= MAX_SEEN:
+        last = known[-1]
+        if is_unknown(last.device) and last.condition is True:
+            return
+        _fold(known)
     if len(known) < MAX_SEEN:
         known.append(new)
     else:
         known[-1] = Seen(new.kind, UNKNOWN_DEVICE, new.value, True)
+
+
+def _fold(known: list[Seen]) -> None:
+    """Makes one of those observations that differ in nothing but when they were made."""
+    kept: dict[Any, Seen] = {}
+    for entry in known:
+        mark = (entry.kind, entry.device, entry.failed)
+        same = kept.get(mark)
+        if same is not None:
+            both = choose(same.condition, True, entry.condition)
+            value = entry.value
+            if type(same.value) is Tensor and type(value) is Tensor:
+                value = _in_common(same.value, value)
+            entry, trail = Seen(entry.kind, entry.device, value, both, entry.failed), entry.trail
+            entry.trail = trail
+        kept[mark] = entry
+    known[:] = kept.values()
 
 
 def _with_common_sizes(entry: Seen, other: Tensor) -> Seen:
