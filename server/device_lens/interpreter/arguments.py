@@ -25,14 +25,16 @@ MAX_CASES = 3
 
 class Keywords(dict[str, Any]):
     """Keywords of which some are given under a condition only. Where it does not hold these are
-    Python's None here, which is what nearly all parameters of libraries have as default."""
+    Python's None here, which is what nearly all parameters of libraries have as default. `rest` is
+    what any further one is whose name is not known, None where that is not known either."""
 
-    __slots__ = ("given",)
+    __slots__ = ("given", "rest")
 
     def __init__(self, known: dict[str, Any] | None = None) -> None:
         super().__init__(known or {})
         self.given: dict[str, tuple[Any, Any]] = {}
         """By name, the condition under which a keyword is given and its value then."""
+        self.rest: Any = None
 
     def put(self, name: str, condition: Any, value: Any) -> None:
         self[name] = join(condition, value, NONE)
@@ -49,7 +51,8 @@ class Keywords(dict[str, Any]):
                 found.put(name, when, given)
             elif holds:
                 found[name] = given
-        return found if found.given else dict(found)
+        found.rest = self.rest
+        return found if found.given or found.rest is not None else dict(found)
 
 
 def by_case(
@@ -62,7 +65,7 @@ def by_case(
 ) -> Any:
     """A call with keywords of which some are given under a condition only: with and without them,
     since a function of the program has defaults of its own."""
-    if type(kwargs) is not Keywords or type(function) is External:
+    if type(kwargs) is not Keywords or not kwargs.given or type(function) is External:
         return run(kwargs)
     if not cases:
         lost = {name: Unknown(name) for name in kwargs.given}
@@ -100,9 +103,21 @@ def evaluate_arguments(
         if keyword.arg is not None:
             kwargs[keyword.arg] = value
             continue
-        kwargs, all_known = _merged(machine, kwargs, dict_classes.mapping(value))
+        mapping = dict_classes.mapping(value)
+        kwargs, all_known = _merged(machine, kwargs, mapping)
+        if complete and not all_known and type(mapping) is DictObject:
+            kwargs = kwargs if type(kwargs) is Keywords else Keywords(kwargs)
+            kwargs.rest = mapping.rest
+        elif not all_known and type(kwargs) is Keywords:
+            kwargs.rest = None
         complete = complete and all_known
     return tuple(args), kwargs, complete
+
+
+def of_any_name(kwargs: dict[str, Any], name: str) -> Any:
+    """What a parameter is that has to be given, where the names of some keywords are not known."""
+    rest = kwargs.rest if type(kwargs) is Keywords else None
+    return Unknown(name) if rest is None else rest
 
 
 def unpacked_choice(machine: Machine, node: ast.Call, frame: Frame) -> Guarded | None:

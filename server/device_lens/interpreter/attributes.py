@@ -34,6 +34,7 @@ from device_lens.interpreter import (
     calls,
     class_attributes,
     descriptors,
+    every_item,
     imports,
     library_names,
     reports,
@@ -293,6 +294,9 @@ def _of_unknown(machine: Machine, receiver: Unknown, name: str, node: Any, frame
         return DeviceValue(symbol_of(receiver))
     if is_text(receiver) and registry.function("str." + name) is not None:
         return BoundExternal(receiver, "str." + name)
+    items = every_item.mapping_of(receiver, name)
+    if items is not None:
+        return BoundExternal(items, "dict." + name)
     if receiver.tensor_evidence:
         found = _of_library(machine, receiver, "torch.Tensor", name, node, frame)
         if found is not None:

@@ -20,7 +20,9 @@ class LoopRecord:
     the former with the mark at which the pass began that each was in; `start` is that of the loop;
     `repeats` tells that a pass may stand for any number of them, `many` that the text of the body
     decides whether it runs for each item, `ends` that it may end without a `break`; `depth` counts
-    the branches around the loop that may go another way in another pass of a loop around it."""
+    the branches around the loop that may go another way in another pass of a loop around it;
+    `replaces` is the statement that puts something in place of every item, `stored` what it put
+    there in each pass (`every_item.py`)."""
 
     __slots__ = (
         "breaks",
@@ -34,8 +36,10 @@ class LoopRecord:
         "mark",
         "node",
         "repeats",
+        "replaces",
         "sights",
         "start",
+        "stored",
         "trip_count",
     )
 
@@ -62,6 +66,8 @@ class LoopRecord:
         self.left: list[tuple[int, Exit]] = []
         self.continues: list[Exit] = []
         self.sights: dict[Any, int] = {}
+        self.replaces: Any = None
+        self.stored: list[Any] = []
 
     def differs(self, node: Any, is_open: bool) -> bool:
         """Whether something is known of a node in one pass and nothing in another, this one

@@ -15,6 +15,7 @@ from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.interpreter import effects, kept_answers, reports, scan, suspended
 from device_lens.interpreter.alike import likeness
 from device_lens.interpreter.annotations import of_host
+from device_lens.interpreter.arguments import of_any_name
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
@@ -288,7 +289,8 @@ def bind(
         elif parameter.arg in left:
             value = left.pop(parameter.arg)
         elif not complete:
-            value = Unknown(parameter.arg)
+            given = index < first_default
+            value = of_any_name(kwargs, parameter.arg) if given else Unknown(parameter.arg)
         elif index >= first_default:
             value = defaults[index - first_default]
         else:
@@ -301,8 +303,10 @@ def bind(
         )
     for parameter, default in zip(parameters.kwonlyargs, function.kw_defaults, strict=False):
         value = left.pop(parameter.arg, MISSING)
-        if value is MISSING:
-            value = default if default is not MISSING and complete else Unknown(parameter.arg)
+        if value is MISSING and default is MISSING:
+            value = of_any_name(kwargs, parameter.arg)
+        elif value is MISSING:
+            value = default if complete else Unknown(parameter.arg)
         names[parameter.arg] = _as_declared(value, parameter)
     if parameters.kwarg is not None:
         rest = None if complete else Unknown()

@@ -12,7 +12,7 @@ from device_lens.domain.journal import Delta
 from device_lens.domain.kinds import kinds
 from device_lens.domain.path import Path
 from device_lens.domain.values import Const, TupleValue
-from device_lens.interpreter import item_effects, reports, scan
+from device_lens.interpreter import every_item, item_effects, reports, scan
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.draws import drawn
@@ -61,6 +61,7 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     def bind(value: Any) -> Callable[[], None]:
         return lambda: assign(machine, node.target, drawn(machine, value, since), frame, node.iter)
 
+    record.replaces = every_item.replacement(node)
     record.many = len(items) > MAX_UNROLLED or (rest is not None and bool(items))
     changes = record.many and item_effects.changes_items(node, node.target, node.body, items)
     few = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
@@ -81,6 +82,7 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
         if watch is not None:
             watch.forget_moved(machine, items)
         item_effects.settle(machine, node, iterable, items if record.many else ())
+    every_item.settle(machine, record)
     return flow or _otherwise(machine, record, node.orelse, frame)
 
 

@@ -30,7 +30,8 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import attributes, calls, choices, imports
+from device_lens.interpreter import attributes, calls, choices, every_item, imports
+from device_lens.interpreter.every_item import EVERY
 from device_lens.interpreter.expressions import key_of, put
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import any_of
@@ -219,7 +220,7 @@ def _of_unknown(machine: Machine, receiver: Unknown, index: Any, node: Any, fram
     if type(index) is TupleValue and any(type(part) is SliceValue for part in index.items):
         parts[ARRAY] = True
     place = ("[]", None if key is MISSING else key)
-    found = parts.get(place)
+    found = parts.get(place, parts.get(EVERY))
     if found is None:
         device = UNKNOWN_DEVICE if REPLACED in parts else receiver.device
         found = receiver.derive(place, Unknown(_label(receiver, key), device))
@@ -235,7 +236,11 @@ def _label(receiver: Unknown, key: Any) -> str:
 def store(machine: Machine, target: ast.Subscript, value: Any, frame: Frame) -> None:
     """`receiver[index] = value`."""
     receiver = machine.evaluate(target.value, frame)
-    set_item(machine, receiver, machine.evaluate(target.slice, frame), value, target, frame)
+    index = machine.evaluate(target.slice, frame)
+    set_item(machine, receiver, index, value, target, frame)
+    loop = frame.loops[-1] if frame.loops else None
+    if loop is not None and loop.replaces is not None and loop.replaces.target is target:
+        every_item.note(loop, receiver, index, value)
 
 
 def set_item(
@@ -270,6 +275,7 @@ def _store_in_unknown(machine: Machine, receiver: Unknown, index: Any, value: An
         for place in [each for each in parts if isinstance(each, tuple) and each[0] == "[]"]:
             machine.journal.write(parts, place, Unknown())
         machine.journal.write(parts, REPLACED, True)
+        machine.journal.write(parts, EVERY, None)
     torch_module.hold(machine, receiver, value)
 
 

@@ -1,0 +1,198 @@
+"""Loops that put something in place of every item of what they go through, as in
+`for name, x in batch.items(): batch[name] = x.to(device)`: afterwards each item is one of those."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from device_lens.domain.device import is_unknown
+from device_lens.domain.heap import MISSING, DictObject, ListObject
+from device_lens.domain.join import join_blind
+from device_lens.domain.values import Tensor, Unknown
+from device_lens.interpreter import scan
+from device_lens.interpreter.expressions import key_of
+from device_lens.interpreter.frames import LoopRecord
+from device_lens.interpreter.machine import Machine
+from device_lens.syntax.walking import walk
+
+EVERY = "<every item>"
+"""Under this an unknown remembers what a loop has put in place of each of its items."""
+_REPLACES = "_replaces_every_item"
+"""The entry of a node under which the answer is kept, for as long as the node lives."""
+_READERS = frozenset({"items", "values", "get"})
+_WAYS_OUT = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield, ast.YieldFrom)
+_OF_TENSORS = ("is_tensor", "isinstance", "hasattr")
+_ASKED_FOR = ("to", "cuda", "cpu", "device")
+
+
+class Replacement(NamedTuple):
+    """The statement of a loop that does it, by its target."""
+
+    target: ast.Subscript
+    tensors_only: bool
+    """Whether it is done for tensors, and what else is among the items stays."""
+
+
+class Stored(NamedTuple):
+    """What one pass put in place of an item."""
+
+    receiver: Any
+    by_number: bool
+    """Whether it is known which one."""
+    value: Any
+
+
+def replacement(node: ast.For | ast.AsyncFor) -> Replacement | None:
+    """The statement that puts something in place of the present item, if every pass runs it and
+    the loop goes through all items."""
+    known = node.__dict__.get(_REPLACES, MISSING)
+    if known is MISSING:
+        known = node.__dict__[_REPLACES] = _find(node)
+    return known  # type: ignore[no-any-return]
+
+
+def _find(node: ast.For | ast.AsyncFor) -> Replacement | None:
+    gone_through, key = _source(node.iter, node.target)
+    if gone_through is None or key is None:
+        return None
+    found = [each for each in _statements(node.body) if _is_own(each.target, gone_through, key)]
+    if len(found) != 1:
+        return None
+    inner = [each for statement in node.body for each in walk(statement)]
+    if any(isinstance(each, _WAYS_OUT) for each in inner):
+        return None
+    stored = [each for each in inner if isinstance(each, ast.Name) and _is_bound(each)]
+    root = gone_through
+    while isinstance(root, ast.Attribute | ast.Subscript):
+        root = root.value
+    if any(each.id in (key, getattr(root, "id", "")) for each in stored):
+        return None
+    return None if ast.unparse(gone_through) in scan.loop_info(node).places else found[0]
+
+
+def _is_bound(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Store | ast.Del)
+
+
+def _source(iterated: ast.expr, target: ast.expr) -> tuple[ast.expr | None, str | None]:
+    """What a loop goes through, and the name that it gives to the present key or index."""
+    if _calls(iterated, ("list", "tuple")) and len(iterated.args) == 1:  # type: ignore[attr-defined]
+        iterated = iterated.args[0]  # type: ignore[attr-defined]
+    named = target
+    if isinstance(iterated, ast.Call):
+        pairs = False
+        if isinstance(iterated.func, ast.Attribute) and not iterated.args:
+            pairs = iterated.func.attr == "items"
+            source = iterated.func.value if pairs or iterated.func.attr == "keys" else None
+        elif len(iterated.args) == 1 and not iterated.keywords:
+            pairs = _calls(iterated, ("enumerate",))
+            source = iterated.args[0] if pairs else None
+            counted = iterated.args[0]
+            if _calls(iterated, ("range",)) and _calls(counted, ("len",)):
+                source = counted.args[0]  # type: ignore[attr-defined]
+        else:
+            source = None
+        if pairs:
+            two = isinstance(target, ast.Tuple) and len(target.elts) == 2
+            named = target.elts[0] if two else target  # type: ignore[attr-defined]
+            source = source if two else None
+    else:
+        source = iterated
+    if not isinstance(source, ast.Name | ast.Attribute) or not isinstance(named, ast.Name):
+        return None, None
+    return source, named.id
+
+
+def _calls(node: ast.expr, names: tuple[str, ...]) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names
+
+
+def _statements(body: list[ast.stmt]) -> Iterator[Replacement]:
+    """The assignments to an item that each pass runs, or each for a tensor."""
+    for statement in body:
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            if isinstance(statement.targets[0], ast.Subscript):
+                yield Replacement(statement.targets[0], False)
+        elif isinstance(statement, ast.If) and _holds_for_tensors(statement.test):
+            for found in _statements(statement.body):
+                yield Replacement(found.target, True)
+
+
+def _holds_for_tensors(test: ast.expr) -> bool:
+    """Whether a test asks for tensors, or for what all of them have."""
+    if not isinstance(test, ast.Call):
+        return False
+    name = getattr(test.func, "attr", getattr(test.func, "id", ""))
+    if name not in _OF_TENSORS:
+        return False
+    if name == "is_tensor":
+        return True
+    asked = test.args[1] if len(test.args) == 2 else None
+    if name == "hasattr":
+        return isinstance(asked, ast.Constant) and asked.value in _ASKED_FOR
+    kinds = asked.elts if isinstance(asked, ast.Tuple) else [asked]
+    return any(getattr(each, "attr", getattr(each, "id", "")) == "Tensor" for each in kinds)
+
+
+def _is_own(target: ast.Subscript, source: ast.expr, key: str) -> bool:
+    is_key = isinstance(target.slice, ast.Name) and target.slice.id == key
+    return is_key and ast.unparse(target.value) == ast.unparse(source)
+
+
+def note(record: LoopRecord, receiver: Any, index: Any, value: Any) -> None:
+    """What a pass has put in place of an item."""
+    record.stored.append(Stored(receiver, key_of(index) is not MISSING, value))
+
+
+def mapping_of(receiver: Unknown, method: str) -> DictObject | None:
+    """An unknown of which every item has been replaced, as the dict that a method of it reads."""
+    fields = receiver.fields
+    if fields is None or method not in _READERS or fields.get(EVERY) is None:
+        return None
+    entries = {
+        place[1]: value
+        for place, value in fields.items()
+        if isinstance(place, tuple) and place[0] == "[]" and place[1] is not None
+    }
+    return DictObject(entries, fields[EVERY])
+
+
+def settle(machine: Machine, record: LoopRecord) -> None:
+    """After a loop: its items are what the passes have put in their place. Passes that took them
+    one by one need no such thing."""
+    found, stored = record.replaces, record.stored
+    if found is None or not stored or all(each.by_number for each in stored):
+        return
+    receiver = stored[0].receiver
+    if any(each.receiver is not receiver for each in stored):
+        return
+    value = stored[0].value
+    for each in stored[1:]:
+        value = join_blind(value, each.value)
+    if type(value) not in (Tensor, Unknown) or is_unknown(value.device):
+        return
+    write = machine.journal.write
+
+    def instead(old: Any) -> Any:
+        if not found.tensors_only:
+            return value
+        if type(old) is Tensor:
+            return old.with_(device=value.device, trail=value.trail)
+        return Unknown(old.label, value.device) if type(old) is Unknown else old
+
+    if type(receiver) is Unknown:
+        parts = receiver.parts()
+        for place in [each for each in parts if isinstance(each, tuple) and each[0] == "[]"]:
+            write(parts, place, instead(parts[place]))
+        write(parts, EVERY, instead(Unknown()))
+    elif type(receiver) is DictObject:
+        for key, old in list(receiver.entries.items()):
+            write(receiver.entries, key, instead(old))
+        if receiver.rest is not None:
+            write(receiver.fields, "rest", instead(receiver.rest))
+    elif type(receiver) is ListObject:
+        write(receiver.fields, "items", tuple(map(instead, receiver.items)))
+        if receiver.rest is not None:
+            write(receiver.fields, "rest", instead(receiver.rest))
