@@ -9,18 +9,17 @@ from typing import Any
 
 from device_lens.domain.code import Scope
 from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject, is_made_since, moment
+from device_lens.domain.heap import DictObject, ListObject, moment
 from device_lens.domain.join import join_blind
 from device_lens.domain.presence import presence
 from device_lens.domain.values import Const
-from device_lens.interpreter import effects, item_effects, reports
+from device_lens.interpreter import effects, item_effects, of_many, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.expressions import put
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.iteration import MAX_KEYS, any_of, are_keys, iterate, trip_count
 from device_lens.interpreter.machine import EVALUATORS, NEXT, Machine
-from device_lens.models.torch.parts import STANDS_FOR
 
 MAX_UNROLLED = 8
 """Items for which the element is evaluated one by one."""
@@ -58,9 +57,7 @@ def _collect(
         lambda repeated: found.add(machine.evaluate(node.elt, inner), repeated),
         iterable,
     )
-    layer = found.rest
-    if count is not None and type(layer) is ModuleObject and is_made_since(layer, since):
-        machine.journal.write(layer.own, STANDS_FOR, count)
+    of_many.mark(machine, node, found.rest, count, since)
     machine.journal.settle(mark, inner.scope.born)  # its names say nothing of the loop around it
     made = ListObject(tuple(found.items), found.rest, kind, node)
     if isinstance(node, ast.ListComp) and found.rest is not None:
@@ -207,13 +204,14 @@ def _generator(machine: Machine, node: ast.GeneratorExp, frame: Frame) -> Any:
 def _dict(machine: Machine, node: ast.DictComp, frame: Frame) -> Any:
     inner = _inner_frame(frame)
     found = DictObject(site=node)
-    mark = machine.journal.mark()
+    mark, since = machine.journal.mark(), moment()
 
     def emit(repeated: bool) -> None:
         key = machine.evaluate(node.key, inner)
         put(machine, found, key, machine.evaluate(node.value, inner))
 
     _run(machine, node.generators, inner, False, (node.key, node.value), emit)
+    of_many.mark(machine, node, found.rest, None, since)
     machine.journal.settle(mark, inner.scope.born)
     reports.dict_comprehended(machine, node, found, frame)
     return found

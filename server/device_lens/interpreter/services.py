@@ -102,6 +102,12 @@ class ModelServices:
         node, frame = self.active_place()
         return subscripts.item(self, value, index, node, frame)
 
+    def does_to_each(self: Any, module: Any) -> bool:
+        from device_lens.interpreter import of_many
+
+        node, frame = self.active_place()
+        return of_many.does_to_each(module, node, frame)
+
     def truth(self: Any, value: Any) -> Any:
         return self.decide(conditions.truth(value))
 

@@ -112,6 +112,9 @@ class Services(Protocol):
     def report(self, fact: Any) -> None:
         """Reports a fact of `interpreter.rarer_facts`, built by the interpreter's own factories."""
 
+    def does_to_each(self, module: Value) -> bool:
+        """Whether what the program does here to a module that stands for many is done to each."""
+
     def skip(self, reason: str) -> None:
         """Records that the call is not understood."""
 

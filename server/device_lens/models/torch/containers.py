@@ -24,7 +24,7 @@ from device_lens.models.call import Call, Model, Value, constant, is_none, tenso
 from device_lens.models.registry import BASES, FUNCTIONS, MODULES
 from device_lens.models.torch.module import note_replaced
 from device_lens.models.torch.module_parts import named
-from device_lens.models.torch.parts import REST, tensor_in
+from device_lens.models.torch.parts import HAS_HOME, HOLDS_SOME, REST, of_many, tensor_in
 
 MODULE = "torch.nn.Module"
 MANY = 4
@@ -74,10 +74,15 @@ class Container:
             call.write(module.own, "opaque", True)
             call.write(module.own, "device", UNKNOWN_DEVICE)
         call.write(self.table(module), key, value)
+        for one in of_many(module) if key == REST else ():
+            if HAS_HOME in one.own:
+                call.write(module.own, HOLDS_SOME, True)
+            call.write(one.own, HAS_HOME, True)
 
     def append(self, call: Call, module: ModuleObject, value: Value) -> None:
-        """Adds a member at the end."""
-        self.put(call, module, str(len(self.members(module))), value)
+        """Adds a member at the end, under a name that is no position where that is not known."""
+        after = REST if REST in self.table(module) else ""
+        self.put(call, module, f"{after}{len(self.members(module))}", value)
 
     def extend(self, call: Call, module: ModuleObject, iterable: Value) -> None:
         """Adds what `iterable` yields; what it yields beyond that is one member for all."""
@@ -216,11 +221,13 @@ def _getitem(call: Call) -> Value:
     if type(index) is SliceValue:
         return _slice(call, kind, members, index)
     rest = table.get(REST)
-    if isinstance(key, int) and not isinstance(key, bool) and (rest is None or key >= 0):
+    is_position = isinstance(key, int) and not isinstance(key, bool)
+    if is_position and rest is not None and key >= 0:
+        later = [table[name] for name in table if name != REST and name.startswith(REST)]
+        return table.get(str(key)) or (choose([rest, *later]) if later else opened(rest))
+    if is_position and rest is None:
         if -len(members) <= key < len(members):
             return members[key]
-        if rest is not None:
-            return opened(rest)
         # The program raises here, or a loop put more members in than were followed.
         return choose(members) if members else call.unknown()
     return choose(members if rest is None else [*members, rest])
@@ -243,7 +250,9 @@ def _slice(call: Call, kind: Container, members: list[Value], index: SliceValue)
 
 def _setitem(call: Call) -> Value:
     kind, key, value = _container(call), constant(call.get(0, "idx")), call.get(1, "module", NONE)
-    if isinstance(key, int):
+    if isinstance(key, int) and key >= 0 and REST in kind.table(call.receiver):
+        kind.put(call, call.receiver, str(key), value)
+    elif isinstance(key, int):
         names = [name for name in kind.table(call.receiver) if name != REST]
         if -len(names) <= key < len(names):
             note_replaced(call.services, kind.table(call.receiver)[names[key]], value, call.site)

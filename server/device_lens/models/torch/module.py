@@ -24,10 +24,13 @@ from device_lens.models.call import Services, Value
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
+    ANY_OF_MANY,
+    HOLDS_SOME,
     WITH_WHOLE,
     all_parts,
     devices_of,
     is_opaque,
+    of_many,
     opaque_parameter,
     own_device,
     walk,
@@ -264,11 +267,37 @@ def move_registered(
     if device is not None:
         _scatter(services, module.own.get("parent"), device)
     owners = [owner for _, owner in walk(module)]
+    missed = _perhaps_missed(services, module, owners) if device is not None else _NONE
     for owner in owners:
+        mover.may_miss = id(owner) in missed
         mover.move_parts(owner)
         if device is not None and HELD in owner.own:
             _scatter(services, owner.own[HELD], device)
     return owners
+
+
+_NONE: frozenset[int] = frozenset()
+
+
+def _perhaps_missed(
+    services: Services, module: ModuleObject, owners: list[ModuleObject]
+) -> frozenset[int] | set[int]:
+    """The identities of those that stand for others too which do not move along: where one of many
+    is moved, or a container that holds some of them."""
+    if ANY_OF_MANY in module.own:
+        return _NONE if services.does_to_each(module) else {id(each) for each in owners}
+    some = [each for each in owners if HOLDS_SOME in each.own]
+    if not some:
+        return _NONE
+    held = [part for each in some for one in of_many(each) for _, part in walk(one)]
+    whole = [
+        part
+        for each in owners
+        if each not in some
+        for one in of_many(each)
+        for _, part in walk(one)
+    ]
+    return {id(each) for each in held} - {id(each) for each in whole}
 
 
 def _run_own_apply(

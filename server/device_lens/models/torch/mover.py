@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.device import DeviceTree
+from device_lens.domain.device import DeviceTree, shared
 from device_lens.domain.guard import combine
 from device_lens.domain.heap import ModuleObject, Parameter
+from device_lens.domain.join import join_tensors_blindly
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import Tensor, Unknown
 from device_lens.models.call import Services, Value
-from device_lens.models.torch.parts import OpaqueFields
+from device_lens.models.torch.parts import OpaqueFields, own_device
 from device_lens.models.words import words
 
 _FLOATING = frozenset(words("float16 bfloat16 float32 float64 complex64 complex128"))
@@ -32,6 +33,8 @@ class Mover:
         self.dtype = dtype
         self.trail = trail
         self.done: set[int] = set()
+        self.may_miss = False
+        """Whether what it comes to now stands for others too, which it does not move."""
 
     def move_parts(self, module: ModuleObject) -> None:
         write = self.services.journal.write
@@ -45,7 +48,8 @@ class Mover:
         if type(representative) is Parameter and "tensor" in representative.fields:
             self._move_parameter(representative)
         if self.device is not None:
-            write(module.own, "device", self.device)
+            here = own_device(module) if self.may_miss else self.device
+            write(module.own, "device", combine(shared, here, self.device))
             if self.trail is not None:
                 write(module.own, "moved", self.trail)
         if self.dtype is not None:
@@ -71,6 +75,13 @@ class Mover:
         """A tensor, parameter or unknown as it is after the move."""
         if type(value) is Parameter:
             value = value.tensor
+        if self.may_miss and type(value) is Tensor:
+            return join_tensors_blindly(value, self._moved(value))
+        if self.may_miss and type(value) is Unknown and self.device is not None:
+            return Unknown(value.label, combine(shared, value.device, self.device))
+        return self._moved(value)
+
+    def _moved(self, value: Value) -> Value:
         if type(value) is Unknown and self.device is not None:
             return Unknown(value.label, self.device)
         if type(value) is not Tensor:

@@ -28,6 +28,17 @@ REST = "*"
 STANDS_FOR = "stands for"
 """The entry of a module's own table that tells how many real ones it is."""
 
+ANY_OF_MANY = "any of many"
+"""The entry of a module's own table that tells that it stands for many, or is a part of what does:
+what is done to one of them is not done to the others. It holds the name of the number that tells
+how many there are, if any does."""
+
+HAS_HOME = "has a home"
+"""The entry of one that stands for all members of a container."""
+
+HOLDS_SOME = "holds some"
+"""The entry of a container that may hold some of those for which a member of it stands."""
+
 WITH_WHOLE = SymbolicDevice("the module that it is a part of")
 """Where a part of an opaque module is for as long as it does not move by itself."""
 
@@ -142,6 +153,15 @@ def walk(module: ModuleObject) -> Iterator[tuple[str, ModuleObject]]:
         yield prefix, owner
         for name, child in reversed(children(owner)):
             stack.append((f"{prefix}.{name}" if prefix else name, child))
+
+
+def of_many(module: ModuleObject) -> list[ModuleObject]:
+    """The direct submodules that stand for any number of them."""
+    return [
+        leaf
+        for leaf in leaves(module.modules.get(REST))
+        if isinstance(leaf, ModuleObject) and ANY_OF_MANY in leaf.own
+    ]
 
 
 def children(module: ModuleObject) -> list[tuple[str, ModuleObject]]:
