@@ -12,7 +12,7 @@ from device_lens.domain.journal import Delta
 from device_lens.domain.kinds import kinds
 from device_lens.domain.path import Path
 from device_lens.domain.values import Const, TupleValue
-from device_lens.interpreter import every_item, item_effects, reports, scan
+from device_lens.interpreter import every_item, item_effects, of_many, reports, scan
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.draws import drawn
@@ -233,13 +233,11 @@ def _repeat(
             alive = False
             break
         over.append(machine.journal.mark())
-        if not number:
-            carried = carried_by(machine, record.node, frame)
-            seen = seen_later(machine, before, since, frame, carried)
-            open_now = stop_counting(machine, seen), let_vary(machine, seen)
-            if not any(open_now) and steady and settled(seen):
-                break
-        elif settled(seen_later(machine, before, since, frame, None)):
+        carried = None if number else carried_by(machine, record.node, frame)
+        seen = seen_later(machine, before, since, frame, carried)
+        open_now = not number and (stop_counting(machine, seen) | let_vary(machine, seen))
+        of_many.mark_gathered(machine, record, seen, since)
+        if not open_now and (number or steady) and settled(seen):
             break
         if number == MAX_PASSES - 2:
             give_up(machine, before)

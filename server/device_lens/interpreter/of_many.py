@@ -4,30 +4,58 @@ one of them by its number is not done to the others."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from typing import Any
 
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import ModuleObject, is_made_since
-from device_lens.interpreter.frames import Frame
+from device_lens.domain.heap import Instance, ModuleObject, is_made_since
+from device_lens.domain.journal import Change
+from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.scan import names_bound
-from device_lens.models.torch.parts import ANY_OF_MANY, STANDS_FOR, walk
+from device_lens.models.torch.parts import ANY_OF_MANY, REST, STANDS_FOR, walk
 from device_lens.syntax.walking import walk as walk_tree
+
+DEEPEST = 3
+"""Objects within objects that are looked at for modules."""
 
 
 def mark(machine: Machine, node: Any, made: Any, count: int | None, since: int) -> None:
     """What a comprehension has made for many turns stands for as many modules."""
+    if count is not None and type(made) is ModuleObject and is_made_since(made, since):
+        machine.journal.write(made.own, STANDS_FOR, count)
+    _mark(machine, made, (_number(node.generators[0].iter), count), since)
+
+
+def mark_gathered(machine: Machine, record: LoopRecord, changes: list[Change], since: int) -> None:
+    """So does what a pass of a loop has made, where it is now any number of items."""
+    for table, key, _ in changes:
+        if key in ("items", "rest", REST):
+            made = table.get("rest" if key == "items" else key)
+            if made is not None:
+                _mark(machine, made, (_number(record.node), record.trip_count), since)
+
+
+def _mark(machine: Machine, made: Any, number: tuple[str | None, int | None], since: int) -> None:
     for leaf in leaves(made):
-        if not isinstance(leaf, ModuleObject) or not is_made_since(leaf, since):
-            continue
-        if count is not None and leaf is made:
-            machine.journal.write(leaf.own, STANDS_FOR, count)
-        for _, part in walk(leaf):
-            machine.journal.write(part.own, ANY_OF_MANY, _number(node.generators[0].iter) or True)
+        for module in _modules_of(leaf, DEEPEST):
+            if is_made_since(module, since):
+                for _, part in walk(module):
+                    machine.journal.write(part.own, ANY_OF_MANY, number)
 
 
-def _number(iterated: ast.expr) -> str | None:
-    """The name of what tells how many numbers a range has."""
+def _modules_of(value: Any, deepest: int) -> Iterator[ModuleObject]:
+    """The modules that an object is or has."""
+    if isinstance(value, ModuleObject):
+        yield value
+    elif type(value) is Instance and deepest:
+        for field in list(value.fields.values()):
+            yield from _modules_of(field, deepest - 1)
+
+
+def _number(iterated: Any) -> str | None:
+    """The name of what tells how many numbers the range has that a loop goes through."""
+    iterated = getattr(iterated, "iter", iterated)
     if not isinstance(iterated, ast.Call) or getattr(iterated.func, "id", "") != "range":
         return None
     last = iterated.args[0] if len(iterated.args) == 1 else None
@@ -37,16 +65,38 @@ def _number(iterated: ast.expr) -> str | None:
 def does_to_each(module: ModuleObject, node: Any, frame: Frame) -> bool:
     """Whether a call does to every one of many what it does to the one that stands for them: its
     receiver is what a loop over all of them is at, by itself or by its number."""
-    receiver: Any = node.func.value if _is_method_call(node) else None
+    return _is_each(module, node.func.value if _is_method_call(node) else None, frame)
+
+
+def _is_each(module: ModuleObject, receiver: Any, frame: Frame) -> bool:
     while isinstance(receiver, ast.Attribute) or _is_method_call(receiver):
         receiver = receiver.value if isinstance(receiver, ast.Attribute) else receiver.func.value
     if isinstance(receiver, ast.Name):
         loop = _loop_of(receiver.id, frame)
-        return loop is not None and not _takes_some(loop.node.iter)
+        if loop is None:
+            given = _given(receiver.id, frame)
+            return frame.parent is not None and _is_each(module, given, frame.parent)
+        return not _takes_some(loop.node.iter)
     if not isinstance(receiver, ast.Subscript) or not isinstance(receiver.slice, ast.Name):
         return False
     loop = _loop_of(receiver.slice.id, frame)
     return loop is not None and _counts_all(loop, receiver.value, module)
+
+
+def _given(name: str, frame: Frame) -> ast.expr | None:
+    """What the caller of a function gave for one of its parameters by position."""
+    call, function = frame.call_site, frame.function
+    if function is None or not isinstance(call, ast.Call):
+        return None
+    names = [each.arg for each in function.node.args.args]
+    if name not in names:
+        return None
+    position = names.index(name)
+    if frame.self_value is not None and function.owner is not None and _is_method_call(call):
+        if not position:
+            return call.func.value  # type: ignore[attr-defined, no-any-return]
+        position -= 1
+    return call.args[position] if position < len(call.args) else None
 
 
 def _is_method_call(node: Any) -> bool:
@@ -82,8 +132,7 @@ def _counts_all(loop: Any, many: ast.expr, module: ModuleObject) -> bool:
         return False
     if ast.unparse(iterated.args[0]) == f"len({text})":
         return True
-    count = module.own.get(STANDS_FOR)
-    if type(count) is int and loop.trip_count is not None:
+    name, count = module.own[ANY_OF_MANY]
+    if count is not None and loop.trip_count is not None:
         return bool(count == loop.trip_count)
-    name = _number(iterated)
-    return name is not None and module.own.get(ANY_OF_MANY) == name
+    return name is not None and _number(iterated) == name

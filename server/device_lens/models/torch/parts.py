@@ -31,7 +31,7 @@ STANDS_FOR = "stands for"
 ANY_OF_MANY = "any of many"
 """The entry of a module's own table that tells that it stands for many, or is a part of what does:
 what is done to one of them is not done to the others. It holds the name of the number that tells
-how many there are, if any does."""
+how many there are and that number, None where there is no name or it is not known."""
 
 HAS_HOME = "has a home"
 """The entry of one that stands for all members of a container."""
