@@ -256,7 +256,7 @@ def load(machine: Machine, path: str, name: str) -> Any:
     else:
         namespace = Namespace(path, name, file)
         with loading.loaded(program, namespace, MODULE_STEPS + _granted(machine, namespace)):
-            run_module(machine, namespace, lazily=waiting.may_wait(machine))
+            run_module(machine, namespace)
     machine.budget.grant(path, _granted(machine, namespace))
     return namespace
 
@@ -266,14 +266,13 @@ def _granted(machine: Machine, namespace: Namespace) -> int:
     return machine.options.steps_per_line * lines
 
 
-def run_module(
-    machine: Machine, namespace: Namespace, top: TopLevel | None = None, lazily: bool = False
-) -> None:
-    """Runs the top level of a module; `top` is that of a script that somebody edits. With `lazily`,
-    statements wait until somebody uses what they bind, where nothing can tell the difference."""
+def run_module(machine: Machine, namespace: Namespace, top: TopLevel | None = None) -> None:
+    """Runs the top level of a module; `top` is that of a script that somebody edits. Of a module
+    that is loaded for findings alone, statements wait until somebody uses what they bind, where
+    nothing can tell the difference."""
     frame = Frame(namespace, namespace.scope, None)
     frame.top = top
-    frame.lazily = lazily
+    frame.lazily = lazily = waiting.may_wait(machine, namespace)
     machine.stack.append(frame)
     try:
         if top is not None:

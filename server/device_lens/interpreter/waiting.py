@@ -39,9 +39,13 @@ _LONG = 160
 """Letters from which on a display costs more to make than to leave."""
 
 
-def may_wait(machine: Machine) -> bool:
-    """Whether statements of a module that is loaded now may wait."""
-    return machine.options.only_findings and loading.is_ordinary(machine.program)
+def may_wait(machine: Machine, namespace: Namespace) -> bool:
+    """Whether statements of a file that runs now may wait: it is loaded as a module, for findings
+    alone."""
+    program = machine.program
+    if not machine.options.only_findings or program.loading[-1:] != [namespace.path]:
+        return False
+    return machine.modules.get(namespace.path) is namespace and loading.is_ordinary(program)
 
 
 def waits(machine: Machine, chunk: Chunk, frame: Frame) -> bool:
