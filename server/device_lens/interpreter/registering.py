@@ -102,26 +102,27 @@ class Registries:
     """Those of one program."""
 
     def __init__(self) -> None:
-        self._registries: dict[int, Registry] = {}
-        self._known: dict[Any, _Known | None] = {}
-        self._late: dict[int, list[tuple[Namespace, frozenset[str], Registry]]] = {}
+        self._registries: dict[Namespace, Registry] = {}
+        self._known: dict[tuple[Any, bool], _Known | None] = {}
+        """By function, and whether it decorates: then it gives what it is given."""
+        self._late: dict[Namespace, list[tuple[Namespace, frozenset[str], Registry]]] = {}
         """By module: those where a name that is missing in it may be bound by what waits, with the
         names."""
 
     def of(self, home: Namespace) -> Registry:
-        found = self._registries.get(id(home))
+        found = self._registries.get(home)
         if found is None:
-            found = self._registries[id(home)] = Registry(home)
+            found = self._registries[home] = Registry(home)
         return found
 
     def takes(
         self, machine: Machine, function: Function, action: Action, frame: Frame, given: Any
     ) -> bool:
         """Whether a call waits. `action` makes it, and gives `given` where it only registers."""
-        registry = self.of(function.namespace)
-        if function.node not in self._known:
-            self._known[function.node] = _learned(machine, registry, function, action, frame, given)
-        known = self._known[function.node]
+        registry, use = self.of(function.namespace), (function.node, given is not None)
+        if use not in self._known:
+            self._known[use] = _learned(machine, registry, function, action, frame, given)
+        known = self._known[use]
         if known is None or registry.calls is None:
             return False
         registry.guard(machine, registry.home, known.mine)
@@ -129,13 +130,13 @@ class Registries:
         registry.calls.append((frame.namespace, frame.chunk, action))
         if known.adds:
             late = frame.namespace, frozenset(waiting.words(frame.chunk.text)), registry
-            self._late.setdefault(id(frame.namespace), []).append(late)
+            self._late.setdefault(frame.namespace, []).append(late)
         return True
 
     def missing(self, machine: Machine, namespace: Namespace, name: str) -> Any:
         """What a name that a module does not have stands for once what waits is done; `MISSING`
         where it has it not then either."""
-        for source, names, registry in self._late.get(id(namespace), ()):
+        for source, names, registry in self._late.get(namespace, ()):
             if name in names:
                 registry.carry_out(machine)
                 found = source.scope.names.get(name, MISSING)
@@ -145,9 +146,9 @@ class Registries:
 
     def spread(self, source: Namespace, into: Namespace) -> None:
         """A module takes all names of another one, those that are missing too."""
-        late = self._late.get(id(source))
+        late = self._late.get(source)
         if late is not None:
-            self._late.setdefault(id(into), []).extend(late)
+            self._late.setdefault(into, []).extend(late)
 
 
 def decorates(machine: Machine, function: Function, frame: Frame) -> bool:

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function, Namespace, Waiting
+from device_lens.domain.device import parse_device
 from device_lens.domain.values import Const, DtypeValue, External, TupleValue, Unknown
 from device_lens.interpreter import loading, scan
 from device_lens.interpreter.budget import Exhausted
@@ -124,6 +125,13 @@ class _Statement:
         return self._value
 
 
+def _may_configure(value: object) -> bool:
+    """Whether a constant of a module may be what a program sets before it starts."""
+    if type(value) is str:
+        return parse_device(value) is not None
+    return value is None or type(value) is bool
+
+
 def words(text: str) -> set[str]:
     """All names that a text may use."""
     return set(_WORD.findall(text))
@@ -185,7 +193,7 @@ class Texts:
         if kind is External or kind is DtypeValue:
             return True
         if kind is Const:
-            return type(value.value) is not bool and value.value is not None
+            return not _may_configure(value.value)
         if kind is TupleValue:
             return all(self._stays(item, name, text) for item in value.items)
         if kind is ClassValue and value.is_module:
