@@ -15,6 +15,7 @@ from device_lens.interpreter import scan
 from device_lens.interpreter.expressions import key_of
 from device_lens.interpreter.frames import LoopRecord
 from device_lens.interpreter.machine import Machine
+from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
 
 EVERY = "<every item>"
@@ -124,7 +125,7 @@ def _holds_for_tensors(test: ast.expr) -> bool:
     """Whether a test asks for tensors, or for what all of them have."""
     if not isinstance(test, ast.Call):
         return False
-    name = getattr(test.func, "attr", getattr(test.func, "id", ""))
+    name = last_name(test.func)
     if name not in _OF_TENSORS:
         return False
     if name == "is_tensor":
@@ -132,8 +133,8 @@ def _holds_for_tensors(test: ast.expr) -> bool:
     asked = test.args[1] if len(test.args) == 2 else None
     if name == "hasattr":
         return isinstance(asked, ast.Constant) and asked.value in _ASKED_FOR
-    kinds = asked.elts if isinstance(asked, ast.Tuple) else [asked]
-    return any(getattr(each, "attr", getattr(each, "id", "")) == "Tensor" for each in kinds)
+    kinds = asked.elts if isinstance(asked, ast.Tuple) else [asked] if asked else []
+    return any(last_name(each) == "Tensor" for each in kinds)
 
 
 def _is_own(target: ast.Subscript, source: ast.expr, key: str) -> bool:

@@ -37,31 +37,21 @@ def loaded(program: Program, namespace: Namespace, steps: int) -> Iterator[None]
     """Around the run of a module's top level, for which the whole program waits. What is not
     run to its end is forgotten."""
     machine, path = program.machine, namespace.path
-    journal = machine.journal
     unit = program.unit(steps, lasting=True, own=frozenset((path,)))
     load = Load(namespace, unit, machine.workspace.stamp(path))
     program.loads[path] = load
     imported(program, path)
     machine.modules[path] = namespace
-    born, outside = moment(), journal.outside
     found = {name: machine.globals[name] for name in _DEVICES}
     ordinary = is_ordinary(program)
     load.unit.activations = load.activations = Activations(program.activations)
     load.unit.defined, load.unit.classes = program.defined, program.classes
-    written = journal.set_apart()
-    program.loading.append(path)
     complete = False
     try:
-        with machine.apart(load.unit), forgetting(lasting=True):
+        with _for_all(program, load):
             yield
         complete = True
     finally:
-        program.loading.pop()
-        passes = journal.passing(born)
-        load.effects = list(effects_of(journal.entries, namespace.scope.names, passes))
-        journal.resume(written)
-        journal.outlive(born)
-        journal.outside = outside
         load.unit.close()
         load.told = _told(program, load.unit)
         load.placed = frozenset(load.unit.findings.lineages())
@@ -91,23 +81,33 @@ def resumed(program: Program, path: str) -> Iterator[None]:
     """Around a part of a module's top level that has waited: it runs as it would have run when the
     module was loaded, for all that use the module."""
     machine, load = program.machine, program.loads[path]
-    journal = machine.journal
     state = {name: machine.globals[name] for name in _DEVICES}
-    born, outside = moment(), journal.outside
-    written = journal.set_apart()
     machine.globals.update({name: program.start[name] for name in _DEVICES})
     is_over = path not in program.loading
     if is_over:
         load.unit.activations = load.activations
-    program.loading.append(path)
     try:
-        with machine.apart(load.unit), forgetting(lasting=True):
+        with _for_all(program, load):
             yield
     finally:
-        program.loading.pop()
         if is_over:
             load.unit.close()
         machine.globals.update(state)
+
+
+@contextmanager
+def _for_all(program: Program, load: Load) -> Iterator[None]:
+    """Around a run for a module, which no rollback of what is under way undoes, and of which the
+    module takes down what it did to others."""
+    journal = program.machine.journal
+    born, outside = moment(), journal.outside
+    written = journal.set_apart()
+    program.loading.append(load.namespace.path)
+    try:
+        with program.machine.apart(load.unit), forgetting(lasting=True):
+            yield
+    finally:
+        program.loading.pop()
         passes = journal.passing(born)
         load.effects += effects_of(journal.entries, load.namespace.scope.names, passes)
         journal.resume(written)

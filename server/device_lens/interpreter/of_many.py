@@ -14,6 +14,7 @@ from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.scan import names_bound
 from device_lens.models.torch.parts import ANY_OF_MANY, REST, STANDS_FOR, walk
+from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk as walk_tree
 
 DEEPEST = 3
@@ -58,8 +59,7 @@ def _number(iterated: Any) -> str | None:
     iterated = getattr(iterated, "iter", iterated)
     if not isinstance(iterated, ast.Call) or getattr(iterated.func, "id", "") != "range":
         return None
-    last = iterated.args[0] if len(iterated.args) == 1 else None
-    return getattr(last, "attr", getattr(last, "id", None))
+    return (last_name(iterated.args[0]) or None) if len(iterated.args) == 1 else None
 
 
 def does_to_each(module: ModuleObject, node: Any, frame: Frame) -> bool:
@@ -116,7 +116,7 @@ def _takes_some(iterated: ast.expr) -> bool:
     """Whether a loop may leave some out."""
     return any(
         isinstance(each, ast.Slice)
-        or getattr(each, "attr", getattr(each, "id", "")) in ("islice", "filter")
+        or (isinstance(each, ast.expr) and last_name(each) in ("islice", "filter"))
         for each in walk_tree(iterated)
     )
 

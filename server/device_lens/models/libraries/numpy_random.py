@@ -31,14 +31,19 @@ def _generator(call: Call) -> Value:
     return Instance(External(GENERATOR), call.site.node)
 
 
-def drawn(at: int) -> Model:
+def _size(call: Call, at: int) -> Value | None:
+    """The size that is asked for, by its name or at a position."""
+    return call.kwargs.get("size", call.args[at] if len(call.args) > at else None)
+
+
+def _drawn(at: int) -> Model:
     """A model of a distribution whose size is the argument at a position. Without one, numbers
     give a number."""
 
     def model(call: Call) -> Value:
         read_arguments(call, call.name)
         name = call.name.rpartition(".")[2]
-        size = call.kwargs.get("size", call.args[at] if len(call.args) > at else None)
+        size = _size(call, at)
         if size is None or size is NONE:
             named = (value for key, value in call.kwargs.items() if key not in ("size", "dtype"))
             return number(name) if all(map(is_number, (*call.args[:at], *named))) else HostArray()
@@ -55,7 +60,7 @@ def _dtype(call: Call, name: str) -> str | None:
     return "float64"
 
 
-def counted(call: Call) -> Value:
+def _counted(call: Call) -> Value:
     """`rand(2, 3)`."""
     if not call.args:
         return number("rand")
@@ -64,7 +69,7 @@ def counted(call: Call) -> Value:
 
 
 def _permuted(call: Call) -> Value:
-    """`permutation(x)`, `choice(x)`: some of the items of an array."""
+    """`permutation(x)`: the items of an array in another order."""
     read_arguments(call, call.name)
     given = call.get(0, "x")
     return array(extent_of(given)) if type(given) is HostArray else HostArray()
@@ -73,7 +78,7 @@ def _permuted(call: Call) -> Value:
 def _chosen(call: Call) -> Value:
     """`choice(items, size)`."""
     read_arguments(call, call.name)
-    size = call.kwargs.get("size", call.args[1] if len(call.args) > 1 else None)
+    size = _size(call, 1)
     return HostArray(shape=None if size is None else sizes(size))
 
 
@@ -86,9 +91,9 @@ def register_all() -> None:
         FUNCTIONS[f"numpy.random.{maker}"] = _generator
     for at, names in enumerate((_FREE, _SCALED, _LOCATED)):
         for name in names:
-            FUNCTIONS[f"{GENERATOR}.{name}"] = FUNCTIONS[f"numpy.random.{name}"] = drawn(at)
+            FUNCTIONS[f"{GENERATOR}.{name}"] = FUNCTIONS[f"numpy.random.{name}"] = _drawn(at)
     for name in words("rand randn"):
-        FUNCTIONS[f"{GENERATOR}.{name}"] = FUNCTIONS[f"numpy.random.{name}"] = counted
+        FUNCTIONS[f"{GENERATOR}.{name}"] = FUNCTIONS[f"numpy.random.{name}"] = _counted
     FUNCTIONS[f"{GENERATOR}.choice"] = FUNCTIONS["numpy.random.choice"] = _chosen
     FUNCTIONS[f"{GENERATOR}.permutation"] = FUNCTIONS[f"{GENERATOR}.permuted"] = _permuted
     FUNCTIONS[f"{GENERATOR}.shuffle"] = lambda call: NONE
