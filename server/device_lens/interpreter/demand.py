@@ -7,71 +7,43 @@ from there on it goes from what is used to what uses it.
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
-from device_lens.domain.device import CPU, Device, parse_device
+from device_lens.domain.code import ClassValue, Function, Namespace
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import Instance, ModuleObject, Parameter, contents
-from device_lens.domain.values import Const, DeviceValue, External, HostArray, Tensor, Unknown
+from device_lens.domain.heap import Instance, ModuleObject, contents
+from device_lens.domain.values import External
 from device_lens.interpreter.evidence import Names, shows
+from device_lens.interpreter.loop_evidence import name_of
+from device_lens.interpreter.plain_names import plain_attributes, plain_in
 from device_lens.interpreter.relevance import TENSOR_LIBRARIES, text_of
+from device_lens.interpreter.somewhere import is_somewhere
 
 if TYPE_CHECKING:
     from device_lens.interpreter.program import Program
 
-_DEPTH = 4
-"""How far into what a value holds it is looked for tensors."""
 _FOREIGN = TENSOR_LIBRARIES - {"torch"}
 _GIVING = ("torch.distributions", "torch.utils.data", "torch.hub", "torch.jit", "torch.quasirandom")
 """Parts of PyTorch that give tensors although no maker is named."""
-_INNER_IMPORT = re.compile(r"^[ \t]+(?:from|import)\b([^\n]*(?:\([^)]*\))?)", re.MULTILINE)
+_GIVING_NOTHING = (
+    r"(?:Iterable|Map)?Dataset|\w*Sampler|get_worker_info|get_dir|set_dir|download_url_to_file|Final"
+    r"|ignore|unused|export|interface|is_scripting|is_tracing|annotate|script_if_tracing|List|Dict"
+    r"|Tuple|Optional|Union|Any|BroadcastingList\d"
+)
+"""What is in these and gives none."""
+_NO_GIVER = re.compile(rf".*\.(?:{_GIVING_NOTHING})\Z")
+_INNER_IMPORT = re.compile(
+    r"^[ \t]+(?:from|import)[ \t]+([.\w]+)([^\n]*(?:\([^)]*\))?)", re.MULTILINE
+)
 _IMPLICIT = re.compile(r"__|forward\Z|reset_parameters\Z|init_weights\Z")
 """Methods that are called by themselves, or of parts of many kinds."""
 _PLACES = re.compile(r"\.(?:cuda|cpu|xpu)\(|\bset_device\(|\.to\((?!\w*\.?dtype|torch\.)")
 """What puts something where a parameter may say."""
 _NEVER = re.compile(r"(?!)")
 _WORD = re.compile(r"\w+")
-
-
-def is_somewhere(value: Any, depth: int = _DEPTH) -> bool:
-    """Whether a value is, or holds, a tensor or a device that its function has not been given.
-    Modules on the host do not count: what else is there needs to be placed to meet them."""
-    return any(_is_somewhere(each, depth) for each in leaves(value))
-
-
-def _is_somewhere(value: Any, depth: int) -> bool:
-    kind = type(value)
-    if kind is Parameter:
-        value = value.tensor
-        kind = type(value)
-    if kind is Tensor or kind is DeviceValue:
-        return any(type(each) is Device for each in leaves(value.device))
-    if kind is Const:
-        return type(value.value) is str and parse_device(value.value) is not None
-    if kind is HostArray:
-        return True
-    if kind is Unknown or depth == 0:
-        return False
-    if kind is BoundMethod:
-        return is_somewhere(value.receiver, depth - 1)
-    if isinstance(value, ModuleObject):
-        return _module(value, depth)
-    if isinstance(value, Instance):
-        return any(is_somewhere(each, depth - 1) for each in value.fields.values())
-    return any(is_somewhere(each, depth - 1) for each in contents(value))
-
-
-def _module(module: ModuleObject, depth: int) -> bool:
-    """Whether a module is on an accelerator, or keeps tensors where moves of it miss them."""
-    if any(is_somewhere(each, depth - 1) for each in module.fields.values()):
-        return True
-    tensors = [each.tensor for each in module.parameters.values() if type(each) is Parameter]
-    placed = [module.device, *(each.device for each in tensors if type(each) is Tensor)]
-    found = [leaf for each in placed for leaf in leaves(each)]
-    return any(type(leaf) is Device and leaf is not CPU for leaf in found)
 
 
 class Demand:
@@ -90,6 +62,8 @@ class Demand:
         self._deciding: dict[str, re.Pattern[str]] = {}
         self._wanted: dict[Any, tuple[int, bool]] = {}
         """By definition: the answer, and how many gave something when it was given."""
+        self._functions: dict[str, list[Function]] = {}
+        self._plain: dict[str, bool] = {}
         self._names: dict[str, tuple[int, re.Pattern[str] | None]] = {}
         self._calls = _called(self._shown_methods())
         """How methods that show something are called by others: where only a constructor does,
@@ -116,7 +90,8 @@ class Demand:
             return True
         if self._makes_with(owner) or self._decides(owner.namespace, text):
             return True
-        return any(self._may_give(each[1]) for each in _INNER_IMPORT.finditer(text))
+        path = owner.namespace.path
+        return any(self._may_give(path, each[1], each[2]) for each in _INNER_IMPORT.finditer(text))
 
     def learn(self, function: Function, gives: bool) -> None:
         """Takes note of what a function that has run gives, and how its class keeps it."""
@@ -178,8 +153,37 @@ class Demand:
             in_module = isinstance(owner, ClassValue) and owner.is_module
             text = text_of(definition.chunk, definition.node)
             names = self._torch_names(definition.namespace)
-            known = self._shows[definition.node] = shows(text, definition.node, in_module, names)
+            node = definition.node
+            around = owner.node if isinstance(owner, ClassValue) and owner is not definition else None
+            known = shows(text, node, in_module, names, self._gives_plain, around)
+            self._shows[node] = known
         return known
+
+    def _gives_plain(self, name: str) -> bool:
+        """Whether all functions and methods of a name give numbers or words only."""
+        known = self._plain.get(name)
+        if known is None:
+            self._plain[name] = False  # as long as it is looked at: it may call itself
+            if not self._functions:
+                for function in self._program.defined.values():
+                    self._functions.setdefault(function.name, []).append(function)
+            found = self._functions.get(name, ())
+            known = self._plain[name] = bool(found) and all(map(self._is_plain, found))
+        return known
+
+    def _is_plain(self, function: Function) -> bool:
+        """Whether a function gives numbers or words only, or is of a class that has no tensors."""
+        owner = function.owner
+        if owner is not None and not owner.is_module and not self._is_shown(owner):
+            return True
+        attributes = frozenset[str]() if owner is None else plain_attributes(owner.node)
+        plain = plain_in(function.node, attributes)
+        return all(
+            value is None
+            or plain(value)
+            or (isinstance(value, ast.Call) and self._gives_plain(name_of(value.func)))
+            for value in _given_back(function.node)
+        )
 
     def _torch_names(self, namespace: Namespace) -> Names:
         """What the names of a module stand for in PyTorch."""
@@ -196,26 +200,33 @@ class Demand:
             )
         return known
 
-    def _may_give(self, names: str) -> bool:
+    def _may_give(self, path: str, module: str, names: str) -> bool:
         """Whether one of the names that a function imports for itself may give anything."""
-        words = set(_WORD.findall(names))
-        return not words.isdisjoint(_FOREIGN) or not words.isdisjoint(self._given)
+        if module.partition(".")[0] in _FOREIGN:
+            workspace = self._program.machine.workspace
+            if workspace.resolve(module, 0, path) is None:
+                return True
+        words = _WORD.findall(f"{module} {names}")
+        return not self._given.isdisjoint(words)
 
     def _giving_names(self, namespace: Namespace) -> re.Pattern[str] | None:
         """The names of a module that stand for what gives something that is somewhere."""
         known = self._names.get(namespace.path)
         if known is None or known[0] != len(self._giving):
             words = sorted(set(self._words(namespace)))
-            pattern = re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b") if words else None
+            pattern = re.compile(rf"\b(?:{'|'.join(words)})\b") if words else None
             known = self._names[namespace.path] = len(self._giving), pattern
         return known[1]
 
     def _words(self, namespace: Namespace) -> Iterator[str]:
+        """Patterns of what gives something in the texts of a module."""
         for name, value in namespace.scope.names.items():
             for leaf in leaves(value):
                 if type(leaf) is Namespace:
                     yield from self._given  # `package.module.name`, wherever that is
                     yield from self._given_by(leaf.scope.names.items())
+                elif type(leaf) is External and leaf.name in _GIVING:
+                    yield rf"{name}\.(?!(?:{_GIVING_NOTHING})\b)\w+"
                 elif self._gives(leaf):
                     yield name
 
@@ -230,12 +241,21 @@ class Demand:
             return _outermost(value).node in self._giving
         if kind is External:
             root = value.name.partition(".")[0]
-            return root in _FOREIGN or value.name.startswith(_GIVING)
+            if root in _FOREIGN:
+                return True
+            return value.name.startswith(_GIVING) and _NO_GIVER.match(value.name) is None
         if kind is Instance and value.cls is not None and self._gives(value.cls):
             return True
         if depth and any(self._gives(each, depth - 1) for each in contents(value)):
             return True
         return is_somewhere(value, depth)
+
+
+def _given_back(function: ast.AST) -> Iterator[ast.expr | None]:
+    """What a function returns and yields."""
+    for node in ast.walk(function):
+        if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
+            yield node.value
 
 
 def _called(names: Iterable[str]) -> re.Pattern[str] | None:

@@ -10,12 +10,22 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from device_lens.domain.device import TYPES
-from device_lens.interpreter.loop_evidence import counters_of, may_wait, name_of
+from device_lens.interpreter.loop_evidence import may_wait, name_of
+from device_lens.interpreter.plain_names import (
+    Plain,
+    asks_self,
+    gives_counts,
+    is_plain,
+    plain_attributes,
+    plain_in,
+)
 from device_lens.models.torch.creation import FACTORIES
+from device_lens.syntax.walking import children
 
 _MAKERS = frozenset(name.rpartition(".")[2] for name in FACTORIES) | frozenset(
     "tensor as_tensor asarray from_numpy frombuffer from_file from_dlpack normal load Generator "
@@ -37,6 +47,8 @@ _TELLING = re.compile(
     r"|(?:Half|Float|Double|BFloat16|Long|Int|Short|Byte|Char|Bool)Tensor|default_device"
 )
 """Calls of what is told of by itself, or gives what is somewhere."""
+_COMPILED = re.compile(r"torch\.(?:compile\Z|jit\.)")
+"""What gives a module again that it is given."""
 _PLAIN = frozenset("dict tuple list set int float str bool len range".split())
 _RUN_OFTEN = re.compile(r"forward|__call__|call|.*_step\Z|.*loss|sample|generate|encode|decode")
 """Methods in which a layer that is made is a layer that moves have missed."""
@@ -55,13 +67,21 @@ _DEVICE = re.compile(r"(?:" + "|".join(TYPES) + r")(?::\d*)?\Z")
 _DTYPES = re.compile(r"(?:.*\.)?(?:\w*dtype\w*|u?int\d*|b?float\d*|half|long|double|bool|short)\Z")
 
 
-def shows(text: str, node: ast.AST, in_module: bool, names: Names) -> bool:
+def shows(
+    text: str,
+    node: ast.AST,
+    in_module: bool,
+    names: Names,
+    gives_plain: Callable[[str], bool] = lambda name: False,
+    owner: ast.ClassDef | None = None,
+) -> bool:
     """Whether the text of a definition, or a part of it, shows anything of devices. `in_module`:
-    it is a class of modules, or of their methods."""
+    it is a class of modules, or of their methods; `gives_plain`: whether all that has a name gives
+    numbers or words only; `owner`: the class of a method."""
     if _HINTED.search(text) is None and not names.are_in(text):
         return False
     try:
-        return _Reading(in_module, names).shows(node)
+        return _Reading(in_module, names, gives_plain, owner).shows(node)
     except RecursionError:  # nobody has written that by hand
         return True
 
@@ -84,13 +104,24 @@ class Names:
 class _Reading:
     """A look at one definition."""
 
-    def __init__(self, in_module: bool, names: Names) -> None:
+    def __init__(
+        self,
+        in_module: bool,
+        names: Names,
+        gives_plain: Callable[[str], bool],
+        owner: ast.ClassDef | None,
+    ) -> None:
         self._in_module = in_module
+        self._gives_plain = gives_plain
         self._names = dict(names.known)
         self._method = ""
         self._in_loop = False
-        self._counters: frozenset[str] = frozenset()
-        """The names that count the turns of the loops around."""
+        self._outermost: ast.FunctionDef | ast.AsyncFunctionDef | None = None
+        self._plain: Plain | None = None
+        self._plain_of_self: Plain | None = None
+        """What is plain, and what is where attributes of `self` are."""
+        self._owner = owner
+        self._attributes: frozenset[str] | None = None
         self._kept = False
         """Whether it is within what a module takes as a parameter or buffer of its own."""
 
@@ -98,8 +129,11 @@ class _Reading:
         kind = type(node)
         if kind in _LOOPS:
             return self._loop(node)
-        if self._in_loop and may_wait(node, self._counters):
-            return True
+        if self._in_loop:
+            if kind is ast.Raise:
+                return False  # it ends the loop
+            if may_wait(node, self._is_plain):
+                return True
         if kind is ast.Call:
             return self._call(node)  # type: ignore[arg-type]
         if kind is ast.Constant:
@@ -107,6 +141,8 @@ class _Reading:
             return type(value) is str and len(value) < 12 and _DEVICE.match(value) is not None
         if kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
             return self._function(node)  # type: ignore[arg-type]
+        if kind is ast.ClassDef:
+            return self._class(node)  # type: ignore[arg-type]
         if kind is ast.Attribute:
             return self._attribute(node)  # type: ignore[arg-type]
         if kind is ast.Assign or kind is ast.AnnAssign or kind is ast.AugAssign:
@@ -145,6 +181,8 @@ class _Reading:
 
     def _function(self, node: ast.FunctionDef) -> bool:
         outer, self._method = self._method, self._method or node.name
+        if not outer:
+            self._outermost, self._plain, self._plain_of_self = node, None, None
         given = [*node.args.defaults, *node.args.kw_defaults]
         try:
             if any(each is not None and self.shows(each) for each in given):
@@ -153,15 +191,43 @@ class _Reading:
         finally:
             self._method = outer
 
-    def _loop(self, node: ast.AST) -> bool:
-        outer = self._in_loop, self._counters
-        self._in_loop = not self._is_setting_up
-        self._counters |= counters_of(node)
+    def _class(self, node: ast.ClassDef) -> bool:
+        outer = self._owner, self._attributes
+        self._owner, self._attributes = node, None
         try:
-            waits = self._in_loop and may_wait(node, self._counters)
+            return self._below(node)
+        finally:
+            self._owner, self._attributes = outer
+
+    def _loop(self, node: ast.AST) -> bool:
+        outer, self._in_loop = self._in_loop, not self._is_setting_up
+        try:
+            waits = self._in_loop and may_wait(node, self._is_plain)
             return waits or self._below(node)
         finally:
-            self._in_loop, self._counters = outer
+            self._in_loop = outer
+
+    def _is_plain(self, value: ast.expr) -> bool:
+        """Whether an expression of the function that is looked at is plain."""
+        if isinstance(value, ast.Constant):
+            return True
+        if self._plain is None:
+            self._plain = self._plain_with(frozenset())
+        if self._plain(value):
+            return True
+        if self._owner is None or not asks_self(value):
+            return False
+        if self._plain_of_self is None:
+            if self._attributes is None:
+                self._attributes = plain_attributes(self._owner)
+            self._plain_of_self = self._plain_with(self._attributes)
+        return self._plain_of_self(value)
+
+    def _plain_with(self, attributes: frozenset[str]) -> Plain:
+        around = self._outermost
+        if around is None:
+            return partial(is_plain, plain=attributes)
+        return plain_in(around, attributes)
 
     def _call(self, call: ast.Call) -> bool:
         function, full = call.func, self._full(call.func)
@@ -216,6 +282,9 @@ class _Reading:
     def _may_hold(self, value: ast.expr) -> bool:
         """Whether what is assigned may be a tensor that is derived from parts of the module, or a
         plain container of parts."""
+        return self._shows_part(value) and not self._is_plain(value)
+
+    def _shows_part(self, value: ast.expr) -> bool:
         if isinstance(value, ast.List | ast.Dict | ast.Tuple | ast.Set):
             below = [*getattr(value, "elts", ()), *getattr(value, "values", ())]
             return any(
@@ -224,18 +293,36 @@ class _Reading:
         if isinstance(value, ast.ListComp | ast.DictComp):
             made = value.elt if isinstance(value, ast.ListComp) else value.value
             return isinstance(made, ast.Call) and name_of(made.func) not in _PLAIN
-        for node in _not_given_on(value):
+        for node in self._held(value):
             if isinstance(node, ast.Attribute) and node.attr in ("weight", "bias", "data", "grad"):
                 return True
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
                 receiver = node.func.value
                 if isinstance(receiver, ast.Attribute) and _is_own(receiver):
                     return True
-                if self._full(node.func) and not node.func.attr[:1].isupper():
+                full = self._full(node.func)
+                if full and not node.func.attr[:1].isupper() and _COMPILED.match(full) is None:
                     return True
                 if node.func.attr in ("clone", "detach", "contiguous"):
                     return True
         return False
+
+    def _held(self, value: ast.expr) -> Iterator[ast.AST]:
+        """The parts of an expression of which it may be made, but for what is handed to the
+        constructors in it: a part that is made of it is registered."""
+        pending: list[ast.AST] = [value]
+        while pending:
+            node = pending.pop()
+            if isinstance(node, ast.Subscript):
+                pending.append(node.value)
+            elif isinstance(node, ast.Call):
+                name = name_of(node.func)
+                if not (name[:1].isupper() or gives_counts(name) or self._gives_plain(name)):
+                    yield node
+                    pending += children(node)
+            else:
+                yield node
+                pending += children(node)
 
     def _is_made(self, value: ast.expr) -> bool:
         """Whether a value is made on the spot: `torch.linspace(0, 1, n).flip(0)`."""
@@ -253,17 +340,6 @@ class _Reading:
 def _is_part(value: ast.expr | None) -> bool:
     """Whether what a container holds may be a part of a module."""
     return isinstance(value, ast.Call) and name_of(value.func) not in _PLAIN
-
-
-def _not_given_on(value: ast.expr) -> Iterator[ast.AST]:
-    """An expression's parts but for what is handed to the constructors in it: a part that is made
-    of it is registered."""
-    pending: list[ast.AST] = [value]
-    while pending:
-        node = pending.pop()
-        if not (isinstance(node, ast.Call) and name_of(node.func)[:1].isupper()):
-            yield node
-            pending += ast.iter_child_nodes(node)
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> dict[str, str]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 import ast
 import re
 
+from device_lens.interpreter.plain_names import Plain
+
 _READING = re.compile(
     r"print|float|int|bool|complex|str|repr|round|format|write|warn|warning|info|debug|log"
     r"|set_postfix|set_description|nonzero|argwhere|unique\w*|masked_select|bincount|histc"
@@ -18,7 +20,6 @@ _ASKING = re.compile(
 """Calls for whose results a test waits."""
 _MASK = re.compile(r"mask|keep|valid|cond|sel|flag|where|idx|inds|indices|pos|neg")
 _TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
-_NUMBERS = ("len", "range", "group", "sqrt")
 
 
 def name_of(node: ast.expr) -> str:
@@ -28,30 +29,19 @@ def name_of(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def counters_of(loop: ast.AST) -> frozenset[str]:
-    """The name that counts the turns of a loop over `range(n)` or `enumerate(xs)`."""
-    if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
-        return frozenset()
-    if name_of(loop.iter.func) not in ("range", "enumerate"):
-        return frozenset()
-    target = loop.target
-    first = target.elts[0] if isinstance(target, ast.Tuple | ast.List) else target
-    return frozenset({name_of(first)})
-
-
-def may_wait(node: ast.AST, counters: frozenset[str]) -> bool:
-    """Whether a node of a loop may wait, what is below it left out."""
+def may_wait(node: ast.AST, plain: Plain) -> bool:
+    """Whether a node of a loop may wait, what is below it and what is `plain` left out."""
     match node:
         case ast.FormattedValue(value=value):
-            return _may_be_tensor(value, counters)
+            return not plain(value)
         case ast.Subscript(slice=index):
-            return _may_be_mask(index)
+            return _may_be_mask(index) and not plain(index)
         case ast.Call():
-            return _reads(node, counters)
-    return isinstance(node, _TESTS) and _asks(node.test)
+            return _reads(node, plain)
+    return isinstance(node, _TESTS) and _asks(node.test, plain)
 
 
-def _reads(call: ast.Call, counters: frozenset[str]) -> bool:
+def _reads(call: ast.Call, plain: Plain) -> bool:
     function, name = call.func, name_of(call.func)
     if _READING.fullmatch(name) is None:
         return False
@@ -59,31 +49,13 @@ def _reads(call: ast.Call, counters: frozenset[str]) -> bool:
         return len(call.args) == 1
     given = [*call.args, *(each.value for each in call.keywords)]
     method = isinstance(function, ast.Attribute) and not isinstance(function.value, ast.Constant)
-    return (method and not given) or any(_may_be_tensor(each, counters) for each in given)
+    return (method and not given) or not all(map(plain, given))
 
 
-def _may_be_tensor(value: ast.expr, counters: frozenset[str]) -> bool:
-    """Whether an expression is more than numbers and words that count."""
-    match value:
-        case ast.Constant():
-            return False
-        case ast.Name(id=name):
-            return name not in counters
-        case ast.BinOp(left=left, right=right):
-            return _may_be_tensor(left, counters) or _may_be_tensor(right, counters)
-        case ast.Call(func=function) if name_of(function) in _NUMBERS:
-            return False
-        case ast.JoinedStr(values=parts):
-            return any(_may_be_tensor(part, counters) for part in parts)
-        case ast.FormattedValue(value=inner):
-            return _may_be_tensor(inner, counters)
-    return True
-
-
-def _asks(test: ast.expr) -> bool:
+def _asks(test: ast.expr, plain: Plain) -> bool:
     """Whether a test may ask for the value of a tensor."""
     return any(
-        _orders(node)
+        _orders(node) and not plain(node)
         if isinstance(node, ast.Compare)
         else isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)

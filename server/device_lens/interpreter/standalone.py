@@ -13,8 +13,8 @@ from device_lens.domain.values import Const, TupleValue, Unknown, forgetting
 from device_lens.interpreter import effects, functions, library_steps, module_facts, reports
 from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.budget import Exhausted
-from device_lens.interpreter.demand import is_somewhere
 from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.somewhere import is_somewhere
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.copying import deep_copy
 from device_lens.models.torch.parts import all_parts, tensor_in, walk
