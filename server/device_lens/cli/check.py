@@ -12,7 +12,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from device_lens.cli import garbage
-from device_lens.cli.examine import Task, examine, failed, recalled, tasks_of
+from device_lens.cli.examine import MOST_PARSED, Task, examine, failed, recalled, tasks_of
 from device_lens.cli.output.entry import Entry, Problem
 from device_lens.cli.progress import progress
 from device_lens.cli.recall import Recall
@@ -102,7 +102,7 @@ def _look(
     report = Report(problems=[Problem(_name(path), why) for path, why in scope.problems])
     with progress("fixing" if fix else "checking", scope.files) as advance:
         tasks: list[Task] = []
-        parsed = ParseCache()
+        parsed = ParseCache(MOST_PARSED)
         for root in scope.roots:
             found, limits = tasks_of(root, layer, fix, recall, parsed)
             tasks += found

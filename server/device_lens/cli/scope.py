@@ -10,7 +10,7 @@ from device_lens.ide.project import MOST_SEARCHED, Project
 from device_lens.project.discovery import discover
 from device_lens.project.files import ParseCache
 from device_lens.project.reads import Outlines
-from device_lens.project.root import find_root
+from device_lens.project.root import find_root, package_around
 from device_lens.project.settings import Layer
 
 
@@ -47,7 +47,7 @@ def collect(paths: Sequence[str], layer: Layer) -> Scope:
         for file in found.files:
             folder = os.path.dirname(file)
             if folder not in folders:
-                folders[folder] = root_of(folder)
+                folders[folder] = root_of(folder, path)
             by_root.setdefault(folders[folder], {})[file] = None
     for root, files in by_root.items():
         whole = any(_is_at_or_below(root, path) for path in asked)
@@ -55,12 +55,12 @@ def collect(paths: Sequence[str], layer: Layer) -> Scope:
     return scope
 
 
-def root_of(path: str) -> str:
+def root_of(path: str, asked: str | None = None) -> str:
     """The root of the project around a path: by its marks, else the current folder, else, for
-    what lies outside it, the path's own folder."""
+    what lies outside it, the package or folder that was `asked` for, the path's own by default."""
     here = os.getcwd()
-    own = path if os.path.isdir(path) else os.path.dirname(path)
-    return find_root(path, here if _is_at_or_below(path, here) else own)
+    inside = _is_at_or_below(path, here)
+    return find_root(path, here if inside else package_around(asked or path))
 
 
 def open_project(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function, Namespace
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import Instance, ModuleObject, contents
+from device_lens.domain.heap import Instance, contents
 from device_lens.domain.values import External
 from device_lens.interpreter.evidence import Names, shows
 from device_lens.interpreter.loop_evidence import name_of
@@ -154,7 +154,9 @@ class Demand:
             text = text_of(definition.chunk, definition.node)
             names = self._torch_names(definition.namespace)
             node = definition.node
-            around = owner.node if isinstance(owner, ClassValue) and owner is not definition else None
+            around = (
+                owner.node if isinstance(owner, ClassValue) and owner is not definition else None
+            )
             known = shows(text, node, in_module, names, self._gives_plain, around)
             self._shows[node] = known
         return known

@@ -11,19 +11,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any
 
 from device_lens.domain.device import TYPES
-from device_lens.interpreter.loop_evidence import may_wait, name_of
-from device_lens.interpreter.plain_names import (
-    Plain,
-    asks_self,
-    gives_counts,
-    is_plain,
-    plain_attributes,
-    plain_in,
+from device_lens.interpreter.call_evidence import (
+    CASTS,
+    is_cast,
+    is_conversion,
+    is_none,
+    is_placed,
+    reads_range,
 )
+from device_lens.interpreter.loop_evidence import may_wait, name_of
+from device_lens.interpreter.plain_names import PlainText, gives_counts
 from device_lens.models.torch.creation import FACTORIES
 from device_lens.syntax.walking import children
 
@@ -40,7 +40,6 @@ _PLACING = frozenset(
     "set_default_tensor_type".split()
 )
 """Methods that move a tensor, or wait for one."""
-_CASTS = frozenset("float half double bfloat16 long int short bool char byte".split())
 _TELLING = re.compile(
     r"Adam\w*|SGD|RMSprop|Adagrad|Adadelta|LBFGS|[NR]Adam|Rprop|ASGD|SparseAdam|Adafactor|Muon"
     r"|(?:Distributed)?DataParallel|DDP|FullyShardedDataParallel|DataLoader|Variable|GradScaler"
@@ -53,7 +52,7 @@ _PLAIN = frozenset("dict tuple list set int float str bool len range".split())
 _RUN_OFTEN = re.compile(r"forward|__call__|call|.*_step\Z|.*loss|sample|generate|encode|decode")
 """Methods in which a layer that is made is a layer that moves have missed."""
 _HINTED = re.compile(
-    r"\.(?:" + "|".join(sorted(_PLACING | _CASTS)) + r")\(|\b(?:" + "|".join(sorted(TYPES)) + r")\b"
+    r"\.(?:" + "|".join(sorted(_PLACING | CASTS)) + r")\(|\b(?:" + "|".join(sorted(TYPES)) + r")\b"
     r"|\b(?:" + "|".join(sorted(_MAKERS)) + r"|" + _TELLING.pattern + r")\b"
     r"|\bself\.\w+\s*(?::[^=\n]*)?=\s*(?:[(\[{]|list\(|dict\(|tuple\(|\w+\.\w|self\.\w+[.\[])"
     r"|\bregister_buffer\(|\b(?:nn|torch\.nn)\.[A-Z]|^\s+(?:from|import)\s+torch\b"
@@ -64,7 +63,6 @@ _HINTED = re.compile(
 _LAYER = re.compile(r"torch\.nn\.[A-Z]")
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _DEVICE = re.compile(r"(?:" + "|".join(TYPES) + r")(?::\d*)?\Z")
-_DTYPES = re.compile(r"(?:.*\.)?(?:\w*dtype\w*|u?int\d*|b?float\d*|half|long|double|bool|short)\Z")
 
 
 def shows(
@@ -116,12 +114,7 @@ class _Reading:
         self._names = dict(names.known)
         self._method = ""
         self._in_loop = False
-        self._outermost: ast.FunctionDef | ast.AsyncFunctionDef | None = None
-        self._plain: Plain | None = None
-        self._plain_of_self: Plain | None = None
-        """What is plain, and what is where attributes of `self` are."""
-        self._owner = owner
-        self._attributes: frozenset[str] | None = None
+        self._plain = PlainText(owner)
         self._kept = False
         """Whether it is within what a module takes as a parameter or buffer of its own."""
 
@@ -132,7 +125,7 @@ class _Reading:
         if self._in_loop:
             if kind is ast.Raise:
                 return False  # it ends the loop
-            if may_wait(node, self._is_plain):
+            if may_wait(node, self._plain.holds):
                 return True
         if kind is ast.Call:
             return self._call(node)  # type: ignore[arg-type]
@@ -148,8 +141,8 @@ class _Reading:
         if kind is ast.Assign or kind is ast.AnnAssign or kind is ast.AugAssign:
             return self._assignment(node) or self._below(node)
         if kind is ast.Expr and isinstance(call := node.value, ast.Call):  # type: ignore[attr-defined]
-            return _is_cast(call) or self._below(node)
-        if kind is ast.ListComp and _reads_range(node):  # type: ignore[arg-type]
+            return is_cast(call) or self._below(node)
+        if kind is ast.ListComp and reads_range(node):  # type: ignore[arg-type]
             return False
         if kind is ast.Import or kind is ast.ImportFrom:
             self._names |= _imported(node)  # type: ignore[arg-type]
@@ -182,7 +175,7 @@ class _Reading:
     def _function(self, node: ast.FunctionDef) -> bool:
         outer, self._method = self._method, self._method or node.name
         if not outer:
-            self._outermost, self._plain, self._plain_of_self = node, None, None
+            self._plain = self._plain.within(node)
         given = [*node.args.defaults, *node.args.kw_defaults]
         try:
             if any(each is not None and self.shows(each) for each in given):
@@ -192,42 +185,19 @@ class _Reading:
             self._method = outer
 
     def _class(self, node: ast.ClassDef) -> bool:
-        outer = self._owner, self._attributes
-        self._owner, self._attributes = node, None
+        outer, self._plain = self._plain, PlainText(node)
         try:
             return self._below(node)
         finally:
-            self._owner, self._attributes = outer
+            self._plain = outer
 
     def _loop(self, node: ast.AST) -> bool:
         outer, self._in_loop = self._in_loop, not self._is_setting_up
         try:
-            waits = self._in_loop and may_wait(node, self._is_plain)
+            waits = self._in_loop and may_wait(node, self._plain.holds)
             return waits or self._below(node)
         finally:
             self._in_loop = outer
-
-    def _is_plain(self, value: ast.expr) -> bool:
-        """Whether an expression of the function that is looked at is plain."""
-        if isinstance(value, ast.Constant):
-            return True
-        if self._plain is None:
-            self._plain = self._plain_with(frozenset())
-        if self._plain(value):
-            return True
-        if self._owner is None or not asks_self(value):
-            return False
-        if self._plain_of_self is None:
-            if self._attributes is None:
-                self._attributes = plain_attributes(self._owner)
-            self._plain_of_self = self._plain_with(self._attributes)
-        return self._plain_of_self(value)
-
-    def _plain_with(self, attributes: frozenset[str]) -> Plain:
-        around = self._outermost
-        if around is None:
-            return partial(is_plain, plain=attributes)
-        return plain_in(around, attributes)
 
     def _call(self, call: ast.Call) -> bool:
         function, full = call.func, self._full(call.func)
@@ -235,16 +205,16 @@ class _Reading:
         if _TELLING.fullmatch(name) is not None:
             return True
         if name in _MAKERS and (full or (isinstance(function, ast.Name) and name in _IMPORTED)):
-            return (not self._kept and not _is_placed(call, name)) or self._given(call)
+            return (not self._kept and not is_placed(call, name)) or self._given(call)
         if isinstance(function, ast.Attribute):
             if name in ("item", "tolist") and self._is_made(function.value):
                 return self._given(call)
             if name in _PLACING:
-                return not _is_conversion(call, name) or self._below(call)
+                return not is_conversion(call, name) or self._below(call)
         if self._makes_layer(full):
             return True
         in_place = name in ("Parameter", "register_buffer", "Buffer") and self._is_setting_up
-        if name == "register_buffer" and self._method != "__init__" and not _is_none(call):
+        if name == "register_buffer" and self._method != "__init__" and not is_none(call):
             return True
         outer, self._kept = self._kept, self._kept or in_place
         try:
@@ -282,7 +252,7 @@ class _Reading:
     def _may_hold(self, value: ast.expr) -> bool:
         """Whether what is assigned may be a tensor that is derived from parts of the module, or a
         plain container of parts."""
-        return self._shows_part(value) and not self._is_plain(value)
+        return self._shows_part(value) and not self._plain.holds(value)
 
     def _shows_part(self, value: ast.expr) -> bool:
         if isinstance(value, ast.List | ast.Dict | ast.Tuple | ast.Set):
@@ -337,11 +307,6 @@ class _Reading:
         return False
 
 
-def _is_part(value: ast.expr | None) -> bool:
-    """Whether what a container holds may be a part of a module."""
-    return isinstance(value, ast.Call) and name_of(value.func) not in _PLAIN
-
-
 def _imported(node: ast.Import | ast.ImportFrom) -> dict[str, str]:
     """What the names stand for that a function imports of PyTorch for itself."""
     if isinstance(node, ast.ImportFrom):
@@ -366,51 +331,4 @@ def _is_own(node: ast.expr) -> bool:
         isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
         and node.value.id == "self"
-    )
-
-
-def _is_placed(call: ast.Call, name: str) -> bool:
-    """Whether a tensor is made on a device that the program says."""
-    if name in ("as_tensor", "asarray", "load", "from_numpy"):
-        return False
-    for keyword in call.keywords:
-        if keyword.arg is None:
-            return True
-        if keyword.arg == "device":
-            return not (isinstance(keyword.value, ast.Constant) and keyword.value.value is None)
-    return False
-
-
-def _is_conversion(call: ast.Call, name: str) -> bool:
-    """Whether a move is one to another dtype only."""
-    if name in ("to", "type"):
-        named = all(each.arg in ("dtype", "copy", "memory_format") for each in call.keywords)
-        given = [ast.unparse(each) for each in call.args]
-        return named and (bool(given) or bool(call.keywords)) and all(map(_DTYPES.match, given))
-    return False
-
-
-def _is_cast(call: ast.Call) -> bool:
-    """Whether a statement is nothing but `x.half()` or `x.to(dtype)`."""
-    function = call.func
-    return isinstance(function, ast.Attribute) and function.attr in (*_CASTS, "to", "type")
-
-
-def _is_none(call: ast.Call) -> bool:
-    value = call.args[1] if len(call.args) > 1 else None
-    return isinstance(value, ast.Constant) and value.value is None
-
-
-def _reads_range(comprehension: ast.ListComp) -> bool:
-    """Whether numbers are read out of a range that is made for it: `[x.item() for x in
-    torch.linspace(0, 1, n)]`."""
-    made, read = comprehension.generators[0].iter, comprehension.elt
-    return (
-        isinstance(made, ast.Call)
-        and isinstance(made.func, ast.Attribute)
-        and made.func.attr in ("linspace", "arange", "logspace")
-        and isinstance(read, ast.Call)
-        and isinstance(read.func, ast.Attribute)
-        and read.func.attr in ("item", "tolist")
-        and isinstance(read.func.value, ast.Name)
     )

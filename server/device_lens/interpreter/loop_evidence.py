@@ -14,6 +14,8 @@ _READING = re.compile(
     r"|repeat_interleave|where|equal|allclose|is_nonzero"
 )
 """Calls that wait for a tensor."""
+_OF_ITSELF = re.compile(r"nonzero|argwhere|unique\w*|bincount|histc|masked_select")
+"""Those of them that wait for what they are methods of, whatever they are given."""
 _ASKING = re.compile(
     r"any|all|sum|max|min|mean|norm|isnan|isinf|isfinite|eq|ne|gt|lt|ge|le|abs|item|count_nonzero"
 )
@@ -38,7 +40,14 @@ def may_wait(node: ast.AST, plain: Plain) -> bool:
             return _may_be_mask(index) and not plain(index)
         case ast.Call():
             return _reads(node, plain)
+    if isinstance(node, ast.While) and _compares(node.test, plain):
+        return True
     return isinstance(node, _TESTS) and _asks(node.test, plain)
+
+
+def _compares(test: ast.expr, plain: Plain) -> bool:
+    """Whether a loop goes on as long as one thing is less than another: `while t < end`."""
+    return isinstance(test, ast.Compare) and _is_order(test) and not plain(test)
 
 
 def _reads(call: ast.Call, plain: Plain) -> bool:
@@ -48,8 +57,9 @@ def _reads(call: ast.Call, plain: Plain) -> bool:
     if name == "where":
         return len(call.args) == 1
     given = [*call.args, *(each.value for each in call.keywords)]
-    method = isinstance(function, ast.Attribute) and not isinstance(function.value, ast.Constant)
-    return (method and not given) or not all(map(plain, given))
+    if isinstance(function, ast.Attribute) and not plain(function.value):
+        return not given or _OF_ITSELF.fullmatch(name) is not None or not all(map(plain, given))
+    return not all(map(plain, given))
 
 
 def _asks(test: ast.expr, plain: Plain) -> bool:
@@ -66,7 +76,7 @@ def _asks(test: ast.expr, plain: Plain) -> bool:
 
 def _orders(test: ast.Compare) -> bool:
     """Whether a comparison is one of measures rather than of counts: `iou / total > 0.5`."""
-    if not isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+    if not _is_order(test):
         return False
     sides = (test.left, *test.comparators)
     return any(
@@ -74,6 +84,10 @@ def _orders(test: ast.Compare) -> bool:
         or (isinstance(each, ast.Constant) and isinstance(each.value, float))
         for each in sides
     )
+
+
+def _is_order(test: ast.Compare) -> bool:
+    return isinstance(test.ops[0], ast.Lt | ast.LtE | ast.Gt | ast.GtE)
 
 
 def _may_be_mask(index: ast.expr) -> bool:

@@ -34,14 +34,54 @@ Plain = Callable[[ast.expr], bool]
 """Whether an expression is a number, a word, or made of such."""
 
 _OWN = "self."
+_AnyFunction = ast.FunctionDef | ast.AsyncFunctionDef
 
 _Bindings = dict[str, list[Any]]
 """What each name is bound to: an expression, True for what is plain, and False for what is not."""
 
 
-def plain_in(
-    function: ast.FunctionDef | ast.AsyncFunctionDef, attributes: frozenset[str] = frozenset()
-) -> Plain:
+class PlainText:
+    """What is plain in a method, or in a function."""
+
+    def __init__(self, owner: ast.ClassDef | None, function: _AnyFunction | None = None) -> None:
+        """`owner`: the class of the method; without a `function`, what lies outside of any."""
+        self._owner = owner
+        self._function = function
+        self._attributes: list[frozenset[str]] = []
+        """What is plain of `self`, once somebody has asked for it, for all methods."""
+        self._plain: Plain | None = None
+        self._plain_of_self: Plain | None = None
+
+    def within(self, function: _AnyFunction) -> PlainText:
+        """What is plain in a function of the same class."""
+        found = PlainText(self._owner, function)
+        found._attributes = self._attributes
+        return found
+
+    def holds(self, value: ast.expr) -> bool:
+        """Whether an expression is plain. What attributes are, which takes a look at the whole
+        class, is asked last."""
+        if isinstance(value, ast.Constant):
+            return True
+        if self._plain is None:
+            self._plain = self._with(frozenset())
+        if self._plain(value):
+            return True
+        if self._owner is None or not _asks_self(value):
+            return False
+        if self._plain_of_self is None:
+            if not self._attributes:
+                self._attributes.append(plain_attributes(self._owner))
+            self._plain_of_self = self._with(self._attributes[0])
+        return self._plain_of_self(value)
+
+    def _with(self, attributes: frozenset[str]) -> Plain:
+        if self._function is None:
+            return lambda value: is_plain(value, attributes)
+        return plain_in(self._function, attributes)
+
+
+def plain_in(function: _AnyFunction, attributes: frozenset[str] = frozenset()) -> Plain:
     """What is plain in a function and in the functions within it. `attributes` of `self` are."""
     names = _settled(_bindings(function), attributes)
     return lambda value: is_plain(value, names)
@@ -52,21 +92,9 @@ def gives_counts(name: str) -> bool:
     return name in _COUNTING or name in _GIVING
 
 
-def asks_self(value: ast.expr) -> bool:
-    """Whether an expression reads attributes of `self`."""
-    return any(
-        isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "self"
-        for node in walk(value)
-    )
-
-
 def plain_attributes(cls: ast.ClassDef) -> frozenset[str]:
     """The attributes of `self`, written `self.name`, to which a class gives what is plain only."""
-    methods = [
-        _bindings(each)
-        for each in cls.body
-        if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)
-    ]
+    methods = [_bindings(each) for each in cls.body if isinstance(each, _AnyFunction)]
     found = frozenset(name for each in methods for name in each if name.startswith(_OWN))
     while True:
         settled = [(each, _settled(each, found)) for each in methods]
@@ -74,6 +102,10 @@ def plain_attributes(cls: ast.ClassDef) -> frozenset[str]:
         if kept == found:
             return found
         found = kept
+
+
+def _asks_self(value: ast.expr) -> bool:
+    return any(isinstance(node, ast.Name) and node.id == "self" for node in walk(value))
 
 
 def _bindings(function: ast.AST) -> _Bindings:
@@ -142,9 +174,7 @@ def _to(target: ast.expr, value: Any) -> Iterator[tuple[str, Any]]:
     elif isinstance(target, ast.Attribute):
         if isinstance(target.value, ast.Name) and target.value.id == "self":
             yield _OWN + target.attr, value
-    elif isinstance(target, ast.Subscript):
-        yield from _to(target.value, value)
-    elif isinstance(target, ast.Starred):
+    elif isinstance(target, ast.Subscript | ast.Starred):
         yield from _to(target.value, value)
     elif isinstance(target, ast.Tuple | ast.List):
         parts = getattr(value, "elts", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from itertools import takewhile
 
 _MARKS = ("pyproject.toml", ".git")
 
@@ -19,10 +20,23 @@ def find_root(path: str, fallback: str) -> str:
 
 def root_of(path: str, folders: Sequence[str]) -> str:
     """The root of the project that a file belongs to: as the command line has it, else the
-    folder of the editor around it, else its own folder."""
+    folder of the editor around it, else its own package or folder."""
     around = [each for each in folders if path.startswith(os.path.join(each, ""))]
-    fallback = max(around, key=len, default=os.path.dirname(path) or ".")
-    return find_root(path, fallback)
+    return find_root(path, max(around, key=len) if around else package_around(path))
+
+
+def package_around(path: str) -> str:
+    """The outermost package that a folder, or the folder of a file, belongs to; the folder itself
+    where it is no package."""
+    folders = folders_upwards(path)
+    outermost = next(folders)
+    if _is_package(outermost):
+        outermost = [outermost, *takewhile(_is_package, folders)][-1]
+    return outermost
+
+
+def _is_package(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, "__init__.py"))
 
 
 def folders_upwards(path: str) -> Iterator[str]:

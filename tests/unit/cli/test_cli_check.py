@@ -37,6 +37,27 @@ NOTEBOOK = json.dumps(
 )
 
 
+def test_a_package_elsewhere_is_one_project(
+    run: CommandLine, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Its folders import each other, whichever of them is asked for and from wherever."""
+    package = tmp_path_factory.mktemp("elsewhere") / "library"
+    for folder in (package, package / "layers", package / "models"):
+        folder.mkdir()
+        (folder / "__init__.py").write_text("", encoding="utf-8")
+    (package / "layers" / "made.py").write_text(
+        "import torch\ntable = torch.rand(2, device='cuda')\n", encoding="utf-8"
+    )
+    (package / "models" / "used.py").write_text(
+        "import torch\nfrom library.layers import made\nfrom ..layers.made import table\n"
+        "made.table + torch.rand(2)\ntable + torch.rand(2)\n",
+        encoding="utf-8",
+    )
+    for asked in (package, package / "models", package / "models" / "used.py"):
+        found = run("check", str(asked), "--output-format", "json", "--select", "device-mismatch")
+        assert [each["rule"] for each in found.json["diagnostics"]] == ["device-mismatch"] * 2
+
+
 def test_nothing_found(run: CommandLine) -> None:
     run.write({"a.py": CLEAN})
     found = run("check")
@@ -209,7 +230,7 @@ def test_one_bound_on_parsed_files_holds_for_all_projects(
 ) -> None:
     """Many folders are many projects; memory grows with none of them."""
     parsed = ParseCache(most_lines=100)
-    monkeypatch.setattr(check_module, "ParseCache", lambda: parsed)
+    monkeypatch.setattr(check_module, "ParseCache", lambda most_lines: parsed)
     run.write({f"part{n}/pyproject.toml": "" for n in range(10)})
     run.write({f"part{n}/a.py": BUGGY + "# a comment\n" * 40 for n in range(10)})
     found = run("check", "--output-format", "json", "--jobs", "1", "--no-cache")
