@@ -19,7 +19,7 @@ from device_lens.interpreter.arguments import of_any_name
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
-from device_lens.interpreter.merging import fold, join_values
+from device_lens.interpreter.merging import Ways, fold, join_values
 
 
 def invoke(
@@ -250,8 +250,8 @@ def _result(machine: Machine, frame: Frame, alive: bool, base: Path) -> Any:
         return generator
     if not paths:
         return Unknown()
-    values, ways = [path[1] for path in paths], [path[0] for path in paths]
-    return fold(values, ways, base, join_values)
+    ways = Ways([path[0] for path in paths], base)
+    return fold([path[1] for path in paths], ways, join_values)
 
 
 def _generator(frame: Frame) -> ListObject:

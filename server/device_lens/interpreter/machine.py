@@ -37,6 +37,7 @@ from device_lens.interpreter import stretch
 from device_lens.interpreter.budget import Cancelled, Exhausted, Options
 from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.merging import (
+    Ways,
     fold,
     fold_in,
     join_in,
@@ -370,21 +371,20 @@ class Machine(ModelServices):
         places: Delta = {}
         for _, _, changed in paths:
             places.update(changed or {})
-        ways = [path[0] for path in paths]
+        ways = Ways([path[0] for path in paths], None if blind else ALWAYS)
         met = list(lengths.of_lists(*(changed or {} for _, _, changed in paths)))
-        base = None if blind else ALWAYS
         kept = []
         for entries, key in kept_in(places):
             found = [presence_in(changed or {}, entries, key) for _, _, changed in paths]
-            kept.append((entries, key, fold(found, ways, base, join_presences)))
+            kept.append((entries, key, fold(found, ways, join_presences)))
         for place, (table, key, _) in places.items():
             old = table.get(key, MISSING)
             found = [(changed or {}).get(place, (0, 0, old))[2] for _, _, changed in paths]
-            self._write_joined(table, key, fold_in(table, found, ways, base))
+            self._write_joined(table, key, fold_in(table, found, ways))
         for entries, key, present in kept:
             settle(self.journal, entries, key, present)
         lengths.settle(self.journal, met)
-        self.path = reduce(Path.meet, ways)
+        self.path = reduce(Path.meet, ways.paths)
 
 
 def with_active(machine: Machine, node: Any, frame: Frame, action: Any) -> Any:

@@ -19,15 +19,51 @@ Join = Callable[[Any, Any, Any], Any]
 """Joins two values that a condition tells apart; None: none does."""
 
 
-def fold(values: list[Any], paths: list[Path], base: Path | None, join_two: Join) -> Any:
-    """One value for several paths: told apart by their conditions where these exclude one another
-    (`base` is what they share, None: they do not tell)."""
+class Ways:
+    """Paths that meet. What sets them apart is asked for each place that any of them changed, and
+    worked out once."""
+
+    __slots__ = ("_base", "_conditions", "_exclude", "_where", "paths")
+
+    def __init__(self, paths: list[Path], base: Path | None) -> None:
+        """`base` is what the paths share; None: they are not told apart."""
+        self.paths = paths
+        self._base = base
+        self._exclude: bool | None = None
+        self._conditions: dict[int, Any] = {}
+        self._where: dict[Literals, tuple[list[int], Ways]] = {}
+
+    def condition(self, index: int) -> Any:
+        """What sets a path apart from the others; None where nothing does."""
+        if self._base is None:
+            return None
+        if self._exclude is None:
+            self._exclude = exclusive(self.paths)
+        if not self._exclude:
+            return None
+        if index not in self._conditions:
+            self._conditions[index] = self.paths[index].condition(self._base)
+        return self._conditions[index]
+
+    def where(self, literals: Literals) -> tuple[list[int], Ways]:
+        """Those paths on which some literals may hold, by their numbers, all if none is."""
+        known = self._where.get(literals)
+        if known is None:
+            places = [at for at, path in enumerate(self.paths) if _may_hold(literals, path)]
+            places = places or list(range(len(self.paths)))
+            base = self._base and Path(self._base.named, literals)
+            known = places, Ways([self.paths[at] for at in places], base)
+            self._where[literals] = known
+        return known
+
+
+def fold(values: list[Any], ways: Ways, join_two: Join) -> Any:
+    """One value for several paths: told apart by their conditions where these exclude one
+    another."""
     result = values[-1]
-    told = base is not None and exclusive(paths)
-    for value, path in zip(reversed(values[:-1]), reversed(paths[:-1]), strict=True):
-        if value is not result:
-            condition = path.condition(base) if told and base is not None else None
-            result = join_two(condition, value, result)
+    for index in range(len(values) - 2, -1, -1):
+        if values[index] is not result:
+            result = join_two(ways.condition(index), values[index], result)
     return result
 
 
@@ -36,15 +72,13 @@ def made_on(table: Table) -> Literals:
     return table.literals if type(table) is Registry else ()
 
 
-def fold_in(table: Table, values: list[Any], paths: list[Path], base: Path | None) -> Any:
+def fold_in(table: Table, values: list[Any], ways: Ways) -> Any:
     """What a table holds where several paths meet, of those alone on which it may exist."""
     literals = made_on(table)
     if literals:
-        ways = [each for each in zip(values, paths, strict=True) if _may_hold(literals, each[1])]
-        if ways:
-            values, paths = [value for value, _ in ways], [path for _, path in ways]
-        base = base and Path(base.named, literals)
-    return fold(values, paths, base, join_values)
+        places, ways = ways.where(literals)
+        values = [values[at] for at in places]
+    return fold(values, ways, join_values)
 
 
 def _may_hold(literals: Literals, path: Path) -> bool:

@@ -11,7 +11,7 @@ from device_lens.domain.heap import MISSING, ListObject, Presences, Table
 from device_lens.domain.journal import Delta
 from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.machine import Machine
-from device_lens.interpreter.merging import fold, join_values
+from device_lens.interpreter.merging import Ways, fold, join_values
 
 MANAGING = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 _FIELD = "<suspended>"
@@ -61,7 +61,7 @@ def suspend(machine: Machine, frame: Frame, generator: ListObject) -> None:
 def _at(ways: list[Exit], place: tuple[int, Any], before: Any) -> Any:
     """The value of a place at whichever `yield` a generator waits."""
     values = [(changes or {}).get(place, (0, 0, before))[2] for _, _, changes in ways]
-    return fold(values, [path for path, _, _ in ways], None, join_values)
+    return fold(values, Ways([path for path, _, _ in ways], None), join_values)
 
 
 def enter(machine: Machine, generator: ListObject) -> Callable[[], None] | None:
