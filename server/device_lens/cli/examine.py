@@ -32,6 +32,8 @@ class Task:
     layer: Layer
     targets: tuple[str, ...]
     entries: tuple[str, ...] = ()
+    component: str = ""
+    """The first of all files that they belong together with."""
     plain: bool = False
     fix: Apply | None = None
     slot: Slot | None = None
@@ -44,6 +46,8 @@ and when it runs."""
 
 _PROJECTS: dict[tuple[str, Layer], Project] = {}
 """Projects of this process, by root: a child that is forked finds those of its parent."""
+_READS: dict[tuple[str, Layer], tuple[str, Reads]] = {}
+"""What was read for the files of a component, by root: the last one of this process."""
 _PARSED = ParseCache(MOST_PARSED)
 """The files of projects that a process opens which was not forked."""
 
@@ -61,7 +65,9 @@ def tasks_of(
     project, limits = open_project(root, layer, outlines, parsed)
     _PROJECTS[root.root, layer] = project
     groups = project.groups(root.targets)
-    tasks = [Task(root, layer, each.targets, each.entries, fix=fix) for each in groups]
+    tasks = [
+        Task(root, layer, each.targets, each.entries, each.component, fix=fix) for each in groups
+    ]
     limits += tuple(
         f"{each.left_out} scripts that use {os.path.basename(each.targets[0])} are left out"
         for each in groups
@@ -88,7 +94,7 @@ def examine(task: Task) -> Report:
     if task.fix is not None and not task.plain:
         return _fix(task, project, task.fix)
     report = Report()
-    project.reads = reads = Reads() if task.slot is not None else None
+    project.reads = reads = _reads(task) if task.slot is not None else None
     try:
         for analysis in _analyses(task, project, report):
             _take(analysis, report, project)
@@ -98,6 +104,18 @@ def examine(task: Task) -> Report:
         problem = keep(task.slot, project, task.targets, reads, report)
         report.limits += [] if problem is None else [problem]
     return report
+
+
+def _reads(task: Task) -> Reads:
+    """Where it is taken down what a task rests on: also on what this process has read for files
+    that belong together with its own, whose modules it has run."""
+    if task.plain:
+        return Reads()
+    key = (task.root.root, task.layer)
+    known = _READS.get(key)
+    if known is None or known[0] != task.component:
+        known = _READS[key] = task.component, Reads()
+    return known[1]
 
 
 def failed(task: Task, why: str) -> Report:

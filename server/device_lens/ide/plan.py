@@ -23,15 +23,17 @@ Imports = Mapping[str, frozenset[str]]
 @dataclass(frozen=True, slots=True)
 class Group:
     """Files to analyse together, and the scripts that run before them. `left_out` counts further
-    scripts that reach into the group."""
+    scripts that reach into the group; `component` is the first of all files that import each
+    other, directly or not, of which the group is a part."""
 
     targets: tuple[str, ...]
     entries: tuple[str, ...]
     left_out: int = 0
+    component: str = ""
 
 
 def plan(targets: Sequence[str], imports: Imports, scripts: Iterable[str]) -> list[Group]:
-    """The groups of `targets`, in order of their first path."""
+    """The groups of `targets`, those of one component one after the other."""
     wanted = frozenset(targets)
     known = frozenset(scripts)
     importers = reverse(imports)
@@ -39,8 +41,9 @@ def plan(targets: Sequence[str], imports: Imports, scripts: Iterable[str]) -> li
     for component in _components(sorted(wanted), imports, importers):
         files = [path for path in component if path in wanted]
         for start in range(0, len(files), SLICE):
-            groups.append(_group(files[start : start + SLICE], importers, known))
-    return sorted(groups, key=lambda group: group.targets)
+            few = files[start : start + SLICE]
+            groups.append(_group(few, importers, known, component[0]))
+    return sorted(groups, key=lambda group: (group.component, group.targets))
 
 
 def relevant(imports: Imports, using: Iterable[str]) -> frozenset[str]:
@@ -59,10 +62,11 @@ def reverse(imports: Imports) -> dict[str, frozenset[str]]:
     return {path: frozenset(each) for path, each in found.items()}
 
 
-def _group(files: list[str], importers: Imports, scripts: frozenset[str]) -> Group:
+def _group(files: list[str], importers: Imports, scripts: frozenset[str], component: str) -> Group:
     own = frozenset(files)
     callers = [path for path in _reached(files, importers) if path in scripts and path not in own]
-    return Group(tuple(files), tuple(callers[:MOST_SCRIPTS]), max(len(callers) - MOST_SCRIPTS, 0))
+    left_out = max(len(callers) - MOST_SCRIPTS, 0)
+    return Group(tuple(files), tuple(callers[:MOST_SCRIPTS]), left_out, component)
 
 
 def _components(paths: Sequence[str], imports: Imports, importers: Imports) -> list[list[str]]:

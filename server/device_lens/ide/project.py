@@ -107,8 +107,9 @@ class Project:
         self.outlines: Outlines | None = None
         """What earlier runs know of files, so that they need not be parsed to be indexed."""
         self.reads: Reads | None = None
-        """Takes down what is asked for, where it is set."""
-        self._programs: dict[Options, tuple[Program, int]] = {}
+        """Takes down what is asked for, where it is set. While it is the same, modules that
+        were run are kept."""
+        self._programs: dict[Options, tuple[Program, int, Reads | None]] = {}
 
     def configuration(self, path: str) -> Loaded:
         """The configuration of a file, with warnings about it."""
@@ -345,13 +346,13 @@ class Project:
 
     def _program(self, options: Options, workspace: ProjectWorkspace) -> Program:
         """The modules as they were run before, as long as imports mean the same files. Where it is
-        taken down what is asked for, nothing may be known before."""
+        taken down what is asked for, all that is known must be taken down there."""
         from device_lens.interpreter.program import Program
 
         generation = self._resolver.generation
         known = self._programs.get(options)
-        if known is None or known[1] != generation or self.reads is not None:
-            known = self._programs[options] = Program(options, workspace), generation
+        if known is None or known[1:] != (generation, self.reads):
+            known = self._programs[options] = Program(options, workspace), generation, self.reads
         return known[0]
 
     def _analysis(

@@ -18,7 +18,7 @@ from device_lens.project.outline import (
 from device_lens.project.reading import read_bytes, state_of
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Reads:
     """All that was asked for while it was recorded."""
 
