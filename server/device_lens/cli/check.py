@@ -12,18 +12,17 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from device_lens.cli import garbage
-from device_lens.cli.examine import MOST_PARSED, Task, examine, failed, recalled, tasks_of
+from device_lens.cli.examine import MOST_PARSED, Task, examine, failed, prepare, recalled, tasks_of
 from device_lens.cli.output.entry import Entry, Problem
 from device_lens.cli.progress import progress
 from device_lens.cli.recall import Recall
 from device_lens.cli.report import Report
 from device_lens.cli.scope import Scope, collect
-from device_lens.cli.workers import available_cores, run_all
+from device_lens.cli.workers import are_forked, available_cores, run_all
 from device_lens.cli.writing import CannotWrite, diff, write
 from device_lens.disk import default_cache_folder
 from device_lens.ide.fix_all import Apply
 from device_lens.ide.locations import Printer
-from device_lens.ide.project import load
 from device_lens.project.files import ParseCache
 from device_lens.project.settings import Layer
 from device_lens.rules.finding import Severity
@@ -116,7 +115,7 @@ def _look(
                     advance(len(task.targets))
         waiting = [each for each in enumerate(tasks) if each[0] not in reports]
         if waiting:
-            load()  # here, so that processes that are forked have it
+            prepare([task for _, task in waiting], are_forked(len(waiting), jobs))
         for number, each in run_all(_examined, _failed, waiting, jobs):
             reports[number] = each
             advance(len(tasks[number].targets))

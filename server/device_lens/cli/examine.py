@@ -11,6 +11,7 @@ from device_lens.cli.output.entry import Problem, entry_of
 from device_lens.cli.recall import Recall, Slot, keep
 from device_lens.cli.report import Report
 from device_lens.cli.scope import Root, open_project
+from device_lens.ide import late_modules
 from device_lens.ide.fix_all import Apply
 from device_lens.ide.locations import Printer
 from device_lens.ide.plan import SLICE
@@ -86,6 +87,33 @@ def recalled(task: Task, recall: Recall) -> tuple[Task, Report | None]:
     project = _project(task)
     slot = recall.slot(project, task.layer, task.targets, task.entries, task.plain)
     return replace(task, slot=slot), recall.report(project, slot, task.targets)
+
+
+def prepare(tasks: Sequence[Task], are_forked: bool) -> None:
+    """Loads what analyses. Where tasks are for processes that are forked from this one, runs the
+    modules of the largest component too."""
+    late_modules.load()
+    if are_forked:
+        _run_modules(tasks)
+
+
+def _run_modules(tasks: Sequence[Task]) -> None:
+    components: dict[tuple[Root, str], list[Task]] = {}
+    for task in tasks:
+        if task.fix is None and not task.plain:
+            components.setdefault((task.root, task.component), []).append(task)
+    largest = max(components.values(), key=len, default=[])
+    if len(largest) < 2:
+        return
+    first = largest[0]
+    project = _project(first)
+    project.reads = _reads(first) if first.slot is not None else None
+    try:
+        project.load([path for task in largest for path in task.targets])
+    except Exception as error:  # whoever looks at the file that it fails for tells so
+        _complain(error)
+    finally:
+        project.reads = None
 
 
 def examine(task: Task) -> Report:

@@ -14,6 +14,11 @@ WORTH_IT = 3
 """Groups from which more processes pay for their start."""
 
 
+def are_forked(tasks: int, jobs: int) -> bool:
+    """Whether some tasks run in processes that have what this one has."""
+    return jobs > 1 and tasks >= WORTH_IT and sys.platform == "linux"
+
+
 def run_all(
     work: Callable[[T], R], failed: Callable[[T, str], R], tasks: Sequence[T], jobs: int
 ) -> Iterator[R]:
@@ -26,7 +31,7 @@ def run_all(
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from concurrent.futures.process import BrokenProcessPool
 
-    method = "fork" if sys.platform == "linux" else "spawn"  # a fork shares what is parsed
+    method = "fork" if are_forked(len(tasks), jobs) else "spawn"  # a fork shares what is parsed
     context = multiprocessing.get_context(method)
     with ProcessPoolExecutor(min(jobs, len(tasks)), mp_context=context) as pool:
         futures = {pool.submit(work, task): task for task in tasks}

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from device_lens.domain.libraries import TENSOR_LIBRARIES
 from device_lens.ide.callers import find_callers
 from device_lens.ide.plan import Group, plan, relevant
 from device_lens.project.configuration import Configuration, Configurations, Loaded
@@ -45,11 +45,6 @@ MOST_CALLERS = 8
 
 MOST_SEARCHED = 5_000
 """Files of a project in which callers of a few files are looked for."""
-TENSOR_LIBRARIES = frozenset(
-    "torch torchvision torchaudio torchtext lightning pytorch_lightning accelerate transformers "
-    "diffusers peft timm torch_geometric deepspeed fairscale kornia monai fastai ignite".split()
-)
-"""What a project must import somewhere for its values to be tensors."""
 
 Cancelled = Callable[[], bool]
 
@@ -258,6 +253,16 @@ class Project:
         found = self._facts(workspace, readable, entries, options, lambda: False)
         return [self._analysis(p, self.configuration(p), found, workspace) for p in readable]
 
+    def load(self, paths: Sequence[str]) -> None:
+        """Runs the modules of some files that are no scripts, for analyses together."""
+        from device_lens.interpreter import analysis
+
+        workspace = self._workspace(Snapshot())
+        options = _options(self.configuration(paths[0] if paths else self.root), True)
+        modules = [path for path in paths if not self._graph.is_entry(path)]
+        readable = [path for path in modules if workspace.source(path) is not None]
+        analysis.load(self._program(options, workspace), workspace, readable)
+
     def findings(
         self,
         paths: Sequence[str],
@@ -387,13 +392,6 @@ def _options(loaded: Loaded, only_findings: bool = False) -> Options:
     from device_lens.interpreter.budget import Options
 
     return Options(loaded.configuration.assume_accelerator, only_findings)
-
-
-def load() -> None:
-    """Loads what analyses, which otherwise is loaded by the first file that is analysed: a run in
-    which nothing is analysed does without."""
-    for name in ("interpreter.analysis", "ide.costs", "ide.diagnostics"):
-        import_module(f"device_lens.{name}")
 
 
 def _sentence(warning: SettingsWarning) -> str:

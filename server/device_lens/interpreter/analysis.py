@@ -57,6 +57,15 @@ def analyse(
     return run.facts(targets)
 
 
+@in_one_piece
+def load(program: Program, workspace: Workspace, targets: Sequence[str]) -> None:
+    """Runs the modules of `targets`, of which later analyses will ask."""
+    program.begin(workspace, never)
+    _Run(program, workspace).load(targets)
+    if program.options.only_findings:
+        Demand(program, frozenset())  # what their texts show is remembered
+
+
 class _Run:
     """One analysis: the units that it consists of."""
 
@@ -106,12 +115,11 @@ class _Run:
         objects comes first: a method that only they call runs before anyone can move them."""
         program = self.program
         activated = set[Any]().union(*(unit.activated for _, unit in self.scripts))
-        for path in targets:
-            if self._is_ground(path) and not self._has_uncalled(path, activated):
-                continue
-            program.stand()
-            imports.load(program.machine, path, _module_name(path))
-            program.set_aside()
+        self.load(
+            path
+            for path in targets
+            if not self._is_ground(path) or self._has_uncalled(path, activated)
+        )
         wanted = [*targets, *(path for _, unit in self.scripts for path in unit.imports)]
         reached = program.reached(wanted)
         self.reached = {path: each for path, each in reached.items() if not self._is_ground(path)}
@@ -124,6 +132,14 @@ class _Run:
         demand = Demand(program, settled)
         while self._all_alone(targets, activated, settled, demand.wants, demand.learn):
             pass
+
+    def load(self, paths: Iterable[str]) -> None:
+        """Runs modules as if they were imported first of all."""
+        program = self.program
+        for path in paths:
+            program.stand()
+            imports.load(program.machine, path, _module_name(path))
+            program.set_aside()
 
     def _all_alone(
         self,

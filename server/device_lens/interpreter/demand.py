@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import ClassValue, Function, Namespace
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, contents
+from device_lens.domain.libraries import TENSOR_LIBRARIES
 from device_lens.domain.values import External
 from device_lens.interpreter.evidence import Names, shows
 from device_lens.interpreter.loop_evidence import name_of
 from device_lens.interpreter.plain_names import plain_attributes, plain_in
-from device_lens.interpreter.relevance import TENSOR_LIBRARIES, text_of
+from device_lens.interpreter.relevance import text_of
 from device_lens.interpreter.somewhere import is_somewhere
 
 if TYPE_CHECKING:

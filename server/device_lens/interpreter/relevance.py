@@ -15,17 +15,11 @@ from typing import Any
 from device_lens.domain.code import ClassValue, Deferred, Function, Namespace, Waiting
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
+from device_lens.domain.libraries import TENSOR_LIBRARIES
 from device_lens.domain.values import DeviceValue, DtypeValue, External, Tensor, TupleValue
 from device_lens.interpreter.budget import Cancelled
 from device_lens.interpreter.protocol import Workspace
 from device_lens.syntax.import_statements import Import, imports_of
-
-TENSOR_LIBRARIES = frozenset(
-    "torch torchvision torchaudio torchtext lightning pytorch_lightning accelerate transformers "
-    "diffusers peft timm torch_geometric torchmetrics deepspeed fairscale kornia monai fastai "
-    "ignite".split()
-)
-"""What a program must import somewhere for its values to be tensors."""
 
 _TRIGGER = re.compile(
     r"\.(?:to|cuda|cpu|numpy|item|tolist|half|float|double|bfloat16|long|int|type|backward|detach"

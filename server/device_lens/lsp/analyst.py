@@ -103,7 +103,7 @@ class Analyst:
     def warm_up(self, token: Token) -> None:
         """Loads the analysis, so that the first file does not wait for it, and keeps
         the collector from going through it again and again."""
-        from device_lens.ide.project import load
+        from device_lens.ide.late_modules import load
 
         load()
         gc.collect()

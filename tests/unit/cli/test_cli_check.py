@@ -8,6 +8,7 @@ import pytest
 from cli_runs import BUGGY, CLEAN, CommandLine
 
 from device_lens.cli import check as check_module
+from device_lens.ide.plan import SLICE
 from device_lens.project.files import ParseCache
 
 NOTEBOOK = json.dumps(
@@ -237,3 +238,25 @@ def test_one_bound_on_parsed_files_holds_for_all_projects(
     assert len(found.json["diagnostics"]) >= 10
     held = [n for n in range(10) if parsed.state(str(run.folder / f"part{n}" / "a.py"))]
     assert 0 < len(held) < 4
+
+
+def test_modules_that_processes_share(run: CommandLine) -> None:
+    """Groups of one component run in processes that have the modules already."""
+    use = "import torch\n\nfrom made import table\n\n\ndef f():\n    return table + torch.rand(2)\n"
+    files = {f"part_{number:03}.py": use for number in range(2 * SLICE)}
+    made = {"made.py": "import torch\n\ntable = torch.rand(2, device='cuda')\n"}
+    run.write({**files, **made})
+    options = ["--output-format", "json", "--select", "device-mismatch"]
+    one = run("check", *options, "--jobs", "1", "--no-cache").json
+    assert len(one["diagnostics"]) == len(files)
+    for jobs in ("1", "2"):
+        for _ in range(2):  # the second time reports are taken again
+            assert run("check", *options, "--jobs", jobs, "--cache-dir", f"kept{jobs}").json == one
+        run.write({"part_007.py": use.replace("torch.rand(2)", "2")})
+        less = run("check", *options, "--jobs", jobs, "--cache-dir", f"kept{jobs}").json
+        assert len(less["diagnostics"]) == len(files) - 1
+        run.write({"part_007.py": use})
+    run.write({"made.py": made["made.py"].replace("cuda", "cpu")})
+    for jobs in ("1", "2"):
+        found = run("check", *options, "--jobs", jobs, "--cache-dir", f"kept{jobs}").json
+        assert found["diagnostics"] == []
