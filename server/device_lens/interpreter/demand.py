@@ -18,10 +18,10 @@ from device_lens.domain.heap import Instance, contents
 from device_lens.domain.libraries import TENSOR_LIBRARIES
 from device_lens.domain.values import External
 from device_lens.interpreter.evidence import Names, shows
-from device_lens.interpreter.loop_evidence import name_of
-from device_lens.interpreter.plain_names import plain_attributes, plain_in
+from device_lens.interpreter.plain_names import PlainText
 from device_lens.interpreter.relevance import text_of
 from device_lens.interpreter.somewhere import is_somewhere
+from device_lens.syntax.names import last_name
 
 if TYPE_CHECKING:
     from device_lens.interpreter.program import Program
@@ -179,12 +179,11 @@ class Demand:
         owner = function.owner
         if owner is not None and not owner.is_module and not self._is_shown(owner):
             return True
-        attributes = frozenset[str]() if owner is None else plain_attributes(owner.node)
-        plain = plain_in(function.node, attributes)
+        plain = PlainText(None if owner is None else owner.node).within(function.node).holds
         return all(
             value is None
             or plain(value)
-            or (isinstance(value, ast.Call) and self._gives_plain(name_of(value.func)))
+            or (isinstance(value, ast.Call) and self._gives_plain(last_name(value.func)))
             for value in _given_back(function.node)
         )
 

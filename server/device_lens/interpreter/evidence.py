@@ -22,9 +22,10 @@ from device_lens.interpreter.call_evidence import (
     is_placed,
     reads_range,
 )
-from device_lens.interpreter.loop_evidence import may_wait, name_of
+from device_lens.interpreter.loop_evidence import may_wait
 from device_lens.interpreter.plain_names import PlainText, gives_counts
 from device_lens.models.torch.creation import FACTORIES
+from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import children
 
 _MAKERS = frozenset(name.rpartition(".")[2] for name in FACTORIES) | frozenset(
@@ -174,15 +175,16 @@ class _Reading:
 
     def _function(self, node: ast.FunctionDef) -> bool:
         outer, self._method = self._method, self._method or node.name
+        around = self._plain
         if not outer:
-            self._plain = self._plain.within(node)
+            self._plain = around.within(node)
         given = [*node.args.defaults, *node.args.kw_defaults]
         try:
             if any(each is not None and self.shows(each) for each in given):
                 return True
             return any(map(self.shows, (*node.decorator_list, *node.body)))
         finally:
-            self._method = outer
+            self._method, self._plain = outer, around
 
     def _class(self, node: ast.ClassDef) -> bool:
         outer, self._plain = self._plain, PlainText(node)
@@ -201,7 +203,7 @@ class _Reading:
 
     def _call(self, call: ast.Call) -> bool:
         function, full = call.func, self._full(call.func)
-        name = full.rpartition(".")[2] or name_of(function)
+        name = full.rpartition(".")[2] or last_name(function)
         if _TELLING.fullmatch(name) is not None:
             return True
         if name in _MAKERS and (full or (isinstance(function, ast.Name) and name in _IMPORTED)):
@@ -258,11 +260,11 @@ class _Reading:
         if isinstance(value, ast.List | ast.Dict | ast.Tuple | ast.Set):
             below = [*getattr(value, "elts", ()), *getattr(value, "values", ())]
             return any(
-                isinstance(each, ast.Call) and name_of(each.func) not in _PLAIN for each in below
+                isinstance(each, ast.Call) and last_name(each.func) not in _PLAIN for each in below
             )
         if isinstance(value, ast.ListComp | ast.DictComp):
             made = value.elt if isinstance(value, ast.ListComp) else value.value
-            return isinstance(made, ast.Call) and name_of(made.func) not in _PLAIN
+            return isinstance(made, ast.Call) and last_name(made.func) not in _PLAIN
         for node in self._held(value):
             if isinstance(node, ast.Attribute) and node.attr in ("weight", "bias", "data", "grad"):
                 return True
@@ -286,7 +288,7 @@ class _Reading:
             if isinstance(node, ast.Subscript):
                 pending.append(node.value)
             elif isinstance(node, ast.Call):
-                name = name_of(node.func)
+                name = last_name(node.func)
                 if not (name[:1].isupper() or gives_counts(name) or self._gives_plain(name)):
                     yield node
                     pending += children(node)

@@ -7,6 +7,7 @@ import ast
 import re
 
 from device_lens.interpreter.plain_names import Plain
+from device_lens.syntax.names import last_name
 
 _READING = re.compile(
     r"print|float|int|bool|complex|str|repr|round|format|write|warn|warning|info|debug|log"
@@ -22,13 +23,6 @@ _ASKING = re.compile(
 """Calls for whose results a test waits."""
 _MASK = re.compile(r"mask|keep|valid|cond|sel|flag|where|idx|inds|indices|pos|neg")
 _TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
-
-
-def name_of(node: ast.expr) -> str:
-    """The last name of `a.b.c`."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def may_wait(node: ast.AST, plain: Plain) -> bool:
@@ -51,7 +45,7 @@ def _compares(test: ast.expr, plain: Plain) -> bool:
 
 
 def _reads(call: ast.Call, plain: Plain) -> bool:
-    function, name = call.func, name_of(call.func)
+    function, name = call.func, last_name(call.func)
     if _READING.fullmatch(name) is None:
         return False
     if name == "where":

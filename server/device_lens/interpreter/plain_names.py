@@ -7,6 +7,7 @@ import ast
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import Any
 
+from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
 
 _GIVING = frozenset(
@@ -71,20 +72,20 @@ class PlainText:
             return False
         if self._plain_of_self is None:
             if not self._attributes:
-                self._attributes.append(plain_attributes(self._owner))
+                self._attributes.append(_plain_attributes(self._owner))
             self._plain_of_self = self._with(self._attributes[0])
         return self._plain_of_self(value)
 
     def _with(self, attributes: frozenset[str]) -> Plain:
         if self._function is None:
-            return lambda value: is_plain(value, attributes)
-        return plain_in(self._function, attributes)
+            return lambda value: _is_plain(value, attributes)
+        return _plain_in(self._function, attributes)
 
 
-def plain_in(function: _AnyFunction, attributes: frozenset[str] = frozenset()) -> Plain:
+def _plain_in(function: _AnyFunction, attributes: frozenset[str] = frozenset()) -> Plain:
     """What is plain in a function and in the functions within it. `attributes` of `self` are."""
     names = _settled(_bindings(function), attributes)
-    return lambda value: is_plain(value, names)
+    return lambda value: _is_plain(value, names)
 
 
 def gives_counts(name: str) -> bool:
@@ -92,7 +93,7 @@ def gives_counts(name: str) -> bool:
     return name in _COUNTING or name in _GIVING
 
 
-def plain_attributes(cls: ast.ClassDef) -> frozenset[str]:
+def _plain_attributes(cls: ast.ClassDef) -> frozenset[str]:
     """The attributes of `self`, written `self.name`, to which a class gives what is plain only."""
     methods = [_bindings(each) for each in cls.body if isinstance(each, _AnyFunction)]
     found = frozenset(name for each in methods for name in each if name.startswith(_OWN))
@@ -128,7 +129,7 @@ def _settled(bindings: _Bindings, attributes: frozenset[str]) -> set[str]:
 
 
 def _all_plain(values: Iterable[Any], plain: set[str]) -> bool:
-    return all(each is True or (each is not False and is_plain(each, plain)) for each in values)
+    return all(each is True or (each is not False and _is_plain(each, plain)) for each in values)
 
 
 def _bound(node: ast.AST) -> Iterable[tuple[str, Any]]:
@@ -188,7 +189,7 @@ def _turns(target: ast.expr, over: ast.expr) -> Iterator[tuple[str, Any]]:
     """The names of a loop or comprehension, each with what it is in every turn."""
     pair = target.elts if isinstance(target, ast.Tuple | ast.List) else []
     if isinstance(over, ast.Call):
-        name, given = _last_name(over.func), over.args
+        name, given = last_name(over.func), over.args
         if name == "zip" and len(pair) == len(given):
             for inner, each in zip(pair, given, strict=True):
                 yield from _turns(inner, each)
@@ -228,7 +229,7 @@ def _is_host(annotation: ast.expr | None, default: ast.expr | None) -> bool:
     return isinstance(default, ast.Constant) and default.value is not None
 
 
-def is_plain(value: Any, plain: Container[str]) -> bool:
+def _is_plain(value: Any, plain: Container[str]) -> bool:
     """Whether an expression is a number, a word, or made of such, where the names `plain` are."""
     match value:
         case ast.Constant() | ast.JoinedStr():
@@ -236,9 +237,9 @@ def is_plain(value: Any, plain: Container[str]) -> bool:
         case ast.Name(id=name):
             return name in plain
         case ast.UnaryOp(op=op, operand=operand):
-            return isinstance(op, ast.Not) or is_plain(operand, plain)
+            return isinstance(op, ast.Not) or _is_plain(operand, plain)
         case ast.BinOp(left=left, right=right):
-            return is_plain(left, plain) and is_plain(right, plain)
+            return _is_plain(left, plain) and _is_plain(right, plain)
         case ast.Compare(left=left, ops=ops, comparators=others):
             asking = all(isinstance(op, ast.Is | ast.IsNot | ast.In | ast.NotIn) for op in ops)
             return asking or any(map(_is_word, (left, *others))) or _each((left, *others), plain)
@@ -249,17 +250,17 @@ def is_plain(value: Any, plain: Container[str]) -> bool:
         case ast.Dict(values=parts):
             return _each(parts, plain)
         case ast.IfExp(body=body, orelse=orelse):
-            return is_plain(body, plain) and is_plain(orelse, plain)
+            return _is_plain(body, plain) and _is_plain(orelse, plain)
         case ast.ListComp(elt=part) | ast.SetComp(elt=part) | ast.GeneratorExp(elt=part):
-            return is_plain(part, plain)
+            return _is_plain(part, plain)
         case ast.DictComp(value=part) | ast.Starred(value=part) | ast.NamedExpr(value=part):
-            return is_plain(part, plain)
+            return _is_plain(part, plain)
         case ast.Subscript(value=whole):
-            return is_plain(whole, plain)
+            return _is_plain(whole, plain)
         case ast.Attribute(value=whole, attr=attr):
             if isinstance(whole, ast.Name) and whole.id == "self" and _OWN + attr in plain:
                 return True
-            return attr in _SIZES or is_plain(whole, plain) or _is_library(whole)
+            return attr in _SIZES or _is_plain(whole, plain) or _is_library(whole)
         case ast.Call():
             return _gives_plain(value, plain)
     return False
@@ -273,12 +274,12 @@ def _gives_plain(call: ast.Call, plain: Container[str]) -> bool:
     if isinstance(function, ast.Attribute):
         if function.attr in _COUNTING or _is_library(function.value):
             return True
-        return is_plain(function.value, plain) and _each(given, plain)
+        return _is_plain(function.value, plain) and _each(given, plain)
     return False
 
 
 def _each(parts: Iterable[ast.expr | None], plain: Container[str]) -> bool:
-    return all(part is not None and is_plain(part, plain) for part in parts)
+    return all(part is not None and _is_plain(part, plain) for part in parts)
 
 
 def _is_word(value: ast.expr) -> bool:
@@ -316,9 +317,3 @@ _BINDING: dict[type[ast.AST], Callable[[Any], Iterable[tuple[str, Any]]]] = {
     ast.Nonlocal: lambda node: ((word, False) for word in node.names),
 }
 """What binds names, by the type of the node."""
-
-
-def _last_name(node: ast.expr) -> str:
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
