@@ -255,6 +255,6 @@ class ModuleObject(Instance):
         return self.own.get("moved") or self.own.get("trail")
 
 
-def is_made_since(module: ModuleObject, since: int) -> bool:
-    """Whether a module is no older than a `moment`."""
-    return isinstance(module.own, Dated) and module.own.born >= since
+def is_made_since(table: Table, since: int) -> bool:
+    """Whether a table of an object, and so the object, is no older than a `moment`."""
+    return isinstance(table, Dated) and table.born >= since

@@ -55,15 +55,16 @@ def _is(left: Tensor, right: Tensor) -> bool:
     return left is right
 
 
-def set_tensor(journal: Journal, value: Parameter, tensor: Tensor) -> None:
-    """Another value of a parameter; any of those that it may be has it, or the one before. What
-    nobody knows the sizes of is as large as what it replaces."""
-    if not value.among:
+def set_tensor(journal: Journal, value: Parameter, tensor: Tensor, every: bool = True) -> None:
+    """Another value of a parameter; any of those that it may be has it, or the one before, as
+    those have for which it stands if not every one gets it. What nobody knows the sizes of is as
+    large as what it replaces."""
+    if every and not value.among:
         journal.write(value.fields, "tensor", tensor)
         return
     from device_lens.domain.join import join_tensors_blindly
 
-    for each in value.among:
+    for each in members(value):
         before = each.tensor
         new = tensor.with_(shape=before.shape) if tensor.shape is None else tensor
         journal.write(each.fields, "tensor", join_tensors_blindly(before, new))

@@ -13,13 +13,13 @@ from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.kinds import opened
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import NONE, Const, External, Tensor, Unknown
-from device_lens.interpreter import descriptors, library_names, reports
+from device_lens.interpreter import descriptors, library_names, of_many, reports
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import NEXT, Machine
 from device_lens.models.call import tensor_of
 from device_lens.models.python import dict_classes
 from device_lens.models.torch import module as torch_module
-from device_lens.models.torch.parts import all_parts
+from device_lens.models.torch.parts import ANY_OF_MANY, all_parts
 from device_lens.syntax.pairing import parts_of
 
 
@@ -135,7 +135,8 @@ def set_attribute(
             for each in objects.stands_for(receiver):
                 write(each.fields, name, join_blind(each.fields.get(name, value), value))
     elif kind is Parameter:
-        _set_in_parameter(machine, receiver, name, value)
+        every = ANY_OF_MANY not in receiver.fields or of_many.does_to_each(receiver, node, frame)
+        _set_in_parameter(machine, receiver, name, value, every)
     elif kind is Namespace:
         write(receiver.scope.names, name, value)
     elif kind is ClassValue:
@@ -217,22 +218,25 @@ def _set_in_module(
     if _set_property(machine, receiver, name, value, node, frame):
         return
     value = reports.module_attribute(machine, receiver, name, value, node, frame, source)
+    value = of_many.instead(machine, receiver, name, value, node, frame)
     # What each forward pass sets anew is kept up without an optimizer: a moving average.
     passing = any(each.function and each.function.name == "forward" for each in machine.stack)
     site = None if passing else machine.site(node, frame)
     torch_module.set_attribute(machine, receiver, name, value, site)
 
 
-def _set_in_parameter(machine: Machine, receiver: Parameter, name: str, value: Any) -> None:
+def _set_in_parameter(
+    machine: Machine, receiver: Parameter, name: str, value: Any, every: bool
+) -> None:
     tensor = receiver.tensor
     if name == "data":
         new = tensor_of(value)
         if new is not None:
             kept = new.with_(requires_grad=tensor.requires_grad, leaf=tensor.leaf)
-            set_tensor(machine.journal, receiver, kept)
+            set_tensor(machine.journal, receiver, kept, every)
     elif name == "requires_grad" and type(value) is Const:
         changed = tensor.with_(requires_grad=bool(value.value))
-        set_tensor(machine.journal, receiver, changed)
+        set_tensor(machine.journal, receiver, changed, every)
     else:
         machine.journal.write(receiver.fields, name, value)
 
