@@ -113,12 +113,16 @@ FRESH = "<fresh>"
 
 
 class HeapObject:
-    """Anything with identity. `site` is its allocation site."""
+    """Anything with identity. `site` is its allocation site. `many` tells that it stands for many,
+    or is a part of what does: what is done to one of them is not done to the others. It holds the
+    name of the number that tells how many there are and that number, None where there is no name
+    or it is not known; it is None itself for an object that is one."""
 
-    __slots__ = ("fields", "site")
+    __slots__ = ("fields", "many", "site")
 
     def __init__(self, site: Any = None, fields: Table | None = None) -> None:
         self.site = site
+        self.many: tuple[str | None, int | None] | None = None
         self.fields: Table = Dated() if fields is None else fields
 
 

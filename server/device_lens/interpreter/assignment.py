@@ -19,7 +19,7 @@ from device_lens.interpreter.machine import NEXT, Machine
 from device_lens.models.call import tensor_of
 from device_lens.models.python import dict_classes
 from device_lens.models.torch import module as torch_module
-from device_lens.models.torch.parts import ANY_OF_MANY, all_parts
+from device_lens.models.torch.parts import all_parts
 from device_lens.syntax.pairing import parts_of
 
 
@@ -131,11 +131,12 @@ def set_attribute(
         write(receiver.fields, dict_classes.AS_ATTRIBUTES, Const(True))
     elif kind is Instance:
         if not _set_property(machine, receiver, name, value, node, frame):
+            value = of_many.attribute(machine, receiver, name, value, node, frame)
             write(receiver.fields, name, value)
             for each in objects.stands_for(receiver):
                 write(each.fields, name, join_blind(each.fields.get(name, value), value))
     elif kind is Parameter:
-        every = ANY_OF_MANY not in receiver.fields or of_many.does_to_each(receiver, node, frame)
+        every = receiver.many is None or of_many.does_to_each(receiver, node, frame)
         _set_in_parameter(machine, receiver, name, value, every)
     elif kind is Namespace:
         write(receiver.scope.names, name, value)
@@ -218,7 +219,7 @@ def _set_in_module(
     if _set_property(machine, receiver, name, value, node, frame):
         return
     value = reports.module_attribute(machine, receiver, name, value, node, frame, source)
-    value = of_many.instead(machine, receiver, name, value, node, frame)
+    value = of_many.attribute(machine, receiver, name, value, node, frame)
     # What each forward pass sets anew is kept up without an optimizer: a moving average.
     passing = any(each.function and each.function.name == "forward" for each in machine.stack)
     site = None if passing else machine.site(node, frame)

@@ -30,7 +30,7 @@ from device_lens.interpreter.alike import mark_of
 from device_lens.models import registry
 from device_lens.models.python import dict_classes
 from device_lens.models.torch.module import opaque_part
-from device_lens.models.torch.parts import ANY_OF_MANY, REST, is_opaque
+from device_lens.models.torch.parts import REST, is_opaque
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -247,11 +247,11 @@ def any_of(items: tuple[Any, ...], rest: Any) -> Any:
 
 def surely_runs_over(iterable: Any, items: tuple[Any, ...]) -> bool:
     """Whether a loop over it runs at least once: known items, a data loader, a range, a tensor's
-    known rows; modules of which one stands for all, since without a run there are none."""
+    known rows; objects of which one stands for all, since without a run there are none."""
     if items:
         return True
-    if type(iterable) is ListObject and type(iterable.rest) is ModuleObject:
-        return ANY_OF_MANY in iterable.rest.own
+    if type(iterable) is ListObject and getattr(iterable.rest, "many", None) is not None:
+        return True
     if type(iterable) is Tensor and iterable.shape:
         return isinstance(iterable.shape[0], int) and iterable.shape[0] > 0
     if isinstance(iterable, Instance):

@@ -1,25 +1,34 @@
-"""Modules that stand for many, as the one that a comprehension over a range makes: what is done to
+"""Objects that stand for many, as the one that a comprehension over a range makes: what is done to
 one of them by its number is not done to the others."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import Any
 
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import Instance, ModuleObject, Parameter, is_made_since
+from device_lens.domain.heap import (
+    MISSING,
+    DictObject,
+    HeapObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+    contents,
+    is_made_since,
+)
 from device_lens.domain.join import join_blind
 from device_lens.domain.journal import Change
+from device_lens.domain.values import TupleValue
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.scan import names_bound
-from device_lens.models.torch.parts import ANY_OF_MANY, REST, STANDS_FOR, walk
+from device_lens.models.torch.parts import REST, STANDS_FOR, walk
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk as walk_tree
 
 DEEPEST = 3
-"""Objects within objects that are looked at for modules."""
+"""Objects within objects that are parts of many too."""
 _WALKS = frozenset(("modules", "named_modules", "children", "named_children"))
 
 
@@ -27,7 +36,7 @@ def mark(machine: Machine, node: Any, made: Any, count: int | None, since: int) 
     """What a comprehension has made for many turns stands for as many modules."""
     if count is not None and type(made) is ModuleObject and is_made_since(made.own, since):
         machine.journal.write(made.own, STANDS_FOR, count)
-    _mark(machine, made, (_number(node.generators[0].iter), count), since)
+    _mark(made, (_number(node.generators[0].iter), count), since)
 
 
 def mark_gathered(machine: Machine, record: LoopRecord, changes: list[Change], since: int) -> None:
@@ -36,34 +45,38 @@ def mark_gathered(machine: Machine, record: LoopRecord, changes: list[Change], s
         if key in ("items", "rest", REST):
             made = table.get("rest" if key == "items" else key)
             if made is not None:
-                _mark(machine, made, (_number(record.node), record.trip_count), since)
+                _mark(made, (_number(record.node), record.trip_count), since)
 
 
-def _mark(machine: Machine, made: Any, number: tuple[str | None, int | None], since: int) -> None:
+def _mark(
+    made: Any, number: tuple[str | None, int | None], since: int, deepest: int = DEEPEST
+) -> None:
     for leaf in leaves(made):
-        for module in _modules_of(leaf, DEEPEST):
-            if is_made_since(module.own, since):
-                for _, part in walk(module):
-                    machine.journal.write(part.own, ANY_OF_MANY, number)
-                    _mark_parameters(machine, tuple(part.parameters.values()), number, since)
-        if type(leaf) is Parameter:
-            _mark_parameters(machine, (leaf,), number, since)
+        if type(leaf) is TupleValue:
+            for item in leaf.items:
+                _mark(item, number, since, deepest)
+        elif isinstance(leaf, HeapObject) and is_made_since(_birth(leaf), since):
+            leaf.many = number
+            for part in _parts(leaf) if deepest else ():
+                _mark(part, number, since, deepest - 1)
 
 
-def _mark_parameters(machine: Machine, found: tuple[Any, ...], number: Any, since: int) -> None:
-    for value in found:
-        for each in leaves(value):
-            if type(each) is Parameter and is_made_since(each.fields, since):
-                machine.journal.write(each.fields, ANY_OF_MANY, number)
-
-
-def _modules_of(value: Any, deepest: int) -> Iterator[ModuleObject]:
-    """The modules that an object is or has."""
+def _birth(value: HeapObject) -> Any:
+    """The table that tells when an object was made."""
     if isinstance(value, ModuleObject):
-        yield value
-    elif type(value) is Instance and deepest:
-        for field in list(value.fields.values()):
-            yield from _modules_of(field, deepest - 1)
+        return value.own
+    return value.entries if type(value) is DictObject else value.fields
+
+
+def _parts(value: HeapObject) -> list[Any]:
+    """What an object holds."""
+    if isinstance(value, ModuleObject):
+        modules = [part for _, part in walk(value)]
+        held = [
+            each for part in modules for each in (*part.parameters.values(), *part.fields.values())
+        ]
+        return [*modules[1:], *held]
+    return list(value.fields.values()) if type(value) is Instance else contents(value)
 
 
 def _number(iterated: Any) -> str | None:
@@ -74,7 +87,7 @@ def _number(iterated: Any) -> str | None:
     return (last_name(iterated.args[0]) or None) if len(iterated.args) == 1 else None
 
 
-def does_to_each(many: ModuleObject | Parameter, node: Any, frame: Frame) -> bool:
+def does_to_each(many: HeapObject, node: Any, frame: Frame) -> bool:
     """Whether a call or an assignment does to every one of many what it does to the one that
     stands for them: its receiver is what a loop over all of them is at, by itself or by its
     number."""
@@ -82,25 +95,41 @@ def does_to_each(many: ModuleObject | Parameter, node: Any, frame: Frame) -> boo
 
 
 def _receiver(node: Any) -> Any:
-    """What a method is called on, or an attribute is assigned to."""
-    if isinstance(node, ast.Attribute):
+    """What a method is called on, or an attribute or item is assigned to."""
+    if isinstance(node, ast.Attribute | ast.Subscript):
         return node.value
     if _is_method_call(node):
         return node.func.value
     return node.args[0] if isinstance(node, ast.Call) and node.args else None
 
 
-def instead(machine: Machine, many: Any, name: str, value: Any, node: Any, frame: Frame) -> Any:
-    """What an attribute of all that a module stands for may be once one of them has got a value,
+def attribute(
+    machine: Machine, many: Instance, name: str, value: Any, node: Any, frame: Frame
+) -> Any:
+    """What an attribute of all that an object stands for may be once one of them has got a value,
     or all of them."""
-    if ANY_OF_MANY not in many.own or does_to_each(many, node, frame):
+    if many.many is None or does_to_each(many, node, frame):
         return value
-    if isinstance(value, ModuleObject) and _walks_modules(frame):
+    tables = [many.fields]
+    if isinstance(many, ModuleObject):
+        if isinstance(value, ModuleObject) and _walks_modules(frame):
+            return value
+        tables += [many.parameters, many.buffers, many.modules]
+    return next((join_blind(each[name], value) for each in tables if name in each), value)
+
+
+def item(
+    machine: Machine, many: DictObject | ListObject, key: Any, value: Any, node: Any, frame: Frame
+) -> Any:
+    """The same of what a dict or list has under a key or index that is known."""
+    if many.many is None or does_to_each(many, node, frame):
         return value
-    for table in (many.parameters, many.buffers, many.modules, many.fields):
-        if name in table:
-            return join_blind(table[name], value)
-    return value
+    if isinstance(many, DictObject):
+        old = many.entries.get(key, MISSING)
+    else:
+        inside = isinstance(key, int) and -len(many.items) <= key < len(many.items)
+        old = many.items[key] if inside else MISSING
+    return value if old is MISSING else join_blind(old, value)
 
 
 def _walks_modules(frame: Frame | None) -> bool:
@@ -118,19 +147,28 @@ def _walks_modules(frame: Frame | None) -> bool:
     return False
 
 
-def _is_each(module: ModuleObject | Parameter, receiver: Any, frame: Frame) -> bool:
-    while isinstance(receiver, ast.Attribute) or _is_method_call(receiver):
-        receiver = receiver.value if isinstance(receiver, ast.Attribute) else receiver.func.value
+def _is_each(many: HeapObject, receiver: Any, frame: Frame) -> bool:
+    while _is_part(receiver) or _is_method_call(receiver):
+        called = isinstance(receiver, ast.Call)
+        receiver = receiver.func.value if called else receiver.value
     if isinstance(receiver, ast.Name):
         loop = _loop_of(receiver.id, frame)
         if loop is None:
             given = _given(receiver.id, frame)
-            return frame.parent is not None and _is_each(module, given, frame.parent)
-        return not _takes_some(module, loop.node.iter, frame)
+            return frame.parent is not None and _is_each(many, given, frame.parent)
+        return not _takes_some(many, loop.node.iter, frame)
     if not isinstance(receiver, ast.Subscript) or not isinstance(receiver.slice, ast.Name):
         return False
     loop = _loop_of(receiver.slice.id, frame)
-    return loop is not None and _counts_all(loop, receiver.value, module)
+    return loop is not None and _counts_all(loop, receiver.value, many)
+
+
+def _is_part(node: Any) -> bool:
+    """Whether an expression is a part of something that its text names: a loop over many is at one
+    of them with all its parts."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Constant)
+    return isinstance(node, ast.Attribute)
 
 
 def _given(name: str, frame: Frame) -> ast.expr | None:
@@ -162,27 +200,27 @@ def _loop_of(name: str, frame: Frame) -> Any:
     return None
 
 
-def _takes_some(module: ModuleObject | Parameter, iterated: ast.expr, frame: Frame) -> bool:
+def _takes_some(many: HeapObject, iterated: ast.expr, frame: Frame) -> bool:
     """Whether a loop may leave some out."""
     return any(
         isinstance(each, ast.Slice)
         or (isinstance(each, ast.expr) and last_name(each) in ("islice", "filter"))
-        or (isinstance(each, ast.Subscript) and _picks(module, each, frame))
+        or (isinstance(each, ast.Subscript) and _picks(many, each, frame))
         for each in walk_tree(iterated)
     )
 
 
-def _picks(module: ModuleObject | Parameter, node: ast.Subscript, frame: Frame) -> bool:
+def _picks(many: HeapObject, node: ast.Subscript, frame: Frame) -> bool:
     """Whether an item is one of many: no text tells which, nor a loop over all of them."""
     if isinstance(node.slice, ast.Constant) and isinstance(node.slice.value, str):
         return False
-    return not _is_each(module, node, frame)
+    return not _is_each(many, node, frame)
 
 
-def _counts_all(loop: Any, many: ast.expr, module: ModuleObject | Parameter) -> bool:
+def _counts_all(loop: Any, container: ast.expr, many: HeapObject) -> bool:
     """Whether the numbers of a loop are those of all of many."""
     iterated = loop.node.iter
-    text = ast.unparse(many)
+    text = ast.unparse(container)
     called = getattr(iterated.func, "id", "") if isinstance(iterated, ast.Call) else ""
     if called in ("enumerate", "zip"):
         return any(ast.unparse(each) == text for each in iterated.args)
@@ -190,8 +228,7 @@ def _counts_all(loop: Any, many: ast.expr, module: ModuleObject | Parameter) -> 
         return False
     if ast.unparse(iterated.args[0]) == f"len({text})":
         return True
-    table = module.fields if type(module) is Parameter else module.own  # type: ignore[union-attr]
-    name, count = table[ANY_OF_MANY]
+    name, count = many.many or (None, None)
     if count is not None and loop.trip_count is not None:
         return bool(count == loop.trip_count)
     return name is not None and _number(iterated) == name

@@ -30,7 +30,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import attributes, calls, choices, every_item, imports
+from device_lens.interpreter import attributes, calls, choices, every_item, imports, of_many
 from device_lens.interpreter.every_item import EVERY
 from device_lens.interpreter.expressions import key_of, put
 from device_lens.interpreter.frames import Frame
@@ -255,8 +255,10 @@ def set_item(
     elif kind is HostArray:
         _store_in_array(machine, receiver, index, value, node, frame)
     elif kind is DictObject:
+        value = of_many.item(machine, receiver, key_of(index), value, node, frame)
         put(machine, receiver, index, value)
     elif kind is ListObject:
+        value = of_many.item(machine, receiver, constant(index), value, node, frame)
         _store_in_list(machine, receiver, index, value)
     elif kind is Guarded:
         _store_in_tree(machine, receiver, index, value, node, frame)

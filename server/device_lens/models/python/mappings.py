@@ -122,6 +122,7 @@ def _update(call: Call) -> Value:
     target = _dict(call)
     if target is None:
         return NONE
+    before = dict(target.entries) if target.many is not None else {}
     for key, value in call.kwargs.items():
         call.write(target.entries, key, value)
     for source in map(dict_classes.mapping, call.args):
@@ -134,6 +135,9 @@ def _update(call: Call) -> Value:
             overwrite(call, target, more)
             rest = more if target.rest is None else join_blind(target.rest, more)
             call.write(target.fields, "rest", rest)
+    if before and not call.services.does_to_each(target):
+        for key, value in before.items():
+            call.write(target.entries, key, join_blind(value, target.entries[key]))
     return NONE
 
 

@@ -34,6 +34,7 @@ def deep_copy(value: Value, memo: dict[int, Any]) -> Value:
     if id(value) not in memo:
         empty = _empty(value)
         memo[id(value)] = empty
+        empty.many = value.many
         if empty is not value:
             _fill(value, empty, memo)
     return memo[id(value)]

@@ -24,7 +24,6 @@ from device_lens.models.call import Services, Value
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
-    ANY_OF_MANY,
     HOLDS_SOME,
     WITH_WHOLE,
     all_parts,
@@ -284,7 +283,7 @@ def _perhaps_missed(
 ) -> frozenset[int] | set[int]:
     """The identities of those that stand for others too which do not move along: where one of many
     is moved, or a container that holds some of them."""
-    if ANY_OF_MANY in module.own:
+    if module.many is not None:
         return _NONE if services.does_to_each(module) else {id(each) for each in owners}
     some = [each for each in owners if HOLDS_SOME in each.own]
     if not some:

@@ -28,11 +28,6 @@ REST = "*"
 STANDS_FOR = "stands for"
 """The entry of a module's own table that tells how many real ones it is."""
 
-ANY_OF_MANY = "any of many"
-"""The entry of a module's own table that tells that it stands for many, or is a part of what does:
-what is done to one of them is not done to the others. It holds the name of the number that tells
-how many there are and that number, None where there is no name or it is not known."""
-
 HAS_HOME = "has a home"
 """The entry of one that stands for all members of a container."""
 
@@ -160,7 +155,7 @@ def of_many(module: ModuleObject) -> list[ModuleObject]:
     return [
         leaf
         for leaf in leaves(module.modules.get(REST))
-        if isinstance(leaf, ModuleObject) and ANY_OF_MANY in leaf.own
+        if isinstance(leaf, ModuleObject) and leaf.many is not None
     ]
 
 

@@ -14,7 +14,6 @@ from device_lens.models.call import Call, Model, Value, constant, tensor_of
 from device_lens.models.numbers import number, of_dimension, size_of
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.shapes.extent import axis, multiply
-from device_lens.models.torch.parts import ANY_OF_MANY
 from device_lens.models.torch.transfers import receiver_of
 from device_lens.models.wording import operation as worded
 
@@ -103,7 +102,7 @@ def _requires_grad(call: Call) -> Value:
     if type(receiver) is Parameter:
         kept = flag if isinstance(flag, bool) else None
         changed = receiver.tensor.with_(requires_grad=kept)
-        every = ANY_OF_MANY not in receiver.fields or call.services.does_to_each(receiver)
+        every = receiver.many is None or call.services.does_to_each(receiver)
         set_tensor(call.services.journal, receiver, changed, every)
     if type(receiver) is not Tensor:
         return receiver
