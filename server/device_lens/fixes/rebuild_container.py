@@ -37,10 +37,12 @@ def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
     statement, test = _moving(loop, node, moved)
     if statement is None:
         return None
-    lost = _is_of_outer_loop(loop.at(node.iter))
-    if len(node.body) > 1 or node.orelse or lost:
-        return _fix_in_body(loop, node, variable, key, moved, statement)
+    outer = _outer_loop(loop.at(node.iter))
     value = moved if test is None else f"{moved} if {loop.at(test).text} else {variable}"
+    if len(node.body) > 1 or node.orelse or outer is not None:
+        if outer is not None and key is None and len(node.body) == 1 and not node.orelse:
+            return _kept(loop, node, variable, value, outer)
+        return _fix_in_body(loop, node, variable, key, moved, statement)
     new_text = rebuilt(loop.at(node.iter), variable, key, value)
     if new_text is None:
         in_place = key is not None and _is_namespace(node.iter)
@@ -53,7 +55,9 @@ def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
 
 def _zip_fix(loop: Place, node: ast.For, variable: str, container: Place, moved: str) -> Fix | None:
     """Rebuilds one of several containers above the loop, which goes through the others still."""
-    new_text = None if _is_of_outer_loop(container) else rebuilt(container, variable, None, moved)
+    new_text = (
+        None if _outer_loop(container) is not None else rebuilt(container, variable, None, moved)
+    )
     statement, test = _moving(loop, node, moved)
     if new_text is None or statement is None or test is not None or node.orelse:
         return None
@@ -89,18 +93,40 @@ def _moving(loop: Place, node: ast.For, moved: str) -> tuple[ast.stmt | None, as
 _COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
 
 
-def _is_of_outer_loop(iterable: Place) -> bool:
-    """Whether a loop around this one binds the container, so that rebinding it would be lost."""
-    container = iterable.node
-    if isinstance(container, ast.Call):
-        if isinstance(container.func, ast.Attribute):
-            container = container.func.value
-        elif container.args:
-            container = container.args[0]
+def _outer_loop(iterable: Place) -> ast.For | None:
+    """The loop around this one that binds the container: rebinding it would be lost to whoever
+    reads what that loop goes through."""
+    name = getattr(_container(iterable.node), "id", None)
     loops = (node for node in iterable.ancestors() if isinstance(node, ast.For))
     outer = (node for node in loops if node is not iterable.parent)
-    bound = {name for node in outer for name in names_in(node.target)}
-    return isinstance(container, ast.Name) and container.id in bound
+    return next((node for node in outer if name in names_in(node.target)), None)
+
+
+def _container(iterated: ast.AST) -> ast.AST:
+    """What a loop over its items, values or numbered items goes through."""
+    if not isinstance(iterated, ast.Call):
+        return iterated
+    if isinstance(iterated.func, ast.Attribute):
+        return iterated.func.value
+    return iterated.args[0] if iterated.args else iterated
+
+
+def _kept(loop: Place, node: ast.For, variable: str, value: str, outer: ast.For) -> Fix | None:
+    """Moves what a container holds that another loop yields: the values of a dict in place, a list
+    where the rest of that loop's body reads it."""
+    text = loop.at(_container(node.iter)).text
+    called = node.iter.func if isinstance(node.iter, ast.Call) else None
+    if isinstance(called, ast.Attribute) and called.attr == "values":
+        key = fresh_letter({variable} | words(value), "k")
+        moved = f"{{{key}: {value} for {key}, {variable} in {text}.items()}}"
+        new_text: str | None = f"{text}.update({moved})"
+    else:
+        end = loop.at(outer).range.end
+        reads = any(each.range.start < end for each in loads_behind(loop, text))
+        new_text = rebuilt(loop.at(node.iter), variable, None, value) if reads else None
+    if new_text is None:
+        return None
+    return Fix(f"Store the results: {new_text}", Safety.UNSAFE, (loop.replace(new_text),))
 
 
 def _is_namespace(iterable: ast.expr) -> bool:
@@ -167,7 +193,7 @@ def _fix_in_body(
         new_text = f"{variable} = {container}[{key}] = {moved}"
         edit = loop.at(statement).replace(new_text)
         return Fix(f"Store the result: {new_text}", Safety.UNSAFE, (edit,))
-    if _is_of_outer_loop(loop.at(node.iter)) or _needs_loop(node, statement, variable):
+    if _outer_loop(loop.at(node.iter)) is not None or _needs_loop(node, statement, variable):
         return None
     new_text_above = rebuilt(loop.at(node.iter), variable, key, moved)
     if new_text_above is None:
