@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from device_lens.domain.device import is_accelerator
 from device_lens.domain.guard import leaves
+from device_lens.fixes.array_to_tensor import array_to_tensor
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.host_copy import copy_items, host_copy
 from device_lens.interpreter.facts import Kind
@@ -28,6 +29,10 @@ def copied(fact: HostRead, detach: bool, move: bool, context: Context) -> Fix | 
     if fact.mixed or fact.subject.node is fact.site.node:
         return None
     place = context.place(fact.subject)
+    if isinstance(fact.site.node, ast.BinOp | ast.AugAssign):
+        known = context.expression(fact.subject)
+        dtype = None if known is None else known.dtype
+        return array_to_tensor(context.place(fact.site), place, dtype)
     if fact.nested:
         items = [place.at(node) for node in _items(place.node) if _is_read(node, move, context)]
         return copy_items(items, detach, move)

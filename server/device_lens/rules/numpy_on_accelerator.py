@@ -1,7 +1,8 @@
 """A tensor on an accelerator given to code that reads host memory.
 
 ## What it does
-Flags `.numpy()`, `np.asarray(t)`, plotting and sklearn calls on a tensor that is on an accelerator.
+Flags `.numpy()`, `np.asarray(t)`, an operator that has a NumPy array beside it, plotting and
+sklearn calls on a tensor that is on an accelerator.
 
 ## Why is this bad?
 NumPy reads host memory only. The line raises `TypeError: can't convert cuda:0 device type tensor to
@@ -22,7 +23,7 @@ Silent where the device is not known, and for `.numpy(force=True)`, which copies
 
 ## Fix safety
 Safe: `.cpu()` (and `.detach()` where the tensor requires grad) makes the copy that the message asks
-for.
+for. Unsafe beside an operator, where a tensor is made of the array instead.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """`.numpy()` on a tensor that requires grad.
 
 ## What it does
-Flags `.numpy()`, `np.asarray(t)` and the like on a tensor or parameter that requires grad.
+Flags `.numpy()`, `np.asarray(t)`, an operator that has a NumPy array beside it and the like on a
+tensor or parameter that requires grad.
 
 ## Why is this bad?
 A NumPy array cannot carry a graph. The line raises `RuntimeError: Can't call numpy() on Tensor that
@@ -22,7 +23,8 @@ Silent under `torch.no_grad()` and `torch.inference_mode()`, and where it is not
 tensor requires grad. On an accelerator `numpy-on-accelerator` speaks, and its fix detaches too.
 
 ## Fix safety
-Safe: the values are the same.
+Safe: the values are the same. Unsafe beside an operator, where a tensor is made of the array
+instead, so that the graph stays.
 """
 
 from __future__ import annotations

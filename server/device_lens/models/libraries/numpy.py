@@ -79,6 +79,8 @@ _DTYPES = {
     "long": "int64",
 }
 
+_OF_NUMBERS = {float: "float64", int: "int64", bool: "bool"}
+
 
 def dtype_name(value: Value) -> str | None:
     """The dtype that an argument names: `np.float32`, `"float32"`, `float`."""
@@ -116,7 +118,18 @@ def _array(call: Call) -> Value:
     tensor = tensor_of(value)
     if tensor is not None:
         return HostArray(dtype or tensor.dtype, tensor.shape, None, tensor.zero_dim)
-    return array(extent_of(value), dtype)
+    return array(extent_of(value), dtype or _dtype_of(value))
+
+
+def _dtype_of(data: Value) -> str | None:
+    """The dtype of the array that nested numbers of Python become; None where they are not known to
+    be of one kind."""
+    if type(data) is Const:
+        return _OF_NUMBERS.get(type(data.value))
+    if type(data) is TupleValue or (type(data) is ListObject and data.rest is None):
+        found = set(map(_dtype_of, data.items))
+        return found.pop() if len(found) == 1 else None
+    return data.dtype if type(data) is HostArray else None
 
 
 def _elementwise(call: Call) -> Value:

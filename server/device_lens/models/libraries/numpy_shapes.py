@@ -7,7 +7,7 @@ from collections.abc import Callable
 from device_lens.domain.device import CPU
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import Const, HostArray, Shape, SliceValue, Tensor, TupleValue
-from device_lens.models.call import Call, Model, Value, constant, is_none
+from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
 from device_lens.models.libraries.host import read_arguments
 from device_lens.models.numbers import dimension, is_number, sequence
 from device_lens.models.registry import FUNCTIONS
@@ -106,11 +106,14 @@ def _product(left: Extent, right: Extent) -> Extent:
 
 
 def item(call: Call) -> Value:
-    """`array[index]`."""
+    """`array[index]`. NumPy asks a tensor of one number for it, and reads any other."""
     receiver = call.receiver
     if type(receiver) is not HostArray or not call.args:
         return HostArray()
     index = call.args[0]
+    tensor = tensor_of(index)
+    if tensor is not None and tensor.zero_dim is False:
+        call.services.host_read("array[…]", index, 0)
     parts = index.items if type(index) is TupleValue else (index,)
     return array(_selected((receiver.shape, receiver.zero_dim), parts), receiver.dtype)
 
