@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from device_lens.fixes.names import is_local, names_in, stores
+from device_lens.fixes.names import deleted_names, is_local, names_in, stores
 from device_lens.fixes.place import FUNCTIONS, Place
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
@@ -13,8 +13,10 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 def surely_bound(place: Place, name: str) -> bool:
     """Whether a name has a value whenever the place runs: a parameter, a binding further up that
-    no branch skips, or a name of the file's top level."""
+    no branch skips, or a name of the file's top level; and nothing has deleted it since."""
     function = place.function
+    if _is_deleted(place, function, name):
+        return False
     if function is None:
         return any(
             _binds(chunk_node, name)
@@ -27,6 +29,25 @@ def surely_bound(place: Place, name: str) -> bool:
     if isinstance(function, ast.Lambda) or not is_local(function, name):
         return _bound_outside(place, function, name)
     return _bound_around(place, name)
+
+
+def _is_deleted(place: Place, function: ast.AST | None, name: str) -> bool:
+    """Whether what stands last above the place and binds or deletes a name deletes it."""
+    if function is not None:
+        deleted = name in deleted_names(function)
+        around = [place.at(node) for node in stores(function, name)] if deleted else []
+    else:
+        top = [(chunk, node) for chunk in place.source.chunks for node in chunk.body]
+        deleted = any(isinstance(node, ast.Delete) and stores(node, name) for _, node in top)
+        around = [
+            Place(place.source, chunk, node)
+            for chunk, statement in (top if deleted else ())
+            for node in stores(statement, name)
+        ]
+    start = place.range.start
+    above = [each for each in around if each.range.start < start]
+    last = max(above, key=lambda each: each.range.start, default=None)
+    return last is not None and isinstance(getattr(last.node, "ctx", None), ast.Del)
 
 
 def parameters_of(function: ast.AST | None) -> set[str]:
@@ -85,6 +106,8 @@ def _binds(statement: ast.stmt, name: str) -> bool:
         return statement.name == name
     if isinstance(statement, ast.Import | ast.ImportFrom):
         return any((each.asname or each.name) == name for each in statement.names)
+    if isinstance(statement, ast.Delete):
+        return False
     return any(isinstance(node, ast.Name) for node in stores(statement, name))
 
 

@@ -94,6 +94,19 @@ def stored_names(function: ast.AST) -> frozenset[str]:
     return _remembered(function, "_stored_names", _stored_in)
 
 
+def deleted_names(function: ast.AST) -> frozenset[str]:
+    """The names that a function deletes somewhere."""
+    return _remembered(function, "_deleted_names", _deleted_in)
+
+
+def _deleted_in(function: ast.AST) -> frozenset[str]:
+    return frozenset(
+        each.id
+        for each in own_nodes(function)
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Del)
+    )
+
+
 def _remembered(
     function: ast.AST, name: str, read: Callable[[ast.AST], frozenset[str]]
 ) -> frozenset[str]:
