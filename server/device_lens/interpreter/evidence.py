@@ -22,7 +22,7 @@ from device_lens.interpreter.call_evidence import (
     is_placed,
     reads_range,
 )
-from device_lens.interpreter.loop_evidence import may_wait
+from device_lens.interpreter.loop_evidence import WAITING, may_wait
 from device_lens.interpreter.plain_names import PlainText, gives_counts
 from device_lens.models.torch.creation import FACTORIES
 from device_lens.syntax.names import last_name
@@ -62,7 +62,13 @@ _HINTED = re.compile(
 )
 """What a text has that shows anything: most show nothing, which costs no look at their trees."""
 _LAYER = re.compile(r"torch\.nn\.[A-Z]")
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+_SAYING_NOTHING = frozenset(
+    "annotation arg asname attr conversion ctx id is_async kind kwd_attrs level module name names "
+    "op ops rest returns simple type_comment".split()
+)
+"""Fields of nodes that hold words, operators, or what stands for types."""
+_FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
+"""The others, by the type of the node."""
 _DEVICE = re.compile(r"(?:" + "|".join(TYPES) + r")(?::\d*)?\Z")
 
 
@@ -121,34 +127,28 @@ class _Reading:
 
     def shows(self, node: ast.AST) -> bool:
         kind = type(node)
-        if kind in _LOOPS:
-            return self._loop(node)
         if self._in_loop:
             if kind is ast.Raise:
                 return False  # it ends the loop
-            if may_wait(node, self._plain.holds):
+            if kind in WAITING and may_wait(node, self._plain.holds):
                 return True
-        if kind is ast.Call:
-            return self._call(node)  # type: ignore[arg-type]
-        if kind is ast.Constant:
-            value = node.value  # type: ignore[attr-defined]
-            return type(value) is str and len(value) < 12 and _DEVICE.match(value) is not None
-        if kind is ast.FunctionDef or kind is ast.AsyncFunctionDef:
-            return self._function(node)  # type: ignore[arg-type]
-        if kind is ast.ClassDef:
-            return self._class(node)  # type: ignore[arg-type]
-        if kind is ast.Attribute:
-            return self._attribute(node)  # type: ignore[arg-type]
-        if kind is ast.Assign or kind is ast.AnnAssign or kind is ast.AugAssign:
-            return self._assignment(node) or self._below(node)
-        if kind is ast.Expr and isinstance(call := node.value, ast.Call):  # type: ignore[attr-defined]
-            return is_cast(call) or self._below(node)
-        if kind is ast.ListComp and reads_range(node):  # type: ignore[arg-type]
-            return False
-        if kind is ast.Import or kind is ast.ImportFrom:
-            self._names |= _imported(node)  # type: ignore[arg-type]
-            return False
-        return self._below(node)
+        look = _LOOKS.get(kind)
+        return self._below(node) if look is None else look(self, node)
+
+    def _constant(self, node: ast.Constant) -> bool:
+        value = node.value
+        return type(value) is str and len(value) < 12 and _DEVICE.match(value) is not None
+
+    def _expression(self, node: ast.Expr) -> bool:
+        call = node.value
+        return (type(call) is ast.Call and is_cast(call)) or self.shows(call)
+
+    def _comprehension(self, node: ast.ListComp) -> bool:
+        return not reads_range(node) and self._below(node)
+
+    def _import(self, node: ast.Import | ast.ImportFrom) -> bool:
+        self._names |= _imported(node)
+        return False
 
     def _full(self, node: ast.expr) -> str:
         """The qualified name of what an expression stands for in PyTorch; empty for all else."""
@@ -160,17 +160,18 @@ class _Reading:
         return "" if known is None else ".".join((known, *reversed(parts)))
 
     def _below(self, node: ast.AST) -> bool:
-        for name in node._fields:
-            if name == "ctx" or name == "annotation" or name == "returns":
-                continue
+        kind = type(node)
+        fields = _FIELDS.get(kind)
+        if fields is None:
+            fields = _FIELDS[kind] = tuple(n for n in node._fields if n not in _SAYING_NOTHING)
+        for name in fields:
             value = getattr(node, name, None)
-            if isinstance(value, ast.AST):
-                if self.shows(value):
-                    return True
-            elif type(value) is list:
+            if type(value) is list:
                 for each in value:
-                    if isinstance(each, ast.AST) and self.shows(each):
+                    if each is not None and type(each) is not ast.Name and self.shows(each):
                         return True
+            elif value is not None and type(value) is not ast.Name and self.shows(value):
+                return True
         return False
 
     def _function(self, node: ast.FunctionDef) -> bool:
@@ -246,10 +247,13 @@ class _Reading:
         return self.shows(node.value)
 
     def _assignment(self, node: Any) -> bool:
+        return (self._in_module and self._keeps(node)) or self._below(node)
+
+    def _keeps(self, node: Any) -> bool:
         """Whether an attribute of a module gets what moves of it may miss."""
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         own = any(_is_own(target) for each in targets for target in _elements(each))
-        return self._in_module and own and node.value is not None and self._may_hold(node.value)
+        return own and node.value is not None and self._may_hold(node.value)
 
     def _may_hold(self, value: ast.expr) -> bool:
         """Whether what is assigned may be a tensor that is derived from parts of the module, or a
@@ -307,6 +311,22 @@ class _Reading:
             else:
                 value = value.value
         return False
+
+
+_LOOKS: dict[type[ast.AST], Callable[[_Reading, Any], bool]] = {
+    **dict.fromkeys((ast.For, ast.AsyncFor, ast.While), _Reading._loop),
+    **dict.fromkeys((ast.Assign, ast.AnnAssign, ast.AugAssign), _Reading._assignment),
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef), _Reading._function),
+    **dict.fromkeys((ast.Import, ast.ImportFrom), _Reading._import),
+    ast.Attribute: _Reading._attribute,
+    ast.Call: _Reading._call,
+    ast.ClassDef: _Reading._class,
+    ast.Constant: _Reading._constant,
+    ast.Expr: _Reading._expression,
+    ast.ListComp: _Reading._comprehension,
+    ast.MatchSingleton: lambda reading, node: False,
+}
+"""What looks at a node, by its type; at the others it is asked what is below them."""
 
 
 def _imported(node: ast.Import | ast.ImportFrom) -> dict[str, str]:

@@ -23,6 +23,8 @@ _ASKING = re.compile(
 """Calls for whose results a test waits."""
 _MASK = re.compile(r"mask|keep|valid|cond|sel|flag|where|idx|inds|indices|pos|neg")
 _TESTS = (ast.If, ast.While, ast.IfExp, ast.Assert)
+WAITING = frozenset((ast.FormattedValue, ast.Subscript, ast.Call, *_TESTS))
+"""The types of the nodes that may wait."""
 
 
 def may_wait(node: ast.AST, plain: Plain) -> bool:
