@@ -231,15 +231,18 @@ def _set_in_parameter(
 ) -> None:
     tensor = receiver.tensor
     if name == "data":
-        new = tensor_of(value)
-        if new is not None:
-            kept = new.with_(requires_grad=tensor.requires_grad, leaf=tensor.leaf)
-            set_tensor(machine.journal, receiver, kept, every)
+        set_tensor(machine.journal, receiver, _with_data(tensor, value), every)
     elif name == "requires_grad" and type(value) is Const:
         changed = tensor.with_(requires_grad=bool(value.value))
         set_tensor(machine.journal, receiver, changed, every)
     else:
         machine.journal.write(receiver.fields, name, value)
+
+
+def _with_data(old: Tensor, value: Any) -> Tensor:
+    """A tensor whose data is another one's: it is wherever that is, also where nobody knows."""
+    new = tensor_of(value) or Tensor()
+    return new.with_(requires_grad=old.requires_grad, leaf=old.leaf)
 
 
 def delete(machine: Machine, target: ast.expr, frame: Frame) -> None:
@@ -269,10 +272,8 @@ def _set_on_tensor(
     if not isinstance(target.value, ast.Name | ast.Attribute):
         return
     if target.attr == "data":
-        new = tensor_of(value)
-        changed = new.with_(requires_grad=old.requires_grad, leaf=old.leaf) if new else None
-        if changed is not None:
-            _set_in_buffers(machine, old, changed, frame)
+        changed = _with_data(old, value)
+        _set_in_buffers(machine, old, changed, frame)
     elif target.attr == "requires_grad" and type(value) is Const:
         changed = old.with_(requires_grad=bool(value.value))
     else:

@@ -35,7 +35,11 @@ _MOVES = "_moves_arguments"
 _MOVED_IN = "_moved_in"
 _HANDS_ON = "_hands_arguments_on"
 _RECEIVERS = "_moved_names"
+_REMADE = "_remade_attributes"
+_OWN_CALLS = "_own_methods_called"
 """The entries of a node under which answers are kept, for as long as the node lives."""
+MOST_METHODS = 32
+"""Methods whose texts are read for what one call may do."""
 _HANDING_OUT = frozenset("items values get pop".split())
 CHANGERS = frozenset("apply setattr register_buffer".split())
 """Methods and functions that put another value into what they are called of."""
@@ -79,12 +83,12 @@ def left_out(
 ) -> None:
     """A call is not followed: it is given its arguments as code that is not seen, and what its
     text may move is somewhere unknown."""
-    attributes, hands_on, receivers = answer = _what_it_does(function.node)
-    machine.unit.weighed[function.node] = _what_it_does, answer
+    attributes, hands_on, receivers, remade = _what_they_do(machine, function, args)
     values = (*args, *kwargs.values())
     parameters = (each.arg for each in (*function.node.args.posonlyargs, *function.node.args.args))
     named = {**kwargs, **dict(zip(parameters, args, strict=False))}
     forget(machine, tuple(named[name] for name in sorted(receivers & named.keys())))
+    _lose_attributes(machine, values, remade)
     if attributes is None and not hands_on:
         reports.escaped(machine, values)  # whatever its name says: its text moves nothing
         return
@@ -94,6 +98,12 @@ def left_out(
     for value in values:
         items = tuple(contents(value)) if type(value) in (ListObject, DictObject) else (value,)
         forget(machine, items)
+    _lose_attributes(machine, values, attributes)
+
+
+def _lose_attributes(machine: Machine, values: tuple[Any, ...], attributes: frozenset[str]) -> None:
+    """What some attributes of objects are is not known any more."""
+    for value in values:
         if isinstance(value, Instance):
             for name in attributes & value.fields.keys():
                 machine.journal.write(value.fields, name, Unknown(name))
@@ -193,8 +203,96 @@ def _moved_in(node: ast.stmt, names: frozenset[str]) -> tuple[bool, frozenset[st
     return known[1]
 
 
-def _what_it_does(node: Any) -> tuple[frozenset[str] | None, bool, frozenset[str]]:
-    return moved_by(node), _hands_on(node), _receivers(node)
+Doings = tuple[frozenset[str] | None, bool, frozenset[str], frozenset[str]]
+"""What a function may do to its arguments: the attributes that it puts elsewhere (`moved_by`),
+whether it hands arguments on, the names that it moves, and the attributes that it makes anew."""
+
+
+def _what_they_do(machine: Machine, function: Function, args: tuple[Any, ...]) -> Doings:
+    """What a function does, with the methods that it calls of its own object."""
+    attributes, hands_on, receivers, remade = _what_one_does(machine, function)
+    own = args[0] if args and function.owner is not None else None
+    if not isinstance(own, Instance) or type(own.cls) is not ClassValue:
+        return attributes, hands_on, receivers, remade
+    seen = {function.node}
+    pending = [function]
+    while pending and len(seen) < MOST_METHODS:
+        for name in sorted(_own_calls(pending.pop().node)):
+            method = own.cls.lookup(name)
+            if type(method) is not Function or method.node in seen:
+                continue
+            seen.add(method.node)
+            pending.append(method)
+            moved, _, names, made = _what_one_does(machine, method)
+            if moved is not None:
+                attributes = moved | (attributes or frozenset())
+            if _first(method.node) in names:
+                receivers |= {_first(function.node)}
+            remade |= made
+    return attributes, hands_on, receivers, remade
+
+
+def _what_one_does(machine: Machine, function: Function) -> Doings:
+    answer = _what_it_does(function.node)
+    machine.unit.weighed[function.node] = (
+        _what_it_does_and_calls,
+        (answer, _own_calls(function.node)),
+    )
+    return answer
+
+
+def _what_it_does(node: Any) -> Doings:
+    return moved_by(node), _hands_on(node), _receivers(node), _remade(node)
+
+
+def _what_it_does_and_calls(node: Any) -> tuple[Doings, frozenset[str]]:
+    return _what_it_does(node), _own_calls(node)
+
+
+def _first(node: Any) -> str:
+    """The name of a function's first parameter."""
+    names = (*node.args.posonlyargs, *node.args.args)
+    return names[0].arg if names else ""
+
+
+def _own_calls(node: Any) -> frozenset[str]:
+    """The methods that a method calls of its own object."""
+    known: frozenset[str] | None = node.__dict__.get(_OWN_CALLS)
+    if known is None:
+        first = _first(node)
+        called = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+        known = node.__dict__[_OWN_CALLS] = frozenset(
+            each.attr
+            for each in called
+            if isinstance(each, ast.Attribute) and getattr(each.value, "id", None) == first
+        )
+    return known
+
+
+def _remade(node: Any) -> frozenset[str]:
+    """The attributes that a function gives what a call makes of them: `self.mask = on(self.mask)`.
+    The call may move them, whatever its name is."""
+    known: frozenset[str] | None = node.__dict__.get(_REMADE)
+    if known is None:
+        known = node.__dict__[_REMADE] = frozenset(
+            target.attr
+            for each in ast.walk(node)
+            if isinstance(each, ast.Assign)
+            for target in each.targets
+            if isinstance(target, ast.Attribute) and _is_given(each.value, target)
+        )
+    return known
+
+
+def _is_given(value: ast.expr, place: ast.Attribute) -> bool:
+    """Whether a call in an expression is given what an attribute holds."""
+    text = ast.unparse(place)
+    return any(
+        isinstance(given, ast.Attribute) and given.attr == place.attr and ast.unparse(given) == text
+        for call in ast.walk(value)
+        if isinstance(call, ast.Call)
+        for given in (*call.args, *(keyword.value for keyword in call.keywords))
+    )
 
 
 def _receivers(node: Any) -> frozenset[str]:
@@ -240,12 +338,18 @@ def _statements(node: ast.AST) -> Iterator[ast.stmt]:
 
 
 def _places_moved(node: ast.stmt) -> list[ast.expr]:
-    """The attributes and items that a statement assigns something moved to."""
+    """The attributes and items that a statement assigns something moved to, and those that it gives
+    other data."""
     if not isinstance(node, ast.Assign):
         return []
     places: list[ast.expr] = [
         each for each in node.targets if isinstance(each, ast.Attribute | ast.Subscript)
     ]
+    given_data = [
+        each.value for each in places if isinstance(each, ast.Attribute) and each.attr == "data"
+    ]
+    if given_data and not isinstance(node.value, ast.Constant):
+        return given_data
     moves = places and any(
         isinstance(each, ast.Call) and getattr(each.func, "attr", "") in MOVERS
         for each in ast.walk(node.value)
