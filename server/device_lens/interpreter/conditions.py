@@ -75,6 +75,23 @@ def _opaque(value: Unknown, test: Any, text: str) -> Any:
     return Guarded(atom, True, False)
 
 
+def is_known_as_no_tensor(machine: Machine, value: Any) -> bool:
+    """Whether an unknown was asked whether it is a tensor, and is none on this path. It may have
+    been used as one where the answer was yes."""
+    if type(value) is not Unknown or value.truths is None:
+        return False
+    denied = (
+        test
+        for test, atom in value.truths.items()
+        if machine.path.known.get(atom) is False and type(test) is tuple
+    )
+    return any(kind == "isinstance" and "torch.Tensor" in _names(of) for kind, of in denied)
+
+
+def _names(classes: Any) -> tuple[Any, ...]:
+    return classes if type(classes) is tuple else (classes,)
+
+
 def is_none_condition(value: Any) -> Any:
     """The condition under which `value` is None."""
     kind = type(value)

@@ -10,6 +10,7 @@ from device_lens.domain.device import CPU, Device, is_accelerator
 from device_lens.domain.guard import Guarded, assume_all, combine, leaves, primary
 from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter import async_facts, places
+from device_lens.interpreter.conditions import is_known_as_no_tensor
 from device_lens.interpreter.facts import Synchronization, Transfer
 from device_lens.interpreter.rarer_facts import HostRead
 from device_lens.models.call import tensor_of, treated_as_tensor
@@ -191,7 +192,7 @@ def host_read(
     container: str | None,
 ) -> None:
     """A tensor handed to code that needs host memory."""
-    tensor = tensor_of(value)
+    tensor = None if is_known_as_no_tensor(machine, value) else tensor_of(value)
     if tensor is None:
         _read_as_it_is(machine, position)
     if tensor is None or not treated_as_tensor(value):

@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.device import CPU, is_accelerator
-from device_lens.domain.guard import leaves, primary
+from device_lens.domain.guard import atoms, leaves, primary
 from device_lens.domain.heap import DictObject, contents
 from device_lens.domain.trail import Site
 from device_lens.domain.values import DeviceValue, Unknown
@@ -93,7 +93,11 @@ def loaded(machine: Machine, seen: LibraryCall) -> None:
 
 
 def _for_one_rank(machine: Machine) -> bool:
-    return any("rank" in atom.text.lower() for atom, _ in machine.path.literals)
+    """Whether a rank is asked for: by itself, or by what it is where it is set at all
+    (`os.environ.get("RANK", "0") == "0"`)."""
+    path = machine.path
+    asked = (atom for condition in path.mixed for atom in atoms(condition))
+    return any("rank" in atom.text.lower() for atom in (*(a for a, _ in path.literals), *asked))
 
 
 def _accelerator_is_there(machine: Machine) -> bool:

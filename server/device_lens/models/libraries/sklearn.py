@@ -13,6 +13,9 @@ from device_lens.models.libraries.host import (
 )
 from device_lens.models.registry import FUNCTIONS, PACKAGES
 
+_ASK_CLASS = ("issparse", "isspmatrix", "is_classifier", "is_regressor", "is_clusterer")
+"""How functions begin that ask for the class of what they are given, and read nothing of it."""
+
 
 def _model(name: str) -> Model:
     last = name.rpartition(".")[2]
@@ -20,6 +23,8 @@ def _model(name: str) -> Model:
         return host_class(name, f"{last}()", reads=False)
     if last == "fit":
         return _fit
+    if last.startswith(_ASK_CLASS):
+        return host_function(f"{last}()", reads=False, result=Unknown)
     return host_function(f"{last}()", result=Unknown if last == "score" else HostArray)
 
 
