@@ -249,9 +249,9 @@ def _precedes(tree: Any, atom: Atom) -> bool:
     return type(tree) is Guarded and tree.atom.order <= atom.order
 
 
-def undecided() -> Guarded:
+def undecided(text: str = "") -> Guarded:
     """A condition that nothing decides: another one at each call."""
-    return Guarded(Atom(""), True, False)
+    return Guarded(Atom(text), True, False)
 
 
 def choose(condition: Any, yes: Any, no: Any) -> Any:

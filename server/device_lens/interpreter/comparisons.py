@@ -22,7 +22,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import calls, class_attributes, reports
+from device_lens.interpreter import calls, class_attributes, reports, shape_tests
 from device_lens.interpreter.class_tests import asks_class_of_symbol
 from device_lens.interpreter.conditions import is_none_condition, opaque, truth
 from device_lens.interpreter.enumerations import is_member
@@ -34,7 +34,7 @@ from device_lens.models import registry
 from device_lens.models.call import device_of
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
-from device_lens.models.numbers import beginning
+from device_lens.models.numbers import beginning, sequence
 from device_lens.models.python import dict_classes
 from device_lens.models.torch.parts import is_many
 
@@ -88,7 +88,8 @@ def compare(machine: Machine, node: Any, op: ast.cmpop, left: Any, right: Any, f
     if HostArray in (type(left), type(right)):
         value = numpy_shapes.array(numpy_shapes.together(left, right), "bool")
         return reports.array_operator(machine, (left, right), value)
-    condition = combine(lambda a, b: _compare_leaves(kind, fold, a, b), left, right)
+    text = shape_tests.text_of(node, frame) if kind in (ast.Eq, ast.NotEq) else ""
+    condition = combine(lambda a, b: _compare_leaves(kind, fold, a, b, text), left, right)
     return combine(Const, condition)
 
 
@@ -99,7 +100,7 @@ def _is_no_operand(value: Any) -> bool:
     return type(value) in (ListObject, TupleValue, DictObject)
 
 
-def _compare_leaves(kind: type, fold: Any, left: Any, right: Any) -> Any:
+def _compare_leaves(kind: type, fold: Any, left: Any, right: Any, text: str) -> Any:
     if type(left) is Const and type(right) is Const:
         if _is_open(left) or _is_open(right):
             return undecided()
@@ -116,7 +117,7 @@ def _compare_leaves(kind: type, fold: Any, left: Any, right: Any) -> Any:
             return opaque(
                 value, (kind.__name__, key_of(other) if type(other) is Const else id(other))
             )
-    return undecided()
+    return negation(undecided(text)) if kind is ast.NotEq else undecided(text)
 
 
 def _is_open(value: Any) -> bool:
@@ -140,7 +141,35 @@ def _equal(left: Any, right: Any) -> Any:
         return _same_name(left, right)
     if is_member(left) and is_member(right):
         return left is right
+    if type(left) in _SEQUENCES and type(right) in _SEQUENCES:
+        return _equal_sequences(left, right)
     return _same_class(left, right)
+
+
+_SEQUENCES = (TupleValue, ListObject)
+
+
+def _equal_sequences(left: Any, right: Any) -> bool | None:
+    """Whether two tuples or lists of constants are equal, as shapes are; None where that hangs on
+    items or lengths that are not known."""
+    kinds = [getattr(side, "kind", "tuple") for side in (left, right)]
+    items, others = sequence(left), sequence(right)
+    if kinds[0] != kinds[1] or kinds[0] not in ("tuple", "list"):
+        return None
+    if items is None or others is None:
+        return None
+    if len(items) != len(others):
+        return False
+    pairs = [_equal_items(*pair) for pair in zip(items, others, strict=True)]
+    return False if False in pairs else None if None in pairs else True
+
+
+def _equal_items(left: Any, right: Any) -> bool | None:
+    if type(left) is Const and type(right) is Const:
+        return None if _is_open(left) or _is_open(right) else bool(left.value == right.value)
+    if type(left) in _SEQUENCES and type(right) in _SEQUENCES:
+        return _equal_sequences(left, right)
+    return None
 
 
 def _same_class(left: Any, right: Any) -> bool | None:

@@ -18,7 +18,7 @@ from device_lens.domain.guard import Guarded, Literals, assume_all
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import Tensor
-from device_lens.interpreter import cuda_facts, existence, places
+from device_lens.interpreter import cuda_facts, existence, places, shape_tests
 from device_lens.interpreter.container_parts import kept_in
 from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
 from device_lens.interpreter.part_facts import OwnPart, own_part
@@ -74,6 +74,10 @@ def conflict(
         certainty = Certainty.EVIDENCED
         stray, other = (stray, other) if stray.is_parameter else (other, stray)
     if certainty is None:
+        return
+    if stray.origin.kind == "plain-attribute" and shape_tests.are_alike(
+        machine, stray.text, other.text
+    ):
         return
     if not wants_cpu:
         stray.origin = _of_container(machine, stray, other) or stray.origin
