@@ -31,11 +31,12 @@ def find_callers(
     Raises the interpreter's `Cancelled` where the caller asks for it.
     """
     texts: dict[str, str] = {}
+    indexed: set[str] = set(targets)
     for path in files:
         if cancelled():
             raise Cancelled
-        texts[path] = _text(path)
-    indexed: set[str] = set(targets)
+        if path not in indexed:
+            texts[path] = _text(path)
     index(targets)
     found: set[str] = set()
     wave = list(targets)

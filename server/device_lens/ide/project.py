@@ -228,10 +228,11 @@ class Project:
     ) -> frozenset[str]:
         """Takes the targets and those of `files` that import them into account; gives the
         latter. Their imports are kept, their parses are not: most of them are not run."""
+        kept = frozenset(targets)
 
         def index(paths: Iterable[str]) -> None:
             for path in paths:
-                known = self._cache.holds(path)
+                known = path in kept or self._cache.holds(path)
                 self.index([path], snapshot)
                 if not known:
                     self._cache.let_go(path)
