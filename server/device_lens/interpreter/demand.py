@@ -19,9 +19,10 @@ from device_lens.domain.libraries import TENSOR_LIBRARIES
 from device_lens.domain.values import External
 from device_lens.interpreter.evidence import Names, shows
 from device_lens.interpreter.plain_names import PlainText
-from device_lens.interpreter.relevance import text_of
+from device_lens.interpreter.relevance import text_of, words_in
 from device_lens.interpreter.somewhere import is_somewhere
 from device_lens.syntax.names import last_name
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.program import Program
@@ -43,8 +44,6 @@ _IMPLICIT = re.compile(r"__|forward\Z|reset_parameters\Z|init_weights\Z")
 """Methods that are called by themselves, or of parts of many kinds."""
 _PLACES = re.compile(r"\.(?:cuda|cpu|xpu)\(|\bset_device\(|\.to\((?!\w*\.?dtype|torch\.)")
 """What puts something where a parameter may say."""
-_NEVER = re.compile(r"(?!)")
-_WORD = re.compile(r"\w+")
 
 
 class Demand:
@@ -60,12 +59,13 @@ class Demand:
         """The nodes of functions and classes that give what is somewhere."""
         self._given: set[str] = set()
         """Their names."""
-        self._deciding: dict[str, re.Pattern[str]] = {}
+        self._texts: dict[Any, tuple[str, frozenset[str]]] = {}
+        self._deciding: dict[str, tuple[frozenset[str], re.Pattern[str]]] = {}
         self._wanted: dict[Any, tuple[int, bool]] = {}
         """By definition: the answer, and how many gave something when it was given."""
         self._functions: dict[str, list[Function]] = {}
         self._plain: dict[str, bool] = {}
-        self._names: dict[str, tuple[int, re.Pattern[str] | None]] = {}
+        self._names: dict[str, tuple[int, tuple[frozenset[str], re.Pattern[str] | None]]] = {}
         self._calls = _called(self._shown_methods())
         """How methods that show something are called by others: where only a constructor does,
         they run before anybody can move the module."""
@@ -85,14 +85,24 @@ class Demand:
     def _wants(self, owner: Any) -> bool:
         if self._is_shown(owner):
             return True
-        text = text_of(owner.chunk, owner.node)
-        pattern = self._giving_names(owner.namespace)
-        if pattern is not None and pattern.search(text) is not None:
+        text, words = self._text(owner)
+        names, pattern = self._giving_names(owner.namespace)
+        if not names.isdisjoint(words) or (pattern is not None and pattern.search(text)):
             return True
-        if self._makes_with(owner) or self._decides(owner.namespace, text):
+        if self._makes_with(owner) or self._decides(owner.namespace, text, words):
             return True
+        if "import" not in words:
+            return False
         path = owner.namespace.path
         return any(self._may_give(path, each[1], each[2]) for each in _INNER_IMPORT.finditer(text))
+
+    def _text(self, definition: Function | ClassValue) -> tuple[str, frozenset[str]]:
+        """The text of a definition, and its words."""
+        known = self._texts.get(definition.node)
+        if known is None:
+            text = text_of(definition.chunk, definition.node)
+            known = self._texts[definition.node] = text, words_in(text)
+        return known
 
     def learn(self, function: Function, gives: bool) -> None:
         """Takes note of what a function that has run gives, and how its class keeps it."""
@@ -103,32 +113,31 @@ class Demand:
         if gives or (made is not None and is_somewhere(made.instance)):
             self._give(owner)
 
-    def _decides(self, namespace: Namespace, text: str) -> bool:
+    def _decides(self, namespace: Namespace, text: str, words: frozenset[str]) -> bool:
         """Whether a text calls a function that places something with constants, which may decide
         where: `train(0, ...)` for the first GPU."""
         known = self._deciding.get(namespace.path)
         if known is None:
-            words = sorted(
+            names = frozenset(
                 name
                 for name, value in namespace.scope.names.items()
                 if type(value) is Function and value.owner is None and self._places(value)
             )
-            pattern = rf"\b(?:{'|'.join(words)})\([^()]*\b(?:\d+|True|False)\b"
-            known = self._deciding[namespace.path] = re.compile(pattern) if words else _NEVER
-        return known.search(text) is not None
+            pattern = rf"\b(?:{'|'.join(sorted(names))})\([^()]*\b(?:\d+|True|False)\b"
+            known = self._deciding[namespace.path] = names, re.compile(pattern)
+        return not known[0].isdisjoint(words) and known[1].search(text) is not None
 
     def _places(self, function: Function) -> bool:
-        return (
-            self._shown(function)
-            and _PLACES.search(text_of(function.chunk, function.node)) is not None
-        )
+        return self._shown(function) and _PLACES.search(self._text(function)[0]) is not None
 
     def _makes_with(self, owner: Any) -> bool:
         """Whether a class calls a method that shows something where it makes its parts."""
         maker = owner.fields.get("__init__") if isinstance(owner, ClassValue) else None
         if self._calls is None or type(maker) is not Function:
             return False
-        return self._calls.search(text_of(maker.chunk, maker.node)) is not None
+        names, pattern = self._calls
+        text, words = self._text(maker)
+        return not names.isdisjoint(words) and pattern.search(text) is not None
 
     def _shown_methods(self) -> Iterator[str]:
         for cls in self._program.classes.values():
@@ -152,13 +161,13 @@ class Demand:
         if known is None:
             owner = _outermost(definition)
             in_module = isinstance(owner, ClassValue) and owner.is_module
-            text = text_of(definition.chunk, definition.node)
+            text, words = self._text(definition)
             names = self._torch_names(definition.namespace)
             node = definition.node
             around = (
                 owner.node if isinstance(owner, ClassValue) and owner is not definition else None
             )
-            known = shows(text, node, in_module, names, self._gives_plain, around)
+            known = shows(text, words, node, in_module, names, self._gives_plain, around)
             self._shows[node] = known
         return known
 
@@ -208,28 +217,31 @@ class Demand:
             workspace = self._program.machine.workspace
             if workspace.resolve(module, 0, path) is None:
                 return True
-        words = _WORD.findall(f"{module} {names}")
-        return not self._given.isdisjoint(words)
+        return not self._given.isdisjoint(words_in(f"{module} {names}"))
 
-    def _giving_names(self, namespace: Namespace) -> re.Pattern[str] | None:
-        """The names of a module that stand for what gives something that is somewhere."""
+    def _giving_names(self, namespace: Namespace) -> tuple[frozenset[str], re.Pattern[str] | None]:
+        """The names of a module that stand for what gives something that is somewhere, and how
+        those of libraries read of which a part does."""
         known = self._names.get(namespace.path)
         if known is None or known[0] != len(self._giving):
-            words = sorted(set(self._words(namespace)))
-            pattern = re.compile(rf"\b(?:{'|'.join(words)})\b") if words else None
-            known = self._names[namespace.path] = len(self._giving), pattern
+            parts = [
+                rf"{name}\.(?!(?:{_GIVING_NOTHING})\b)\w+"
+                for name, value in namespace.scope.names.items()
+                for leaf in leaves(value)
+                if type(leaf) is External and leaf.name in _GIVING
+            ]
+            pattern = re.compile(rf"\b(?:{'|'.join(parts)})\b") if parts else None
+            answer = frozenset(self._words(namespace)), pattern
+            known = self._names[namespace.path] = len(self._giving), answer
         return known[1]
 
     def _words(self, namespace: Namespace) -> Iterator[str]:
-        """Patterns of what gives something in the texts of a module."""
         for name, value in namespace.scope.names.items():
             for leaf in leaves(value):
                 if type(leaf) is Namespace:
                     yield from self._given  # `package.module.name`, wherever that is
                     yield from self._given_by(leaf.scope.names.items())
-                elif type(leaf) is External and leaf.name in _GIVING:
-                    yield rf"{name}\.(?!(?:{_GIVING_NOTHING})\b)\w+"
-                elif self._gives(leaf):
+                elif not (type(leaf) is External and leaf.name in _GIVING) and self._gives(leaf):
                     yield name
 
     def _given_by(self, names: Iterable[tuple[str, Any]]) -> Iterator[str]:
@@ -255,14 +267,15 @@ class Demand:
 
 def _given_back(function: ast.AST) -> Iterator[ast.expr | None]:
     """What a function returns and yields."""
-    for node in ast.walk(function):
+    for node in walk(function):
         if isinstance(node, ast.Return | ast.Yield | ast.YieldFrom):
             yield node.value
 
 
-def _called(names: Iterable[str]) -> re.Pattern[str] | None:
-    words = sorted(set(names))
-    return re.compile(rf"(?<!\bself)\.(?:{'|'.join(map(re.escape, words))})\(") if words else None
+def _called(names: Iterable[str]) -> tuple[frozenset[str], re.Pattern[str]] | None:
+    words = frozenset(names)
+    pattern = rf"(?<!\bself)\.(?:{'|'.join(map(re.escape, sorted(words)))})\("
+    return (words, re.compile(pattern)) if words else None
 
 
 def _outermost(definition: Function | ClassValue) -> Any:

@@ -30,6 +30,7 @@ from device_lens.models import registry
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.parts import walk
 from device_lens.syntax.statements import child_statements
+from device_lens.syntax.walking import walk as walk_tree
 
 _MOVES = "_moves_arguments"
 _MOVED_IN = "_moved_in"
@@ -260,7 +261,7 @@ def _own_calls(node: Any) -> frozenset[str]:
     known: frozenset[str] | None = node.__dict__.get(_OWN_CALLS)
     if known is None:
         first = _first(node)
-        called = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+        called = (each.func for each in walk_tree(node) if isinstance(each, ast.Call))
         known = node.__dict__[_OWN_CALLS] = frozenset(
             each.attr
             for each in called
@@ -276,7 +277,7 @@ def _remade(node: Any) -> frozenset[str]:
     if known is None:
         known = node.__dict__[_REMADE] = frozenset(
             target.attr
-            for each in ast.walk(node)
+            for each in walk_tree(node)
             if isinstance(each, ast.Assign)
             for target in each.targets
             if isinstance(target, ast.Attribute) and _is_given(each.value, target)
@@ -289,7 +290,7 @@ def _is_given(value: ast.expr, place: ast.Attribute) -> bool:
     text = ast.unparse(place)
     return any(
         isinstance(given, ast.Attribute) and given.attr == place.attr and ast.unparse(given) == text
-        for call in ast.walk(value)
+        for call in walk_tree(value)
         if isinstance(call, ast.Call)
         for given in (*call.args, *(keyword.value for keyword in call.keywords))
     )
@@ -300,7 +301,7 @@ def _receivers(node: Any) -> frozenset[str]:
     result (`return model.to(device)`)."""
     known: frozenset[str] | None = node.__dict__.get(_RECEIVERS)
     if known is None:
-        called = (each.func for each in ast.walk(node) if isinstance(each, ast.Call))
+        called = (each.func for each in walk_tree(node) if isinstance(each, ast.Call))
         known = node.__dict__[_RECEIVERS] = frozenset(
             each.value.id
             for each in called
@@ -316,7 +317,7 @@ def _hands_on(node: Any) -> bool:
     known: bool | None = node.__dict__.get(_HANDS_ON)
     if known is None:
         names = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
-        calls = (each for each in ast.walk(node) if isinstance(each, ast.Call))
+        calls = (each for each in walk_tree(node) if isinstance(each, ast.Call))
         known = node.__dict__[_HANDS_ON] = any(_is_given_on(call, names) for call in calls)
     return known
 
@@ -352,7 +353,7 @@ def _places_moved(node: ast.stmt) -> list[ast.expr]:
         return given_data
     moves = places and any(
         isinstance(each, ast.Call) and getattr(each.func, "attr", "") in MOVERS
-        for each in ast.walk(node.value)
+        for each in walk_tree(node.value)
     )
     return places if moves else []
 

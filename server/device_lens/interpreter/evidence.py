@@ -41,26 +41,36 @@ _PLACING = frozenset(
     "set_default_tensor_type".split()
 )
 """Methods that move a tensor, or wait for one."""
-_TELLING = re.compile(
-    r"Adam\w*|SGD|RMSprop|Adagrad|Adadelta|LBFGS|[NR]Adam|Rprop|ASGD|SparseAdam|Adafactor|Muon"
-    r"|(?:Distributed)?DataParallel|DDP|FullyShardedDataParallel|DataLoader|Variable|GradScaler"
-    r"|(?:Half|Float|Double|BFloat16|Long|Int|Short|Byte|Char|Bool)Tensor|default_device"
+_TELLING = frozenset(
+    "SGD RMSprop Adagrad Adadelta LBFGS NAdam RAdam Rprop ASGD SparseAdam Adafactor Muon "
+    "DataParallel DistributedDataParallel DDP FullyShardedDataParallel DataLoader Variable "
+    "GradScaler HalfTensor FloatTensor DoubleTensor BFloat16Tensor LongTensor IntTensor "
+    "ShortTensor ByteTensor CharTensor BoolTensor default_device".split()
 )
-"""Calls of what is told of by itself, or gives what is somewhere."""
+"""Calls of what is told of by itself, or gives what is somewhere; all of `Adam…` do too."""
 _COMPILED = re.compile(r"torch\.(?:compile\Z|jit\.)")
 """What gives a module again that it is given."""
 _PLAIN = frozenset("dict tuple list set int float str bool len range".split())
 _RUN_OFTEN = re.compile(r"forward|__call__|call|.*_step\Z|.*loss|sample|generate|encode|decode")
 """Methods in which a layer that is made is a layer that moves have missed."""
-_HINTED = re.compile(
-    r"\.(?:" + "|".join(sorted(_PLACING | CASTS)) + r")\(|\b(?:" + "|".join(sorted(TYPES)) + r")\b"
-    r"|\b(?:" + "|".join(sorted(_MAKERS)) + r"|" + _TELLING.pattern + r")\b"
-    r"|\bself\.\w+\s*(?::[^=\n]*)?=\s*(?:[(\[{]|list\(|dict\(|tuple\(|\w+\.\w|self\.\w+[.\[])"
-    r"|\bregister_buffer\(|\b(?:nn|torch\.nn)\.[A-Z]|^\s+(?:from|import)\s+torch\b"
-    r"|\b(?:array|asarray|ascontiguousarray)\(|^\s+(?:async\s+)?(?:for|while)\b",
-    re.MULTILINE,
+_HINTING = _MAKERS | _TELLING | frozenset(TYPES) | {"register_buffer", "array", "ascontiguousarray"}
+"""Words with one of which a text may show something, wherever they stand."""
+_METHODS = _PLACING | CASTS
+_HINTS = (
+    (_METHODS, re.compile(r"\.(?:" + "|".join(sorted(_METHODS)) + r")\(")),
+    (
+        frozenset(("self",)),
+        re.compile(
+            r"self\.\w+\s*(?::[^=\n]*)?="
+            r"\s*(?:[(\[{]|list\(|dict\(|tuple\(|\w+\.\w|self\.\w+[.\[])"
+        ),
+    ),
+    (frozenset(("nn",)), re.compile(r"nn\.[A-Z]")),
+    (frozenset(("for", "while")), re.compile(r"^\s+(?:async\s+)?(?:for|while)\b", re.MULTILINE)),
+    (frozenset(("import",)), re.compile(r"^\s+(?:from|import)\s+torch\b", re.MULTILINE)),
 )
-"""What a text has that shows anything: most show nothing, which costs no look at their trees."""
+"""What else it may show something with: the words without which it has no such thing, and how that
+reads."""
 _LAYER = re.compile(r"torch\.nn\.[A-Z]")
 _SAYING_NOTHING = frozenset(
     "annotation arg asname attr conversion ctx id is_async kind kwd_attrs level module name names "
@@ -72,18 +82,29 @@ _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
 _DEVICE = re.compile(r"(?:" + "|".join(TYPES) + r")(?::\d*)?\Z")
 
 
+def _is_hinted(text: str, words: frozenset[str]) -> bool:
+    """Whether a text has what shows anything: most show nothing, which costs no look at their
+    trees."""
+    if not words.isdisjoint(_HINTING) or "Adam" in text:
+        return True
+    return any(
+        not words.isdisjoint(needed) and hint.search(text) is not None for needed, hint in _HINTS
+    )
+
+
 def shows(
     text: str,
+    words: frozenset[str],
     node: ast.AST,
     in_module: bool,
     names: Names,
     gives_plain: Callable[[str], bool] = lambda name: False,
     owner: ast.ClassDef | None = None,
 ) -> bool:
-    """Whether the text of a definition, or a part of it, shows anything of devices. `in_module`:
-    it is a class of modules, or of their methods; `gives_plain`: whether all that has a name gives
-    numbers or words only; `owner`: the class of a method."""
-    if _HINTED.search(text) is None and not names.are_in(text):
+    """Whether the text of a definition, or a part of it, shows anything of devices. `words`: those
+    of the text; `in_module`: it is a class of modules, or of their methods; `gives_plain`: whether
+    all that has a name gives numbers or words only; `owner`: the class of a method."""
+    if not _is_hinted(text, words) and not names.are_in(words):
         return False
     try:
         return _Reading(in_module, names, gives_plain, owner).shows(node)
@@ -98,12 +119,11 @@ class Names:
         self.known = {"torch": "torch", **known}
         own = (name for name, full in known.items() if full.rpartition(".")[2] != name)
         parts = (name for name, full in known.items() if _LAYER.match(full) is not None)
-        words = sorted({*own, *parts})
-        self._told = re.compile(rf"\b(?:{'|'.join(words)})\b") if words else None
+        self._told = frozenset((*own, *parts))
 
-    def are_in(self, text: str) -> bool:
-        """Whether a text has a name of which PyTorch's own name does not tell."""
-        return self._told is not None and self._told.search(text) is not None
+    def are_in(self, words: frozenset[str]) -> bool:
+        """Whether words have a name of which PyTorch's own name does not tell."""
+        return not self._told.isdisjoint(words)
 
 
 class _Reading:
@@ -205,7 +225,7 @@ class _Reading:
     def _call(self, call: ast.Call) -> bool:
         function, full = call.func, self._full(call.func)
         name = full.rpartition(".")[2] or last_name(function)
-        if _TELLING.fullmatch(name) is not None:
+        if name in _TELLING or name.startswith("Adam"):
             return True
         if name in _MAKERS and (full or (isinstance(function, ast.Name) and name in _IMPORTED)):
             return (not self._kept and not is_placed(call, name)) or self._given(call)

@@ -7,6 +7,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import Atom, Literals, atoms
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -16,7 +17,7 @@ _ASKING = frozenset({"hasattr", "isinstance", "get"})
 
 def asks_what_is_there(test: ast.expr) -> bool:
     """Whether a test, or a part of it, asks for a key, an attribute, a type or None."""
-    return any(map(_asks, ast.walk(test)))
+    return any(map(_asks, walk(test)))
 
 
 def _asks(node: ast.AST) -> bool:

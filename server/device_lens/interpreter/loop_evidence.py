@@ -8,6 +8,7 @@ import re
 
 from device_lens.interpreter.plain_names import Plain
 from device_lens.syntax.names import last_name
+from device_lens.syntax.walking import walk
 
 _READING = re.compile(
     r"print|float|int|bool|complex|str|repr|round|format|write|warn|warning|info|debug|log"
@@ -66,7 +67,7 @@ def _asks(test: ast.expr, plain: Plain) -> bool:
         else isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and _ASKING.fullmatch(node.func.attr) is not None
-        for node in ast.walk(test)
+        for node in walk(test)
     )
 
 

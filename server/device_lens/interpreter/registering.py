@@ -30,7 +30,7 @@ from device_lens.interpreter import decorators, imports, loading, waiting
 from device_lens.interpreter.alike import Alikes
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.relevance import text_of
+from device_lens.interpreter.relevance import text_of, words_in
 from device_lens.syntax.chunk import Chunk
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class Registries:
         registry.guard(machine, frame.namespace, known.theirs)
         registry.calls.append((frame.namespace, frame.chunk, action))
         if known.adds:
-            late = frame.namespace, frozenset(waiting.words(frame.chunk.text)), registry
+            late = frame.namespace, words_in(frame.chunk.text), registry
             self._late.setdefault(frame.namespace, []).append(late)
         return True
 
@@ -230,7 +230,7 @@ def _learned(
             theirs.add(other[id(table)])
         elif table is home.scope.names and key in home.scope.names:
             mine.add(key)
-        elif table is around and key not in around and key in waiting.words(frame.chunk.text):
+        elif table is around and key not in around and key in words_in(frame.chunk.text):
             adds = True
         elif id(table) in modules or type(table) is not dict:
             return None  # what is remembered of something unknown is in plain tables
@@ -260,7 +260,7 @@ def _is_shared(machine: Machine, home: Namespace, names: set[str]) -> bool:
 def _names_read(function: Function, seen: set[Any]) -> Iterator[str]:
     """The names of a module that hold tables, and that a function of it may read or write."""
     names = function.namespace.scope.names
-    for word in waiting.words(text_of(function.chunk, function.node)):
+    for word in words_in(text_of(function.chunk, function.node)):
         value = names.get(word)
         if isinstance(value, _HOLDING) or type(value) is Waiting:
             yield word

@@ -28,7 +28,7 @@ _TRIGGER = re.compile(
 """What treats a value as a tensor or module, whatever it is."""
 _PLAIN_USE = re.compile(r"\.(?:cuda|cpu)\(|[\"']cuda\b|CUDA_VISIBLE_DEVICES")
 """What tells that a file uses tensors although it imports no library of theirs."""
-_NAME = re.compile(r"[A-Za-z_]\w*")
+_NAME = re.compile(r"[^\W\d]\w*")
 _MATTERING = (Tensor, Parameter, ModuleObject, DeviceValue, DtypeValue)
 
 
@@ -89,7 +89,7 @@ class Relevance:
         if known is None:
             text = text_of(chunk, node)
             treats = _TRIGGER.search(text) is not None
-            known = treats, frozenset(() if treats else _NAME.findall(text))
+            known = treats, frozenset() if treats else words_in(text)
             self._words[node] = known
         return known
 
@@ -208,6 +208,11 @@ def text_of(chunk: Any, node: Any) -> str:
         return found
     first: int = node.lineno - chunk.first_line
     return "\n".join(chunk.text.split("\n")[first : node.end_lineno - chunk.first_line + 1])
+
+
+def words_in(text: str) -> frozenset[str]:
+    """All names that a text may use."""
+    return frozenset(_NAME.findall(text))
 
 
 def _is_kernel(function: Function) -> bool:

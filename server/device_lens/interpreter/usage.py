@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from device_lens.domain.code import ClassValue
+from device_lens.syntax.walking import walk
 
 MOVES = ("to", "cuda", "cpu", "xpu", "to_empty")
 _MOVING = (*MOVES, "_apply")
@@ -94,7 +95,7 @@ def _mentions(method: Any) -> dict[str, list[ast.AST]]:
     found: dict[str, list[ast.AST]] = {}
     owners = _names_of_self(method)
     items = dict(_items_of_own(method, owners))
-    for node in ast.walk(method):
+    for node in walk(method):
         for name in dict.fromkeys(_own_names(node, owners)):
             found.setdefault(name, []).append(node)
         moved = _moved_name(node)
@@ -106,11 +107,11 @@ def _mentions(method: Any) -> dict[str, list[ast.AST]]:
 def _items_of_own(method: Any, owners: set[str]) -> Iterator[tuple[str, str]]:
     """The names that loops give to what they find in an attribute: in `for block in self.blocks`,
     `block` is of `blocks`."""
-    for node in ast.walk(method):
+    for node in walk(method):
         if isinstance(node, ast.For | ast.comprehension):
-            for attribute in ast.walk(node.iter):
+            for attribute in walk(node.iter):
                 for own in _own_names(attribute, owners):
-                    for name in ast.walk(node.target):
+                    for name in walk(node.target):
                         if isinstance(name, ast.Name):
                             yield name.id, own
 
@@ -122,10 +123,10 @@ def _registered(method: Any) -> frozenset[str]:
     owners = _names_of_self(method)
     given = [
         each
-        for call in ast.walk(method)
+        for call in walk(method)
         if isinstance(call, ast.Call) and _registers(call, owners)
         for argument in (*call.args[1:], *(keyword.value for keyword in call.keywords))
-        for each in ast.walk(argument)
+        for each in walk(argument)
     ]
     names = {each.id for each in given if isinstance(each, ast.Name)}
     items = {own for item, own in _items_of_own(method, owners) if item in names}
@@ -163,7 +164,7 @@ def _is_move(node: Any) -> bool:
 def _names_of_self(method: Any) -> set[str]:
     """`self` and what a method names the same module: `module = super().to(device)`."""
     owners = {"self"}
-    for node in ast.walk(method):
+    for node in walk(method):
         if isinstance(node, ast.Assign) and _is_self(node.value, owners):
             owners |= {target.id for target in node.targets if isinstance(target, ast.Name)}
     return owners
@@ -206,5 +207,5 @@ def _moves(node: ast.expr) -> bool:
         isinstance(n, ast.Call)
         and isinstance(n.func, ast.Attribute)
         and n.func.attr in ("to", "cuda")
-        for n in ast.walk(node)
+        for n in walk(node)
     )

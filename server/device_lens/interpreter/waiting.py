@@ -21,14 +21,13 @@ from device_lens.interpreter import loading, scan
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.evidence import Names, shows
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.relevance import text_of
+from device_lens.interpreter.relevance import text_of, words_in
 from device_lens.syntax.chunk import Chunk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
 _DEFINING = (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)
-_WORD = re.compile(r"[^\W\d]\w*")
 _CHANGING = re.compile(
     r"^\s*(?:global|nonlocal)\s|\b(?:environ|getenv|putenv|argv|yield|await|setattr|__dict__|stdin)\b"
     r"|(?<!\.)\b(?:globals|locals|vars|eval|exec|input|open)\(|\brandom\.|\bsys\.modules\b",
@@ -132,24 +131,23 @@ def _may_configure(value: object) -> bool:
     return value is None or type(value) is bool
 
 
-def words(text: str) -> set[str]:
-    """All names that a text may use."""
-    return set(_WORD.findall(text))
-
-
 def shows_nothing(namespace: Namespace, text: str, node: ast.AST) -> bool:
     """Whether nothing of a text of a module can be told of."""
+    return _shows_nothing(namespace, text, words_in(text), node)
+
+
+def _shows_nothing(namespace: Namespace, text: str, words: frozenset[str], node: ast.AST) -> bool:
     libraries = {
         name: value.name
-        for name, value in _used(namespace, text)
+        for name, value in _used(namespace, words)
         if type(value) is External and value.name.partition(".")[0] == "torch"
     }
-    return not shows(text, node, False, Names(libraries))
+    return not shows(text, words, node, False, Names(libraries))
 
 
-def _used(namespace: Namespace, text: str) -> list[tuple[str, Any]]:
+def _used(namespace: Namespace, words: frozenset[str]) -> list[tuple[str, Any]]:
     names = namespace.scope.names
-    return [(word, names[word]) for word in words(text) if word in names]
+    return [(word, names[word]) for word in words if word in names]
 
 
 class Texts:
@@ -171,9 +169,10 @@ class Texts:
         does; nothing in it can be told of."""
         if _CHANGING.search(text) is not None:
             return False
-        if not shows_nothing(namespace, text, node):
+        words = words_in(text)
+        if not _shows_nothing(namespace, text, words, node):
             return False
-        return all(self._stays(value, name, text) for name, value in _used(namespace, text))
+        return all(self._stays(value, name, text) for name, value in _used(namespace, words))
 
     def is_given(self, namespace: Namespace, text: str, call: ast.Call) -> bool:
         """The same for the arguments of a call."""
@@ -225,7 +224,7 @@ def _bindings(file: Any) -> Counter[str]:
     if ":=" in text:
         found.update(2 * re.findall(r"(\w+)\s*:=", text))
     for names in _GLOBALS.findall(text):
-        found.update(2 * _WORD.findall(names))
+        found.update(2 * re.findall(r"\w+", names))
     return found
 
 
