@@ -10,6 +10,7 @@ import pytest
 from device_lens.ide.places import range_of
 from device_lens.ide.project import Project
 from device_lens.interpreter.evidence import Names, shows
+from device_lens.interpreter.relevance import words_in
 
 NAMES = Names({"nn": "torch.nn", "th": "torch", "fresh": "torch.zeros"})
 
@@ -72,7 +73,8 @@ SILENT_OF_MODULES = {
 
 
 def shown(text: str, in_module: bool = False) -> bool:
-    return shows(text, ast.parse(text).body[0], in_module, NAMES, lambda name: name == "number")
+    node = ast.parse(text).body[0]
+    return shows(text, words_in(text), node, in_module, NAMES, lambda name: name == "number")
 
 
 @pytest.mark.parametrize("what", TELLING)
