@@ -16,6 +16,11 @@ _CODE = (Function, BoundMethod, Partial)
 _HANDED_ON = ("args", "kwargs", "fargs")
 
 
+def written(name: str) -> str:
+    """A function of NumPy as programs write it: `np.mean`."""
+    return "np." + name.removeprefix("numpy.")
+
+
 def host_function(what: str, reads: bool = True, result: Callable[[], Value] = HostArray) -> Model:
     """A function of a host library. `what` is how a reader knows it; `reads` tells that it turns
     its arguments into arrays."""

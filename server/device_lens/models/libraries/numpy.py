@@ -20,7 +20,7 @@ from device_lens.domain.values import (
 from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.dtypes import named
 from device_lens.models.libraries import numpy_random, numpy_shapes
-from device_lens.models.libraries.host import host_function, read_arguments
+from device_lens.models.libraries.host import host_function, read_arguments, written
 from device_lens.models.libraries.numpy_shapes import ARRAY, array, extent_of, sizes, together
 from device_lens.models.numbers import (
     is_number,
@@ -107,7 +107,7 @@ def _filled(call: Call) -> Value:
 
 def _array(call: Call) -> Value:
     """`np.asarray(x)`: reads a tensor where it is."""
-    read_arguments(call, call.name)
+    read_arguments(call, written(call.name))
     value = call.args[0] if call.args else None
     asked = call.kwargs.get("dtype", call.args[1] if len(call.args) > 1 else None)
     dtype = dtype_name(asked)
@@ -134,14 +134,14 @@ def _dtype_of(data: Value) -> str | None:
 
 def _elementwise(call: Call) -> Value:
     """An array of its argument's shape."""
-    read_arguments(call, "np." + call.name.removeprefix("numpy."))
+    read_arguments(call, written(call.name))
     value = call.args[0] if call.args else None
     return array(extent_of(value))
 
 
 def _universal(call: Call) -> Value:
     """`np.sqrt(t)` reads a tensor in host memory, and its result is a tensor there."""
-    read_arguments(call, "np." + call.name.removeprefix("numpy."))
+    read_arguments(call, written(call.name))
     count = 2 if call.name.rpartition(".")[2] in _UNIVERSAL_PAIRS else 1
     for value in call.args[:count]:
         tensor = tensor_of(value)
@@ -225,7 +225,7 @@ def _length(call: Call) -> Value:
 def _model(name: str) -> Model:
     if name.startswith(f"{ARRAY}.") and _is_foreign(name.removeprefix(f"{ARRAY}.")):
         return unknown  # no array has such a method: it is something else after all
-    return host_function("np." + name.removeprefix("numpy."))
+    return host_function(written(name))
 
 
 def _is_foreign(name: str) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from device_lens.domain.heap import Instance
 from device_lens.domain.values import NONE, External, HostArray, Shape, Unknown
 from device_lens.models.call import Call, Model, Value
-from device_lens.models.libraries.host import read_arguments
+from device_lens.models.libraries.host import read_arguments, written
 from device_lens.models.libraries.numpy_shapes import array, extent_of, sizes
 from device_lens.models.numbers import dimension, is_number, number
 from device_lens.models.registry import FUNCTIONS
@@ -41,7 +41,7 @@ def _drawn(at: int) -> Model:
     give a number."""
 
     def model(call: Call) -> Value:
-        read_arguments(call, call.name)
+        read_arguments(call, written(call.name))
         name = call.name.rpartition(".")[2]
         size = _size(call, at)
         if size is None or size is NONE:
@@ -70,14 +70,14 @@ def _counted(call: Call) -> Value:
 
 def _permuted(call: Call) -> Value:
     """`permutation(x)`: the items of an array in another order."""
-    read_arguments(call, call.name)
+    read_arguments(call, written(call.name))
     given = call.get(0, "x")
     return array(extent_of(given)) if type(given) is HostArray else HostArray()
 
 
 def _chosen(call: Call) -> Value:
     """`choice(items, size)`."""
-    read_arguments(call, call.name)
+    read_arguments(call, written(call.name))
     size = _size(call, 1)
     return HostArray(shape=None if size is None else sizes(size))
 

@@ -8,7 +8,7 @@ from device_lens.domain.device import CPU
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import Const, HostArray, Shape, SliceValue, Tensor, TupleValue
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
-from device_lens.models.libraries.host import read_arguments
+from device_lens.models.libraries.host import read_arguments, written
 from device_lens.models.numbers import dimension, is_number, sequence
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.shapes import rules
@@ -138,7 +138,7 @@ def _is_plain(part: Value) -> bool:
 
 
 def _by_rule(row: str, rule: Rule, name: str) -> Model:
-    what = "np." + name.removeprefix("numpy.")
+    what = written(name)
 
     def model(call: Call) -> Value:
         read_arguments(call, what)
@@ -153,7 +153,7 @@ def _by_rule(row: str, rule: Rule, name: str) -> Model:
 
 def _made(extent: Callable[[Call], Extent], name: str) -> Model:
     def model(call: Call) -> Value:
-        read_arguments(call, "np." + name)
+        read_arguments(call, written(name))
         if not call.complete:
             return HostArray()
         double = extent is _spaced and len(call.args) <= 3 and "dtype" not in call.kwargs
