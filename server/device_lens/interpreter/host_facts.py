@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import CPU, Device, is_accelerator
 from device_lens.domain.guard import Guarded, assume_all, combine, leaves, primary
-from device_lens.domain.values import Tensor, TupleValue
+from device_lens.domain.heap import DictObject, ListObject
+from device_lens.domain.values import Tensor, TupleValue, Unknown
 from device_lens.interpreter import async_facts, places
 from device_lens.interpreter.conditions import is_known_as_no_tensor
 from device_lens.interpreter.facts import Synchronization, Transfer
@@ -192,7 +193,7 @@ def host_read(
     container: str | None,
 ) -> None:
     """A tensor handed to code that needs host memory."""
-    tensor = None if is_known_as_no_tensor(machine, value) else tensor_of(value)
+    tensor = tensor_of(_in_some_case(machine, value))
     if tensor is None:
         _read_as_it_is(machine, position)
     if tensor is None or not treated_as_tensor(value):
@@ -220,6 +221,20 @@ def host_read(
         nested=nested,
     )
     machine.findings.others[HostRead, node, None] = fact
+
+
+_CONTAINERS = (DictObject, ListObject, TupleValue)
+
+
+def _in_some_case(machine: Machine, value: Any) -> Any:
+    """What is read, without what is no tensor where it may be: the host reads containers too, so
+    that it matters when there is a tensor."""
+
+    def leaf(each: Any) -> Any:
+        is_other = type(each) in _CONTAINERS or is_known_as_no_tensor(machine, each)
+        return Unknown() if is_other else each
+
+    return combine(leaf, value)
 
 
 def _read_as_it_is(machine: Machine, position: int | str) -> None:
