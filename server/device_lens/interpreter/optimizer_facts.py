@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 def conflict(
     machine: Machine, form: str, optimizer: Site | None, move: Site | None, state: Site | None
 ) -> None:
-    """A step that runs after the conflict. It is told once, where the optimizer is made."""
+    """A step that runs after the conflict. It is told once, where the optimizer is made. A call
+    that is not followed may have given the optimizer the parameters that replace its own."""
     if optimizer is None or move is None:
+        return
+    if form == "replaced-parameters" and machine.recorder.omissions.left_out:
         return
     condition = places.condition_text(machine)
     machine.findings.add(OptimizerConflict(optimizer, form, optimizer, move, state, condition))

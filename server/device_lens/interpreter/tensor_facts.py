@@ -105,9 +105,24 @@ def _may_matter(frame: Frame) -> bool:
     target = statement.targets[0]
     if len(statement.targets) != 1 or not isinstance(target, ast.Name):
         return True
-    return any(
-        _reads_gradient(node) or any(_names(kept, target.id) for kept in _kept(node))
-        for node in walk(frame.function.node)
+    nodes = list(walk(frame.function.node))
+    if any(map(_reads_gradient, nodes)):
+        return True
+    if any(_adds_up(node, target.id) for node in nodes):
+        return False
+    return any(_names(kept, target.id) for node in nodes for kept in _kept(node))
+
+
+def _adds_up(node: ast.AST, name: str) -> bool:
+    """Whether a statement adds something to a variable: a leaf that requires grad cannot be written
+    into, and what is made of one is none, so that nobody wants the variable to be it."""
+    if isinstance(node, ast.AugAssign):
+        return isinstance(node.target, ast.Name) and node.target.id == name
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.BinOp):
+        return False
+    sides = (node.value.left, node.value.right)
+    return any(isinstance(each, ast.Name) and each.id == name for each in node.targets) and any(
+        isinstance(each, ast.Name) and each.id == name for each in sides
     )
 
 
