@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
@@ -236,6 +237,8 @@ def join_blind(left: Any, right: Any) -> Any:
         return _join_tuples_blindly(left, right)
     if similar(left, right):
         return left
+    if Unknown in (type(left), type(right)) and (type(left) in TENSORS or type(right) in TENSORS):
+        return Unknown()  # as `flatten` has it
     if type(left) is Unknown and type(right) is Unknown:
         return _join_unknowns(left, right, widen_device(combine(shared, left.device, right.device)))
     if type(left) in TENSORS and type(right) in TENSORS:
@@ -250,6 +253,15 @@ def join_blind(left: Any, right: Any) -> Any:
     if tensors and NONE in (left, right):
         return tensors[0]
     return flatten(join(undecided(), left, right))
+
+
+def join_blind_with(value: Any) -> Callable[[Any], Any]:
+    """Joins many with one value: the tensor of one that is any of many parameters is put together
+    once."""
+    if type(value) is not Parameter or not value.among:
+        return lambda other: join_blind(other, value)
+    tensor = value.tensor
+    return lambda other: join_blind(other, tensor if type(other) is Tensor else value)
 
 
 def _join_tuples_blindly(left: TupleValue, right: TupleValue) -> TupleValue:

@@ -10,7 +10,7 @@ from device_lens.domain import presence
 from device_lens.domain.code import Deferred, Function, Scope, Waiting
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
-from device_lens.domain.join import join_blind
+from device_lens.domain.join import join_blind, join_blind_with
 from device_lens.domain.presence import put_all
 from device_lens.domain.values import (
     NONE,
@@ -195,9 +195,10 @@ def put(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
 
 def _overwrite(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
     """The key may be any that is there already: of a tuple, any that its known parts allow."""
+    joined = join_blind_with(value)
     for name, old in list(target.entries.items()):
         if type(key) is not TupleValue or _may_be(key, name):
-            machine.journal.write(target.entries, name, join_blind(old, value))
+            machine.journal.write(target.entries, name, joined(old))
 
 
 def _may_be(key: Any, name: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
-from device_lens.domain.join import join, join_all, join_blind
+from device_lens.domain.join import join, join_all, join_blind, join_blind_with
 from device_lens.domain.lengths import in_order
 from device_lens.domain.presence import presence, put, put_all
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
@@ -156,8 +156,9 @@ def _fill_from(call: Call, target: DictObject, source: Value) -> Value:
 
 def overwrite(call: Call, target: DictObject, value: Value) -> None:
     """Any entry may be `value` from here on."""
+    joined = join_blind_with(value)
     for key, old in list(target.entries.items()):
-        call.write(target.entries, key, join_blind(old, value))
+        call.write(target.entries, key, joined(old))
 
 
 def _move_to_end(call: Call) -> Value:
