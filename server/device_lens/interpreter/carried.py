@@ -14,10 +14,11 @@ from typing import Any
 from device_lens.interpreter import scan
 from device_lens.interpreter.frames import Frame
 from device_lens.syntax.chunk import Chunk
-from device_lens.syntax.walking import walk
+from device_lens.syntax.walking import children, walk
 
 Loop = ast.For | ast.AsyncFor | ast.While
 _CARRIED = "_carried_names"
+_LEFT = "_names_left_by_loops"
 _INNER = "_names_of_inner_scopes"
 """The entries of a node or chunk under which answers are kept, for as long as it lives."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -35,6 +36,34 @@ def names(loop: Loop, frame: Frame) -> frozenset[str] | None:
     if known is None:
         known = loop.__dict__[_CARRIED] = (_carried(loop, frame),)
     return known[0]
+
+
+def or_left(loop: Loop, frame: Frame) -> frozenset[str] | None:
+    """Those names, and the ones that its function reads outside of the loop, to which it may leave
+    them; None where any may be read."""
+    handed = names(loop, frame)
+    if handed is None or frame.function is None:
+        return None
+    function = frame.function.node
+    known: dict[Any, frozenset[str] | None] = function.__dict__.setdefault(_LEFT, {})
+    if loop not in known:
+        read = _read_outside(function, loop)
+        known[loop] = None if read & _BY_TEXT else handed | (scan.loop_info(loop).names & read)
+    return known[loop]
+
+
+def _read_outside(function: ast.AST, loop: Loop) -> frozenset[str]:
+    """The names that a function reads or deletes outside of a loop of its own."""
+    found: set[str] = set()
+    pending: list[ast.AST] = [function]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            found.add(node.target.id)
+        pending += [each for each in children(node) if each is not loop]
+    return frozenset(found)
 
 
 def _carried(loop: Loop, frame: Frame) -> frozenset[str] | None:

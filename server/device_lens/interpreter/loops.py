@@ -28,10 +28,10 @@ from device_lens.interpreter.iteration import (
 from device_lens.interpreter.live import Live, use_up
 from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
 from device_lens.interpreter.passes import (
-    carried_by,
     give_up,
     join_state,
     let_vary,
+    read_after,
     seen_later,
     settled,
     stop_counting,
@@ -233,8 +233,8 @@ def _repeat(
             alive = False
             break
         over.append(machine.journal.mark())
-        carried = None if number else carried_by(machine, record.node, frame)
-        seen = seen_later(machine, before, since, frame, carried)
+        handed = read_after(machine, record.node, frame, not number)
+        seen = seen_later(machine, before, since, frame, handed)
         open_now = not number and (stop_counting(machine, seen) | let_vary(machine, seen))
         of_many.mark_gathered(machine, record, seen, since)
         if not open_now and (number or steady) and settled(seen):

@@ -20,12 +20,14 @@ from device_lens.interpreter.machine import Machine
 from device_lens.models.numbers import is_number, number
 
 
-def carried_by(machine: Machine, loop: Any, frame: Frame) -> frozenset[str] | None:
-    """The names that a loop hands from pass to pass; None where any may be. At the top level of a
-    file that somebody edits, functions may come to mention any."""
-    if frame.function is None and frame.namespace.path in machine.program.edited:
+def read_after(machine: Machine, loop: Any, frame: Frame, first: bool) -> frozenset[str] | None:
+    """The names that a loop hands from its first pass to the next, or from a later one to the next
+    or to what comes after the loop; None where any may be. In a file that somebody edits others may
+    come to be read after it, and at its top level functions may come to mention any."""
+    edited = frame.namespace.path in machine.program.edited
+    if edited and (frame.function is None or not first):
         return None
-    return carried.names(loop, frame)
+    return carried.names(loop, frame) if first else carried.or_left(loop, frame)
 
 
 def seen_later(
