@@ -85,6 +85,8 @@ def left_out(
     """A call is not followed: it is given its arguments as code that is not seen, and what its
     text may move is somewhere unknown."""
     attributes, hands_on, receivers, remade = _what_they_do(machine, function, args)
+    if function.name == "__init__" and args and isinstance(args[0], ModuleObject):
+        _hide_parts(machine, args[0])
     values = (*args, *kwargs.values())
     parameters = (each.arg for each in (*function.node.args.posonlyargs, *function.node.args.args))
     named = {**kwargs, **dict(zip(parameters, args, strict=False))}
@@ -108,6 +110,14 @@ def _lose_attributes(machine: Machine, values: tuple[Any, ...], attributes: froz
         if isinstance(value, Instance):
             for name in attributes & value.fields.keys():
                 machine.journal.write(value.fields, name, Unknown(name))
+
+
+def _hide_parts(machine: Machine, module: ModuleObject) -> None:
+    """What makes a module's parts is not followed: it has some that nobody lists, and they are
+    somewhere unknown until the module is moved. One without parts would be nowhere, and would
+    agree with any device that the expression has in other calls."""
+    machine.journal.write(module.own, "opaque", True)
+    torch_module.lose(machine, module)
 
 
 def held_by(function: Any, node: Any) -> Any:
