@@ -17,6 +17,7 @@ from device_lens.models.torch import (
     linear_algebra,
     operators,
     overloads,
+    package,
     quantized,
     queries,
     reduction,
@@ -60,6 +61,7 @@ _TABLES = (
     sparse,
     transforms,
     compilation,
+    package,
 )
 
 
