@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Function
+from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.guard import Atom, Guarded, Literals, combine, leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter, Table
 from device_lens.domain.values import (
@@ -52,6 +53,7 @@ class Alikes:
     def __init__(self) -> None:
         self._kept: dict[Any, dict[Literals, Answer | None]] = {}
         self._kinds: dict[Any, set[Any]] = {}
+        self._places: dict[Any, Any] = {}
 
     def is_new(self, counted: Any, key: Any) -> bool:
         """Whether a call is to be followed though its function, counted so, was often enough."""
@@ -60,6 +62,20 @@ class Alikes:
             return False
         known.add(key)
         return key not in self._kept
+
+    def keep_place(self, key: Any, device: Any) -> None:
+        """Keeps where a call of an `__init__` has put the parts of a module (None: there are none).
+        A module with parts tells more than one without."""
+        if type(device) is Guarded:
+            device = UNKNOWN_DEVICE
+        known = self._places.get(key)
+        if known is not None and device is not None and device != known:
+            device = UNKNOWN_DEVICE
+        self._places[key] = known if device is None else device
+
+    def place(self, key: Any) -> Any:
+        """Where an `__init__` puts the parts of a module, as those alike have done."""
+        return self._places.get(key, UNKNOWN_DEVICE)
 
     def find(self, key: Any, path: Path) -> tuple[Literals, Answer] | None:
         """An answer that holds on a path, and what it holds under."""

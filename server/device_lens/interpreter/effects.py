@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from device_lens.domain.code import ClassValue, Function
-from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import (
     DictObject,
@@ -80,13 +80,18 @@ def forget(machine: Machine, items: tuple[Any, ...]) -> None:
 
 
 def left_out(
-    machine: Machine, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]
+    machine: Machine,
+    function: Function,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    place: DeviceTree | None = UNKNOWN_DEVICE,
 ) -> None:
     """A call is not followed: it is given its arguments as code that is not seen, and what its
-    text may move is somewhere unknown."""
+    text may move is somewhere unknown. If it makes the parts of a module, they are at `place`
+    (None: there are none)."""
     attributes, hands_on, receivers, remade = _what_they_do(machine, function, args)
-    if function.name == "__init__" and args and isinstance(args[0], ModuleObject):
-        _hide_parts(machine, args[0])
+    if is_creator(function, args) and place is not None:
+        _hide_parts(machine, args[0], place)
     values = (*args, *kwargs.values())
     parameters = (each.arg for each in (*function.node.args.posonlyargs, *function.node.args.args))
     named = {**kwargs, **dict(zip(parameters, args, strict=False))}
@@ -112,12 +117,19 @@ def _lose_attributes(machine: Machine, values: tuple[Any, ...], attributes: froz
                 machine.journal.write(value.fields, name, Unknown(name))
 
 
-def _hide_parts(machine: Machine, module: ModuleObject) -> None:
-    """What makes a module's parts is not followed: it has some that nobody lists, and they are
-    somewhere unknown until the module is moved. One without parts would be nowhere, and would
-    agree with any device that the expression has in other calls."""
+def is_creator(function: Function, args: tuple[Any, ...]) -> bool:
+    """Whether a call makes the parts of a module."""
+    return function.name == "__init__" and bool(args) and isinstance(args[0], ModuleObject)
+
+
+def _hide_parts(machine: Machine, module: ModuleObject, place: DeviceTree) -> None:
+    """What makes a module's parts is not followed: it has some that nobody lists. One without parts
+    would be nowhere, and would agree with any device that the expression has in other calls."""
     machine.journal.write(module.own, "opaque", True)
-    torch_module.lose(machine, module)
+    if place == UNKNOWN_DEVICE:
+        torch_module.lose(machine, module)
+    else:
+        machine.journal.write(module.own, "device", place)
 
 
 def held_by(function: Any, node: Any) -> Any:

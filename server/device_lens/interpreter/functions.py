@@ -84,6 +84,8 @@ def _run_or_recall(
         premises.update(atom for atom, _ in given)
         machine.premises = premises
     machine.spent[counted] += max(left - machine.budget.left, 0)
+    if like is not None and effects.is_creator(function, args):
+        machine.alikes.keep_place(like, machine.recorder.module_device(args[0]))
     if journal.outside == outside:
         if machine.path is path and key is not None:
             steps = reports.steps_of_call(machine, first)
@@ -113,7 +115,7 @@ def _not_followed(
         omissions.answer(function.node, path.named, answer.condition)
         return answer.again()
     omissions.leave_out(function.node, path.named)
-    effects.left_out(machine, function, args, kwargs)
+    effects.left_out(machine, function, args, kwargs, machine.alikes.place(like))
     return Unknown(f"{function.name}(…)")
 
 
