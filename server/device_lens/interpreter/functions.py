@@ -50,6 +50,8 @@ def _run_or_recall(
     omissions = machine.recorder.omissions
     omissions.call(function.node, caller and caller.function and caller.function.node)
     if not _may_enter(machine, function, args):
+        if not machine.symbolic:  # depth bounds all that symbols run; no caller's case is missed
+            omissions.leave_out(function.node, machine.path.named)
         effects.left_out(machine, function, args, kwargs)
         return Unknown(f"{function.name}(…)")
     key = machine.memory.key(machine, function, args, kwargs) if complete else None
