@@ -55,7 +55,7 @@ def or_left(loop: Loop, frame: Frame) -> frozenset[str] | None:
 def _read_outside(function: ast.AST, loop: Loop) -> frozenset[str]:
     """The names that a function reads or deletes outside of a loop of its own."""
     found: set[str] = set()
-    pending: list[ast.AST] = [function]
+    pending: list[ast.AST] = [function, *loop.orelse]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Store):

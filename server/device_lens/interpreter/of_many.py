@@ -30,6 +30,7 @@ from device_lens.syntax.walking import walk as walk_tree
 DEEPEST = 3
 """Objects within objects that are parts of many too."""
 _WALKS = frozenset(("modules", "named_modules", "children", "named_children"))
+"""Methods that give the modules of one."""
 
 
 def mark(machine: Machine, node: Any, made: Any, count: int | None, since: int) -> None:
@@ -56,6 +57,8 @@ def _mark(
             for item in leaf.items:
                 _mark(item, number, since, deepest)
         elif isinstance(leaf, HeapObject) and is_made_since(_birth(leaf), since):
+            if leaf.many == number:
+                continue
             leaf.many = number
             for part in _parts(leaf) if deepest else ():
                 _mark(part, number, since, deepest - 1)
