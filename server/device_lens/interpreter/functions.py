@@ -51,7 +51,7 @@ def _run_or_recall(
     omissions.call(function.node, caller and caller.function and caller.function.node)
     if not _may_enter(machine, function, args):
         if not machine.symbolic:  # depth bounds all that symbols run; no caller's case is missed
-            omissions.leave_out(function.node, machine.path.named)
+            omissions.leave_out(function.node, machine.path.named, short=False)
         effects.left_out(machine, function, args, kwargs)
         return Unknown(f"{function.name}(…)")
     key = machine.memory.key(machine, function, args, kwargs) if complete else None

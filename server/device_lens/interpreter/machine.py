@@ -174,7 +174,8 @@ class Machine(ModelServices):
         """Records what a node is on the present path. What nothing is known of counts where it was
         known in another pass of the same loop."""
         is_open = type(value) is Unknown and is_unknown(value.device)
-        if frame.loops and frame.loops[0].differs(node, is_open) and not self.recorder.omissions:
+        differs = bool(frame.loops) and frame.loops[0].differs(node, is_open)
+        if differs and not self.recorder.omissions.short:
             self.recorder.see_unknown(node, self._path.named)
         if is_open:
             return

@@ -39,6 +39,9 @@ class Omissions:
         the call that was followed, that of the others."""
         self.callers: dict[Any, set[Any]] = {}
         """The functions that called a function."""
+        self.short = False
+        """Whether steps were wanting for calls like others that were followed: what is not known of
+        their values says nothing of what other passes of a loop show."""
 
     def __bool__(self) -> bool:
         return bool(self.left_out or self.alike)
@@ -47,20 +50,22 @@ class Omissions:
         """A function is called, whether that is followed or not."""
         self.callers.setdefault(callee, set()).add(caller)
 
-    def leave_out(self, function: Any, condition: Any) -> None:
-        """A call of a function was not followed under a condition."""
+    def leave_out(self, function: Any, condition: Any, short: bool = True) -> None:
+        """A call of a function was not followed under a condition, or not to its end."""
+        self.short = self.short or short
         self.left_out[function] = _either(self.left_out.get(function, False), condition)
 
     def answer(self, function: Any, condition: Any, source: Any) -> None:
         """A call under a condition was answered as one alike was, under the condition `source`."""
         if source is not True and source != condition:
+            self.short = True
             known = self.alike.setdefault(function, {})
             known[source] = _either(known.get(source, False), condition)
 
     def take(self, other: Omissions) -> None:
         """Takes in what another unit has left out."""
         for function, condition in other.left_out.items():
-            self.leave_out(function, condition)
+            self.leave_out(function, condition, other.short)
         for function, known in other.alike.items():
             for source, condition in known.items():
                 self.answer(function, condition, source)
