@@ -8,7 +8,13 @@ const BUNDLED = path.join(ROOT, 'bundled');
 const LIBS = path.join(BUNDLED, 'libs');
 
 /** Of jedi's stubs only those of the standard library are asked for: the rest is 27 MB. */
-const PRUNED = ['jedi/third_party/django-stubs', 'jedi/third_party/typeshed/stubs'];
+const PRUNED = [
+  'jedi/third_party/django-stubs',
+  'jedi/third_party/typeshed/stubs',
+  // What they describe gives no tensor and no module: windows, and a converter of old sources.
+  'jedi/third_party/typeshed/stdlib/tkinter',
+  'jedi/third_party/typeshed/stdlib/lib2to3',
+];
 
 /** In the metadata of a library, what its licence and its version need. */
 const KEPT_METADATA = /^(METADATA|licenses|LICEN[CS]E.*|COPYING.*|NOTICE.*|AUTHORS.*)$/;

@@ -48,9 +48,6 @@ class Recorder:
         self.within: dict[Any, Any] = {}
         """The function of a node that was first seen under a condition."""
         self.seen: dict[Any, list[Seen]] = {}
-        self.opened: dict[Any, list[tuple[Any, bool]]] = {}
-        """Nodes of which nothing was known here though another pass of a loop showed something,
-        which another recorder has: the conditions, and whether that was after a failure."""
         self.sites: dict[Any, Site] = {}
         self.module_device = module_device
         self._by_path: dict[str, list[Any]] | None = None
@@ -84,7 +81,6 @@ class Recorder:
         what, device = found
         if known is None:
             self.seen[node] = [Seen(what, device, value, condition, self.handling)]
-            self.opened.pop(node, None)  # it was told for what is shown now
             shown = bare_name(node) if type(node) is ast.arg else node
             self.sites[node] = Site(frame.namespace.path, frame.chunk, shown)
             if condition is not True and frame.function is not None:
@@ -96,9 +92,8 @@ class Recorder:
         """Nothing is known now of a node that was seen before."""
         known = self.seen.get(node)
         if known is not None:
-            _add_opened(known, [(condition, self.handling)])
-        else:
-            self.opened.setdefault(node, []).append((condition, self.handling))
+            kind = known[-1].kind
+            _add(known, Seen(kind, UNKNOWN_DEVICE, None, condition, self.handling))
 
     def take(self, other: Recorder) -> None:
         """Takes in what another one has seen since."""
@@ -112,10 +107,6 @@ class Recorder:
             else:
                 for entry in entries:
                     _add(known, entry)
-        for node, opened in other.opened.items():
-            self.opened.setdefault(node, []).extend(opened)
-        for node in self.opened.keys() & self.seen.keys():
-            _add_opened(self.seen[node], self.opened.pop(node))
 
     def missed(self, node: Any) -> Missed:
         """Where a node may be evaluated though it was not seen."""
@@ -144,9 +135,6 @@ def expressions(
         for node in recorder.nodes(path):
             if node not in apart:
                 by_node.setdefault(node, []).append(recorder)
-    for recorder in recorders:
-        for node in recorder.opened.keys() & by_node.keys():
-            by_node[node].append(recorder)
     return [
         each[0].expression(node, sizes) if len(each) == 1 else _shared(node, each, sizes)
         for node, each in by_node.items()
@@ -160,7 +148,6 @@ def expression_at(
     found = [each for each in recorders if node in each.seen and each.sites[node].path == path]
     if not found:
         return None
-    found += [each for each in recorders if node in each.opened]
     return found[0].expression(node, sizes) if len(found) == 1 else _shared(node, found, sizes)
 
 
@@ -169,13 +156,10 @@ def _shared(node: Any, recorders: list[Recorder], sizes: Sizes | None) -> Expres
     if known is not None and known[0] == recorders:
         return known[1]
     merged: list[Seen] = []
-    seeing = [recorder for recorder in recorders if node in recorder.seen]
-    for recorder in seeing:
+    for recorder in recorders:
         for seen in recorder.seen[node]:
             _add(merged, seen)
-    for recorder in recorders:
-        _add_opened(merged, recorder.opened.get(node, ()))
-    missed = all_missed(recorder.missed(node) for recorder in seeing)
+    missed = all_missed(recorder.missed(node) for recorder in recorders)
     found = _expression(recorders[0].sites[node], merged, sizes, missed)
     recorders[0]._merged[node] = recorders, found
     return found
@@ -203,12 +187,6 @@ def _add(known: list[Seen], new: Seen) -> None:
         known.append(new)
     else:
         known[-1] = Seen(new.kind, UNKNOWN_DEVICE, new.value, True)
-
-
-def _add_opened(known: list[Seen], opened: Iterable[tuple[Any, bool]]) -> None:
-    """Adds that nothing was known under some conditions."""
-    for condition, failed in opened:
-        _add(known, Seen(known[-1].kind, UNKNOWN_DEVICE, None, condition, failed))
 
 
 def _fold(known: list[Seen]) -> None:
