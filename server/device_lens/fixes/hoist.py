@@ -10,6 +10,7 @@ from device_lens.fixes.blocks import insert_above, move_above
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import fresh_name, loads
 from device_lens.fixes.place import LOOPS, Place
+from device_lens.syntax.names import root_name
 
 _LAST_WORD = re.compile(r"[A-Za-z_]\w*(?=\W*\Z)")
 
@@ -94,10 +95,9 @@ def _written(node: ast.AST) -> Iterator[str]:
 
 
 def _root(node: ast.AST) -> Iterator[str]:
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    if isinstance(node, ast.Name):
-        yield node.id
+    name = root_name(node)
+    if name:
+        yield name
 
 
 def _stem(call: Place) -> str:

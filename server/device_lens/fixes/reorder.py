@@ -8,6 +8,7 @@ from device_lens.fixes.blocks import block_of, move_above, move_below
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import loads
 from device_lens.fixes.place import Place
+from device_lens.syntax.names import root_name
 
 
 def put_below(statement: Place, anchor: Place, title: str) -> Fix | None:
@@ -33,7 +34,7 @@ def put_before(statement: Place, anchor: Place, title: str) -> Fix | None:
     named = {each.id for each in ast.walk(statement.node) if isinstance(each, ast.Name)}
     for node in block_of(statement)[first:last]:
         for each in ast.walk(node):
-            if _is_store(each) and _root(each) in named:
+            if _is_store(each) and root_name(each) in named:
                 return None
     edits = move_above(statement, anchor)
     return Fix(title, Safety.UNSAFE, edits) if edits else None
@@ -55,13 +56,6 @@ def _positions(statement: Place, anchor: Place) -> tuple[int | None, int | None]
 def _common_block(statement: Place, anchor: Place) -> list[ast.stmt]:
     block = block_of(statement)
     return block if any(node is anchor.node for node in block) else []
-
-
-def _root(node: ast.AST) -> str:
-    """The name that an attribute or item belongs to."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_store(node: ast.AST) -> bool:

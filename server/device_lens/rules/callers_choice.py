@@ -13,6 +13,7 @@ from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Conflict, Transfer
 from device_lens.rules.context import Context
 from device_lens.rules.wording import telling_step
+from device_lens.syntax.names import root_name
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _METHODS = ("cpu", "cuda", "xpu", "mps")
@@ -33,7 +34,7 @@ def is_chosen_elsewhere(fact: Transfer, call: Place, context: Context) -> bool:
         return False
     on_host = all(leaf is CPU for leaf in leaves(fact.target))
     if target is not None and source is not None and ast.unparse(target) == ast.unparse(source):
-        if here is there or _root(target) not in parameters_of(here):
+        if here is there or root_name(target) not in parameters_of(here):
             return False
     elif on_host and (_varies(target) or _varies(source)):
         return True
@@ -41,7 +42,7 @@ def is_chosen_elsewhere(fact: Transfer, call: Place, context: Context) -> bool:
         return False
     given = parameters_of(here)
     if here is there:
-        return (_varies(target) and _root(target) in given) or _root(source) in given
+        return (_varies(target) and root_name(target) in given) or root_name(source) in given
     return subject is not None and _is_given(subject, here, given)
 
 
@@ -78,7 +79,7 @@ def _receiver(call: ast.AST) -> ast.expr | None:
 def _is_its_own(target: ast.expr | None, subject: ast.expr | None) -> bool:
     """Whether a tensor is sent to where it is itself: `x.to(x.device)`."""
     follows = isinstance(target, ast.Attribute) and target.attr == "device"
-    return follows and _root(target) == _root(subject)
+    return follows and root_name(target) == root_name(subject)
 
 
 def _named(node: ast.AST | None) -> ast.expr | None:
@@ -100,13 +101,6 @@ def _varies(named: ast.expr | None) -> bool:
     if isinstance(named, ast.Call):
         return any(map(_varies, (*named.args, *(each.value for each in named.keywords))))
     return True
-
-
-def _root(node: ast.expr | None) -> str:
-    """The name that a chain of attributes and items begins with; empty where there is none."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
 
 
 def _is_run(place: Place) -> bool:

@@ -41,6 +41,7 @@ from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import on, quoted
+from device_lens.syntax.names import root_name
 
 RULE = Rule("redundant-transfer", Severity.HINT, __doc__)
 
@@ -75,7 +76,9 @@ def _follows_an_argument(call: Place) -> bool:
         return False
     targets = (*node.args, *(each.value for each in node.keywords if each.arg == "device"))
     followed = {
-        _root(each) for each in targets if isinstance(each, ast.Attribute) and each.attr == "device"
+        root_name(each)
+        for each in targets
+        if isinstance(each, ast.Attribute) and each.attr == "device"
     }
     names = {
         argument.arg
@@ -83,11 +86,4 @@ def _follows_an_argument(call: Place) -> bool:
         if isinstance(around, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
         for argument in (*around.args.posonlyargs, *around.args.args, *around.args.kwonlyargs)
     }
-    return not names.isdisjoint(followed - {_root(node.func.value)})
-
-
-def _root(node: ast.expr) -> str:
-    """The name that a chain of attributes and items begins with; empty where there is none."""
-    while isinstance(node, ast.Attribute | ast.Subscript):
-        node = node.value
-    return node.id if isinstance(node, ast.Name) else ""
+    return not names.isdisjoint(followed - {root_name(node.func.value)})

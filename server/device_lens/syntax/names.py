@@ -5,6 +5,13 @@ from __future__ import annotations
 import ast
 
 
+def root_name(node: ast.AST | None) -> str:
+    """`a` of `a.b[0].c` and of `a`; empty for what no name begins."""
+    while isinstance(node, ast.Attribute | ast.Subscript):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else ""
+
+
 def last_name(node: ast.expr) -> str:
     """`c` of `a.b.c` and of `c`; empty for what is no name."""
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
