@@ -39,9 +39,10 @@ def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
         return None
     outer = _outer_loop(loop.at(node.iter))
     value = moved if test is None else f"{moved} if {loop.at(test).text} else {variable}"
-    if len(node.body) > 1 or node.orelse or outer is not None:
-        if outer is not None and key is None and len(node.body) == 1 and not node.orelse:
-            return _kept(loop, node, variable, value, outer)
+    does_more = len(node.body) > 1 or bool(node.orelse)
+    if outer is not None and key is None and not does_more:
+        return _kept(loop, node, variable, value, outer)
+    if outer is not None or does_more:
         return _fix_in_body(loop, node, variable, key, moved, statement)
     new_text = rebuilt(loop.at(node.iter), variable, key, value)
     if new_text is None:

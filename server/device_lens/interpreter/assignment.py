@@ -131,12 +131,12 @@ def set_attribute(
         write(receiver.fields, dict_classes.AS_ATTRIBUTES, Const(True))
     elif kind is Instance:
         if not _set_property(machine, receiver, name, value, node, frame):
-            value = of_many.attribute(machine, receiver, name, value, node, frame)
+            value = of_many.attribute(receiver, name, value, node, frame)
             write(receiver.fields, name, value)
             for each in objects.stands_for(receiver):
                 write(each.fields, name, join_blind(each.fields.get(name, value), value))
     elif kind is Parameter:
-        every = receiver.many is None or of_many.does_to_each(receiver, node, frame)
+        every = of_many.does_to_each(receiver, node, frame)
         _set_in_parameter(machine, receiver, name, value, every)
     elif kind is Namespace:
         write(receiver.scope.names, name, value)
@@ -219,7 +219,7 @@ def _set_in_module(
     if _set_property(machine, receiver, name, value, node, frame):
         return
     value = reports.module_attribute(machine, receiver, name, value, node, frame, source)
-    value = of_many.attribute(machine, receiver, name, value, node, frame)
+    value = of_many.attribute(receiver, name, value, node, frame)
     # What each forward pass sets anew is kept up without an optimizer: a moving average.
     passing = any(each.function and each.function.name == "forward" for each in machine.stack)
     site = None if passing else machine.site(node, frame)

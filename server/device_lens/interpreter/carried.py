@@ -38,13 +38,6 @@ def names(loop: Loop, frame: Frame) -> frozenset[str] | None:
     return known[0]
 
 
-def handed_on(body: Iterable[ast.stmt], bound: frozenset[str]) -> frozenset[str]:
-    """Those of some names that statements in a loop may read in its next pass as they left them."""
-    uses = _Uses()
-    uses.run(body, set())
-    return bound if uses.is_open else bound & uses.exposed
-
-
 def or_left(loop: Loop, frame: Frame) -> frozenset[str] | None:
     """Those names, and the ones that its function reads outside of the loop, to which it may leave
     them; None where any may be read."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
@@ -89,7 +89,7 @@ def left_out(
     """A call is not followed: it is given its arguments as code that is not seen, and what its
     text may move is somewhere unknown. If it makes the parts of a module, they are at `place`
     (None: there are none)."""
-    attributes, hands_on, receivers, remade = _what_they_do(machine, function, args)
+    attributes, hands_on, receivers, remade, _ = _what_they_do(machine, function, args)
     if is_creator(function, args) and place is not None:
         _hide_parts(machine, args[0], place)
     values = (*args, *kwargs.values())
@@ -226,50 +226,55 @@ def _moved_in(node: ast.stmt, names: frozenset[str]) -> tuple[bool, frozenset[st
     return known[1]
 
 
-Doings = tuple[frozenset[str] | None, bool, frozenset[str], frozenset[str]]
-"""What a function may do to its arguments: the attributes that it puts elsewhere (`moved_by`),
-whether it hands arguments on, the names that it moves, and the attributes that it makes anew."""
+class Doings(NamedTuple):
+    """What a function may do to its arguments."""
+
+    moved: frozenset[str] | None
+    """The attributes that it puts elsewhere (`moved_by`)."""
+    hands_on: bool
+    """Whether it hands arguments on."""
+    receivers: frozenset[str]
+    """The names that it moves."""
+    remade: frozenset[str]
+    """The attributes that it makes anew."""
+    own_calls: frozenset[str]
+    """The methods that it calls of its own object."""
 
 
 def _what_they_do(machine: Machine, function: Function, args: tuple[Any, ...]) -> Doings:
     """What a function does, with the methods that it calls of its own object."""
-    attributes, hands_on, receivers, remade = _what_one_does(machine, function)
+    all_of_them = _what_one_does(machine, function)
     own = args[0] if args and function.owner is not None else None
     if not isinstance(own, Instance) or type(own.cls) is not ClassValue:
-        return attributes, hands_on, receivers, remade
+        return all_of_them
+    moved, hands_on, receivers, remade, _ = all_of_them
     seen = {function.node}
-    pending = [function]
+    pending = [all_of_them]
     while pending and len(seen) < MOST_METHODS:
-        for name in sorted(_own_calls(pending.pop().node)):
+        for name in sorted(pending.pop().own_calls):
             method = own.cls.lookup(name)
             if type(method) is not Function or method.node in seen:
                 continue
             seen.add(method.node)
-            pending.append(method)
-            moved, _, names, made = _what_one_does(machine, method)
-            if moved is not None:
-                attributes = moved | (attributes or frozenset())
-            if _first(method.node) in names:
+            one = _what_one_does(machine, method)
+            pending.append(one)
+            if one.moved is not None:
+                moved = one.moved | (moved or frozenset())
+            if _first(method.node) in one.receivers:
                 receivers |= {_first(function.node)}
-            remade |= made
-    return attributes, hands_on, receivers, remade
+            remade |= one.remade
+    return Doings(moved, hands_on, receivers, remade, all_of_them.own_calls)
 
 
 def _what_one_does(machine: Machine, function: Function) -> Doings:
     answer = _what_it_does(function.node)
-    machine.unit.weighed[function.node] = (
-        _what_it_does_and_calls,
-        (answer, _own_calls(function.node)),
-    )
+    machine.unit.weighed[function.node] = _what_it_does, answer
     return answer
 
 
 def _what_it_does(node: Any) -> Doings:
-    return moved_by(node), _hands_on(node), _receivers(node), _remade(node)
-
-
-def _what_it_does_and_calls(node: Any) -> tuple[Doings, frozenset[str]]:
-    return _what_it_does(node), _own_calls(node)
+    own_calls = _own_calls(node)
+    return Doings(moved_by(node), _hands_on(node), _receivers(node), _remade(node), own_calls)
 
 
 def _first(node: Any) -> str:

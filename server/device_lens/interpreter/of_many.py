@@ -93,8 +93,8 @@ def _number(iterated: Any) -> str | None:
 def does_to_each(many: HeapObject, node: Any, frame: Frame) -> bool:
     """Whether a call or an assignment does to every one of many what it does to the one that
     stands for them: its receiver is what a loop over all of them is at, by itself or by its
-    number."""
-    return _is_each(many, _receiver(node), frame)
+    number. What is one is each of itself."""
+    return many.many is None or _is_each(many, _receiver(node), frame)
 
 
 def _receiver(node: Any) -> Any:
@@ -106,12 +106,10 @@ def _receiver(node: Any) -> Any:
     return node.args[0] if isinstance(node, ast.Call) and node.args else None
 
 
-def attribute(
-    machine: Machine, many: Instance, name: str, value: Any, node: Any, frame: Frame
-) -> Any:
+def attribute(many: Instance, name: str, value: Any, node: Any, frame: Frame) -> Any:
     """What an attribute of all that an object stands for may be once one of them has got a value,
     or all of them."""
-    if many.many is None or does_to_each(many, node, frame):
+    if does_to_each(many, node, frame):
         return value
     tables = [many.fields]
     if isinstance(many, ModuleObject):
@@ -121,11 +119,9 @@ def attribute(
     return next((join_blind(each[name], value) for each in tables if name in each), value)
 
 
-def item(
-    machine: Machine, many: DictObject | ListObject, key: Any, value: Any, node: Any, frame: Frame
-) -> Any:
+def item(many: DictObject | ListObject, key: Any, value: Any, node: Any, frame: Frame) -> Any:
     """The same of what a dict or list has under a key or index that is known."""
-    if many.many is None or does_to_each(many, node, frame):
+    if does_to_each(many, node, frame):
         return value
     if isinstance(many, DictObject):
         old = many.entries.get(key, MISSING)

@@ -21,7 +21,6 @@ from device_lens.domain.values import (
     forgetting,
     remind,
 )
-from device_lens.interpreter import carried
 from device_lens.interpreter.budget import Budget, Cancelled, Exhausted, never
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.stretch import Around, Stretch, observed
@@ -59,8 +58,6 @@ def again(
         if context.without(names) != text.context(new.frame).without(names):
             return False
         fresh = names - around.mentioned(stretch, names)
-        if new.frame.loops:
-            fresh -= carried.handed_on(stretch.body, fresh)
         if not _alike(machine, visits, visit, new, fresh, stretch):
             return False
         made.append((visit, new))

@@ -255,10 +255,10 @@ def set_item(
     elif kind is HostArray:
         _store_in_array(machine, receiver, index, value, node, frame)
     elif kind is DictObject:
-        value = of_many.item(machine, receiver, key_of(index), value, node, frame)
+        value = of_many.item(receiver, key_of(index), value, node, frame)
         put(machine, receiver, index, value)
     elif kind is ListObject:
-        value = of_many.item(machine, receiver, constant(index), value, node, frame)
+        value = of_many.item(receiver, constant(index), value, node, frame)
         _store_in_list(machine, receiver, index, value)
     elif kind is Guarded:
         _store_in_tree(machine, receiver, index, value, node, frame)

@@ -113,7 +113,8 @@ class Services(Protocol):
         """Reports a fact of `interpreter.rarer_facts`, built by the interpreter's own factories."""
 
     def does_to_each(self, module: Value) -> bool:
-        """Whether what the program does here to a module that stands for many is done to each."""
+        """Whether what the program does here to an object that stands for many is done to each; so
+        is what it does to one."""
 
     def skip(self, reason: str) -> None:
         """Records that the call is not understood."""

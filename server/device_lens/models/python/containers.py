@@ -23,7 +23,7 @@ def _set(call: Call, target: ListObject, items: tuple[Value, ...], rest: Value) 
         extra = items[MAX_ITEMS:]
         items = items[:MAX_ITEMS]
         rest = gathered(extra, rest)
-    if target.many is not None and not call.services.does_to_each(target):
+    if not call.services.does_to_each(target):
         items, rest = (), gathered((*target.items, *items), rest)
     before = target.items
     call.write(target.fields, "items", items)

@@ -102,7 +102,7 @@ def _requires_grad(call: Call) -> Value:
     if type(receiver) is Parameter:
         kept = flag if isinstance(flag, bool) else None
         changed = receiver.tensor.with_(requires_grad=kept)
-        every = receiver.many is None or call.services.does_to_each(receiver)
+        every = call.services.does_to_each(receiver)
         set_tensor(call.services.journal, receiver, changed, every)
     if type(receiver) is not Tensor:
         return receiver
