@@ -30,9 +30,6 @@ BLOCKS = [
     for start in range(0, count, BLOCK)
 ] + [("traffic", start) for start in range(0, 50, 10)]
 
-UNMENDED = {("typing", 0)}
-"""Inputs that fail, for which `docs/robustness.md` has the reason."""
-
 
 def _told(kind: str, number: int, failure: Failure) -> str:
     small = shrunk(kind, SEED, number, CORPUS, failure)
@@ -43,8 +40,6 @@ def _told(kind: str, number: int, failure: Failure) -> str:
 def test_nothing_breaks(kind: str, start: int) -> None:
     count = 10 if kind == "traffic" else BLOCK
     for number in range(start, start + count):
-        if (kind, number) in UNMENDED:
-            continue
         failure, _, _ = attempt(kind, SEED, number, CORPUS)
         assert failure is None, _told(kind, number, failure)
 

@@ -48,6 +48,12 @@ class Recorder:
         self.within: dict[Any, Any] = {}
         """The function of a node that was first seen under a condition."""
         self.seen: dict[Any, list[Seen]] = {}
+        self.opened: dict[Any, list[tuple[Any, bool]]] = {}
+        """Nodes that were not seen here before a pass of a loop of which another one knows more or
+        less: the conditions, and whether that was after a failure. It counts where a recorder of
+        an earlier pass has seen the node."""
+        self.whole = object()
+        """What stands for the unit that it belongs to, itself or by a part."""
         self.sites: dict[Any, Site] = {}
         self.module_device = module_device
         self._by_path: dict[str, list[Any]] | None = None
@@ -89,16 +95,23 @@ class Recorder:
         _add(known, Seen(what, device, value, condition, self.handling))
 
     def see_unknown(self, node: Any, condition: Any) -> None:
-        """Nothing is known now of a node that was seen before."""
+        """Nothing is known now of a node, or was in another pass of the same loop."""
         known = self.seen.get(node)
         if known is not None:
-            kind = known[-1].kind
-            _add(known, Seen(kind, UNKNOWN_DEVICE, None, condition, self.handling))
+            _add_opened(known, [(condition, self.handling)])
+        else:
+            self.opened.setdefault(node, []).append((condition, self.handling))
 
     def take(self, other: Recorder) -> None:
         """Takes in what another one has seen since."""
         self.omissions.take(other.omissions)
         self.within.update(other.within)
+        for node, opened in other.opened.items():
+            known = self.seen.get(node)
+            if known is not None:
+                _add_opened(known, opened)
+            else:
+                self.opened.setdefault(node, []).extend(opened)
         for node, entries in other.seen.items():
             known = self.seen.get(node)
             if known is None:
@@ -135,6 +148,9 @@ def expressions(
         for node in recorder.nodes(path):
             if node not in apart:
                 by_node.setdefault(node, []).append(recorder)
+        for node in recorder.opened:
+            if node in by_node and node not in recorder.seen and node not in apart:
+                by_node[node].append(recorder)
     return [
         each[0].expression(node, sizes) if len(each) == 1 else _shared(node, each, sizes)
         for node, each in by_node.items()
@@ -145,7 +161,11 @@ def expression_at(
     recorders: Iterable[Recorder], path: str, sizes: Sizes | None, node: Any
 ) -> Expression | None:
     """The fact of one node of a file: all of them cost as much as the file is large."""
-    found = [each for each in recorders if node in each.seen and each.sites[node].path == path]
+    found: list[Recorder] = []
+    for each in recorders:
+        is_seen = node in each.seen and each.sites[node].path == path
+        if is_seen or (found and node in each.opened):
+            found.append(each)
     if not found:
         return None
     return found[0].expression(node, sizes) if len(found) == 1 else _shared(node, found, sizes)
@@ -156,10 +176,15 @@ def _shared(node: Any, recorders: list[Recorder], sizes: Sizes | None) -> Expres
     if known is not None and known[0] == recorders:
         return known[1]
     merged: list[Seen] = []
+    seeing: list[Recorder] = []
     for recorder in recorders:
-        for seen in recorder.seen[node]:
+        if any(each.whole is recorder.whole for each in seeing):
+            _add_opened(merged, recorder.opened.get(node, ()))
+        for seen in recorder.seen.get(node, ()):
             _add(merged, seen)
-    missed = all_missed(recorder.missed(node) for recorder in recorders)
+        if node in recorder.seen:
+            seeing.append(recorder)
+    missed = all_missed(recorder.missed(node) for recorder in seeing)
     found = _expression(recorders[0].sites[node], merged, sizes, missed)
     recorders[0]._merged[node] = recorders, found
     return found
@@ -187,6 +212,12 @@ def _add(known: list[Seen], new: Seen) -> None:
         known.append(new)
     else:
         known[-1] = Seen(new.kind, UNKNOWN_DEVICE, new.value, True)
+
+
+def _add_opened(known: list[Seen], opened: Iterable[tuple[Any, bool]]) -> None:
+    """Adds that nothing was known under some conditions."""
+    for condition, failed in opened:
+        _add(known, Seen(known[-1].kind, UNKNOWN_DEVICE, None, condition, failed))
 
 
 def _fold(known: list[Seen]) -> None:

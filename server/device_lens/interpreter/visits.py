@@ -140,6 +140,7 @@ def part_of(machine: Machine, unit: Unit) -> Unit:
     part.standalone, part.symbolic_depth = unit.standalone, unit.symbolic_depth
     part.own = unit.own
     part.recorder.settled = unit.recorder.settled
+    part.recorder.whole = unit.recorder.whole
     part.path, part.active = machine.path, machine.active
     part.current_call = machine.current_call
     return part

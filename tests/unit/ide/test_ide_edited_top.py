@@ -207,3 +207,20 @@ def test_a_script_that_somebody_imports_later(tmp_path: Path, runs: list[str]) -
     editing.agree()
     editing.edit("train", "new = torch.ones", "new = torch.zeros")
     editing.agree()
+
+
+@pytest.mark.parametrize("held", ["if made(x", "y = ("])
+def test_what_a_later_turn_of_a_loop_does_not_know(tmp_path: Path, held: str) -> None:
+    text = (
+        "import torch\nfrom nowhere import disturb, made\n\nx = torch.ones(3)\n"
+        "state = torch.ones(3, device='cuda')\nfor step in range(10):\n"
+        f"    {held}\n    state = disturb(state * 2)\n"
+    )
+    editing = Editing(tmp_path, {"train": text})
+    editing.said("train")
+    editing.edit("train", held, "y = 1")
+    editing.agree()
+    editing.edit("train", "y = 1", "y = state")
+    editing.agree()
+    editing.edit("train", "y = state", "y = state + 1")
+    editing.agree()
