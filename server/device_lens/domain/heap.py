@@ -226,8 +226,8 @@ class ModuleObject(Instance):
     """An `nn.Module`. `parameters`, `buffers` and `modules` are its registries; `fields` its plain
     attributes, which moves miss.
 
-    A module of PyTorch's own keeps its parameters implicit: `own["device"]`, `own["dtype"]`,
-    `own["trail"]` tell where they are; `own["implicit"]` maps their names to shapes.
+    `own["device"]`, `own["dtype"]` and `own["trail"]` tell of parts that are not listed, as with a
+    module whose code is not followed.
     `own["moved"]` is the trail of the last move, `own["opaque"]` tells that parts of the module
     were not seen, so that nothing follows from what is missing, `own["stands for"]` how many
     modules it is that a comprehension has made.
@@ -244,13 +244,8 @@ class ModuleObject(Instance):
         self.own: Table = Registry(standing)
 
     @property
-    def implicit(self) -> dict[str, Any]:
-        found: dict[str, Any] = self.own.get("implicit") or {}
-        return found
-
-    @property
     def device(self) -> DeviceTree:
-        """Where the implicit parameters are."""
+        """Where the parts are that are not listed."""
         found: DeviceTree = self.own.get("device", CPU)
         return found
 

@@ -262,7 +262,7 @@ def _surely_lacks(value: Any, name: str) -> bool:
         if name in value.fields or value.cls.lookup(name) is not None:
             return False
         if isinstance(value, ModuleObject):
-            registered = (value.modules, value.parameters, value.buffers, value.implicit)
+            registered = (value.modules, value.parameters, value.buffers)
             opaque = bool(value.own.get("opaque"))
             return not opaque and not any(name in table for table in registered)
         return True
@@ -273,7 +273,7 @@ def _surely_lacks(value: Any, name: str) -> bool:
 
 
 def _has_registered(module: ModuleObject, name: str) -> bool:
-    tables = (module.modules, module.parameters, module.buffers, module.implicit, module.fields)
+    tables = (module.modules, module.parameters, module.buffers, module.fields)
     return any(name in table for table in tables)
 
 
@@ -281,7 +281,7 @@ def _is_without_parameters(module: ModuleObject) -> bool:
     """Whether a layer of PyTorch's is of a kind that has no weights: losses and normalisations may
     have them as None."""
     name = module.cls.name
-    tables = (module.parameters, module.buffers, module.implicit)
+    tables = (module.parameters, module.buffers)
     if not name.startswith("torch.nn.") or module.own.get("opaque") or any(tables):
         return False
     return not name.endswith("Loss") and "Norm" not in name

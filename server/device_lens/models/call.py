@@ -285,7 +285,7 @@ def _leaf_device(value: Value) -> Any:
 
 
 def single_device(value: Value) -> DeviceTree:
-    """The one device of a tensor, parameter or module's implicit part; unknown otherwise."""
+    """The one device of a tensor, parameter or module's unlisted parts; unknown otherwise."""
     tensor = tensor_of(value)
     if tensor is not None:
         return flatten_device(tensor.device)

@@ -21,7 +21,7 @@ class ModuleModel(Protocol):
         """The class's qualified name."""
 
     def initialise(self, call: Call, module: ModuleObject) -> None:
-        """What `__init__` does: registers parameters, buffers and submodules, implicit or not."""
+        """What `__init__` does: registers parameters, buffers and submodules."""
 
     def forward(self, call: Call) -> Value:
         """A call of the module; `call.receiver` is the `ModuleObject`."""

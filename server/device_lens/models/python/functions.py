@@ -109,7 +109,7 @@ def _copy_tables(old: Any, new: Any, done: dict[int, Value], depth: int) -> None
         for key, value in table.items():
             if isinstance(value, tuple):
                 target[key] = tuple(copied(item, done, depth) for item in value)
-            elif name == "own" and key in ("parent", "implicit", "trail", "moved", "device"):
+            elif name == "own" and key in ("parent", "trail", "moved", "device"):
                 target[key] = value
             else:
                 target[key] = copied(value, done, depth)
