@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 
 from device_lens.fixes.blocks import insert_above, move_above
 from device_lens.fixes.edit import Fix, Safety
@@ -79,25 +78,20 @@ def _moves_whole(statement: Place, loop: Place, target: str) -> bool:
 
 def _changed(loop: Place) -> set[str]:
     """Names whose tensors the loop may change in place."""
-    return {name for node in ast.walk(loop.node) for name in _written(node)}
+    return {root_name(_written(node)) for node in ast.walk(loop.node)}
 
 
-def _written(node: ast.AST) -> Iterator[str]:
+def _written(node: ast.AST) -> ast.expr | None:
     if isinstance(node, ast.AugAssign):
-        yield from _root(node.target)
-    elif isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        yield from _root(node)
-    elif isinstance(node, ast.keyword) and node.arg == "out":
-        yield from _root(node.value)
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.target
+    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+        return node
+    if isinstance(node, ast.keyword) and node.arg == "out":
+        return node.value
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         in_place = node.func.attr.endswith("_") and not node.func.attr.endswith("__")
-        yield from _root(node.func.value) if in_place else ()
-
-
-def _root(node: ast.AST) -> Iterator[str]:
-    name = root_name(node)
-    if name:
-        yield name
+        return node.func.value if in_place else None
+    return None
 
 
 def _stem(call: Place) -> str:

@@ -96,22 +96,21 @@ class Recorder:
 
     def see_unknown(self, node: Any, condition: Any) -> None:
         """Nothing is known now of a node, or was in another pass of the same loop."""
+        self._open(node, [(condition, self.handling)])
+
+    def _open(self, node: Any, opened: list[tuple[Any, bool]]) -> None:
         known = self.seen.get(node)
         if known is not None:
-            _add_opened(known, [(condition, self.handling)])
+            _add_opened(known, opened)
         else:
-            self.opened.setdefault(node, []).append((condition, self.handling))
+            self.opened.setdefault(node, []).extend(opened)
 
     def take(self, other: Recorder) -> None:
         """Takes in what another one has seen since."""
         self.omissions.take(other.omissions)
         self.within.update(other.within)
         for node, opened in other.opened.items():
-            known = self.seen.get(node)
-            if known is not None:
-                _add_opened(known, opened)
-            else:
-                self.opened.setdefault(node, []).extend(opened)
+            self._open(node, opened)
         for node, entries in other.seen.items():
             known = self.seen.get(node)
             if known is None:

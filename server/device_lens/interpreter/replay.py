@@ -50,9 +50,11 @@ def again(
         return False  # a loop around it may run, and tell of what its text changes
     unchanged = stretch.unchanged(splice)
     made: list[tuple[Visit, Visit]] = []
-    turns: dict[int, dict[Any, int]] = {}
+    for visit in visits.each:
+        for loop in visit.frame.loops[:1]:
+            loop.sights.clear()  # all its turns run again, and count from the first on
     for visit, context in zip(visits.each, visits.contexts, strict=True):
-        new = _replayed(machine, unit, visit, stretch.body, unchanged, _sights(visit, turns))
+        new = _replayed(machine, unit, visit, stretch.body, unchanged)
         if new is None:
             return False
         names = _bound(visit, new)
@@ -96,45 +98,26 @@ def _bound(old: Visit, new: Visit) -> frozenset[str]:
     return frozenset().union(*(each.names for each in outcomes))
 
 
-def _sights(visit: Visit, turns: dict[int, dict[Any, int]]) -> dict[Any, int]:
-    """What the turns of a loop show of the statements that run again, which each turn adds to:
-    what the loop itself has were the sights of its last turn before the first runs again. `turns`
-    are those of each loop."""
-    loops = visit.frame.loops
-    return turns.setdefault(id(loops[0].sights), {}) if loops else {}
-
-
 def _replayed(
-    machine: Machine,
-    unit: Unit,
-    visit: Visit,
-    body: list[ast.stmt],
-    unchanged: int,
-    sights: dict[Any, int],
+    machine: Machine, unit: Unit, visit: Visit, body: list[ast.stmt], unchanged: int
 ) -> Visit | None:
     """A new run of a stretch from the state of an earlier one; None where it does more than that
-    did. `sights` are those of the loop that it is in. The statements before the edit are
-    `unchanged`: the state behind them is kept, and they do not run at the next edit of the same
-    statement."""
+    did. The statements before the edit are `unchanged`: the state behind them is kept, and they
+    do not run at the next edit of the same statement."""
     start = visit.head or visit
     count = len(start.body)
     if count > unchanged or any(map(is_not, start.body, body)):
         visit.head, start, count = None, visit, 0
     if unchanged > count:
-        head = _run_from(machine, unit, start, body[count:unchanged], sights, is_head=True)
+        head = _run_from(machine, unit, start, body[count:unchanged], is_head=True)
         if head is None:
             return None
         visit.head = start = head
-    return _run_from(machine, unit, start, body[len(start.body) :], sights)
+    return _run_from(machine, unit, start, body[len(start.body) :])
 
 
 def _run_from(
-    machine: Machine,
-    unit: Unit,
-    start: Visit,
-    body: list[ast.stmt],
-    sights: dict[Any, int],
-    is_head: bool = False,
+    machine: Machine, unit: Unit, start: Visit, body: list[ast.stmt], is_head: bool = False
 ) -> Visit | None:
     """Runs statements from a kept state. Gives what they and those that lead to the kept state
     did, for a head with the state behind them; None where that is more than an outcome can tell."""
@@ -151,8 +134,6 @@ def _run_from(
     part.shared = dict(start.shared)
     part.watched = Watched.over(start.watched)
     frame = copied(start.frame, copies)
-    if frame.loops:
-        frame.loops[0].sights = sights
     found = shallow(start)
     found.part = part
     known = dict(machine.globals)
