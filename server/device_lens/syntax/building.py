@@ -267,8 +267,11 @@ def _chunks(part: _Part, lines: Sequence[str], pool: Pool) -> Iterator[Chunk]:
 
 
 def _chunk_of_text(text: str, fails: bool) -> Chunk:
-    """A chunk parsed on its own; `fails` where it is known not to parse."""
-    tree = None if fails else parse_text(text)
+    """A chunk parsed on its own; `fails` where it is known not to parse.
+
+    A line end follows, as in its text: a backslash above a blank line has something to join.
+    """
+    tree = None if fails else parse_text(text + "\n")
     if isinstance(tree, ast.Module):
         return Chunk(tuple(tree.body), text, 1, "\0" in text)
     mended = mend(text.split("\n"))

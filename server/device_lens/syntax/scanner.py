@@ -121,7 +121,7 @@ def logical_lines(
 ) -> Iterator[LogicalLine]:
     """The logical lines of ``lines[start:stop]``; those that start at a line in ``cut`` end there.
 
-    Blank lines and comments belong to none.
+    Blank lines, comments, and backslashes that join nothing else belong to none.
     """
     number = start
     while number < stop:
@@ -129,7 +129,7 @@ def logical_lines(
             number += 1
             continue
         logical = logical_line_at(lines, number, number + 1 if number in cut else stop)
-        if not _only_joins(lines, logical):
+        if _has_code(lines, logical):
             yield logical
         number = logical.stop
 
@@ -257,8 +257,8 @@ def _before_decorators(lines: Sequence[str], start: int, number: int) -> int:
     return number
 
 
-def _only_joins(lines: Sequence[str], logical: LogicalLine) -> bool:
-    """Whether a logical line is nothing but backslashes at line ends."""
+def _has_code(lines: Sequence[str], logical: LogicalLine) -> bool:
+    """Whether a logical line is more than backslashes at line ends and a comment below them."""
     if logical.word:
-        return False
-    return all(not lines[i].strip(" \t\f\\") for i in range(logical.start, logical.stop))
+        return True
+    return not all(is_blank(line.rstrip("\\")) for line in lines[logical.start : logical.stop])

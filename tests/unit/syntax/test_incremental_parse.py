@@ -59,6 +59,20 @@ def test_edits_equal_a_fresh_parse(
         assert len(set(map(id, file.chunks))) == len(file.chunks)
 
 
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("\\\n# note\nx = 1\nx = 1", "\\\n# note\nx = 1\n= 1"),
+        ("x = 1 \\\n\n# note", "x = 1 \\\n\n\\# note"),
+    ],
+    ids=["a backslash that joins a comment", "a backslash that joins a blank line"],
+)
+def test_a_line_that_no_longer_parses_parts_no_other(before: str, after: str) -> None:
+    edited = parse("a.py", after, parse("a.py", before))
+    assert _picture(edited) == _picture(parse("a.py", after))
+    assert [chunk.omitted for chunk in edited.chunks] == [(), ((0, 1),)]
+
+
 SMALL = """\
 import os
 
