@@ -13,7 +13,7 @@ from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.kinds import opened
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import NONE, Const, External, Tensor, Unknown
-from device_lens.interpreter import descriptors, library_names, of_many, reports
+from device_lens.interpreter import aliases, descriptors, library_names, of_many, reports
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import NEXT, Machine
 from device_lens.models.call import tensor_of
@@ -144,6 +144,8 @@ def set_attribute(
         write(receiver.fields, name, value)
     elif kind is External:
         library_names.bind(machine, receiver, name, value)
+    elif kind is Tensor and name == "data":
+        aliases.lose_others(machine, receiver, _with_data(receiver, value))
     elif kind is Unknown:
         write(receiver.parts(), name, value)
         torch_module.hold(machine, receiver, value)
@@ -269,16 +271,14 @@ def _set_on_tensor(
 ) -> None:
     """`x.data = value`, `x.requires_grad = True` on a tensor held by a name: the name holds a
     changed tensor from here on."""
-    if not isinstance(target.value, ast.Name | ast.Attribute):
-        return
+    changed: Tensor | None = None
     if target.attr == "data":
         changed = _with_data(old, value)
         _set_in_buffers(machine, old, changed, frame)
+        aliases.lose_others(machine, old, changed)
     elif target.attr == "requires_grad" and type(value) is Const:
         changed = old.with_(requires_grad=bool(value.value))
-    else:
-        changed = None
-    if changed is not None:
+    if changed is not None and isinstance(target.value, ast.Name | ast.Attribute):
         assign(machine, target.value, changed, frame, None)
 
 

@@ -7,8 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree, is_accelerator
-from device_lens.domain.guard import Guarded, leaves
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject
+from device_lens.domain.guard import Guarded, leaves, undecided
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, moment
 from device_lens.domain.join import join
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
@@ -89,6 +89,32 @@ class ModelServices:
             return self.invoke(function, args, kwargs)
         finally:
             self.in_process = before
+
+    def invoke_beside(
+        self: Any,
+        function: Any,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        in_process: bool,
+    ) -> Any:
+        from device_lens.interpreter.machine import NEXT
+
+        found: list[Any] = [Unknown()]
+        mark, start = self.journal.mark(), moment()
+
+        def run() -> int:
+            call = self.invoke_in_process if in_process else self.invoke
+            found[0] = call(function, args, kwargs)
+            return NEXT
+
+        if in_process:
+            before = self.path
+            run()
+            self.journal.rollback(mark, start)
+            self.path = before
+        else:
+            self.fork(undecided(), self.active_place()[1], run, lambda: NEXT)
+        return found[0]
 
     def attribute(self: Any, value: Any, name: str) -> Any:
         from device_lens.interpreter import attributes

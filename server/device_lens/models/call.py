@@ -64,6 +64,16 @@ class Services(Protocol):
         """Calls it as another process does. It is followed there however often the program calls
         it by itself."""
 
+    def invoke_beside(
+        self,
+        function: Value,
+        args: tuple[Value, ...],
+        kwargs: dict[str, Value],
+        in_process: bool,
+    ) -> Value:
+        """Calls it as a thread or a process does that runs beside the program: what it changes may
+        be changed from here on, or, in a process of its own, never is."""
+
     def iterate(self, value: Value) -> tuple[tuple[Value, ...], Value]:
         """The items that are known one by one, and what any further item is (None: no more)."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from device_lens.models.python import (
     builtins,
     commands,
+    concurrency,
     configuration,
     containers,
     dict_classes,
@@ -34,4 +35,5 @@ def register_all() -> None:
     configuration.register()
     commands.register()
     standard_library.register_all()
+    concurrency.register()
     texts.register()

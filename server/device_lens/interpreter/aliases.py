@@ -1,0 +1,81 @@
+"""Tensors that several names hold: one that gets other data has it under each of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.code import ClassValue, Scope
+from device_lens.domain.device import UNKNOWN_DEVICE, same_everywhere
+from device_lens.domain.guard import combine, leaves
+from device_lens.domain.heap import HeapObject, ModuleObject, Table
+from device_lens.domain.values import Tensor, TupleValue
+from device_lens.interpreter.machine import Machine
+
+
+def lose_others(machine: Machine, old: Tensor, changed: Tensor) -> None:
+    """`old` is given the data of `changed`. Where a tensor is that may be `old` under another name,
+    in a container or in an attribute is not known any more: a value does not tell whether it is
+    `old` or one like it."""
+    if same_everywhere(old.device, changed.device):
+        return
+
+    def elsewhere(value: Any) -> Any:
+        if type(value) is Tensor and _may_be(value, old):
+            return value.with_(device=UNKNOWN_DEVICE)
+        return _each(value) if type(value) in (TupleValue, tuple) else value
+
+    def _each(value: Any) -> Any:
+        parts = value.items if type(value) is TupleValue else value
+        new = tuple(combine(elsewhere, part) for part in parts)
+        if all(part is former for part, former in zip(new, parts, strict=True)):
+            return value
+        return TupleValue(new) if type(value) is TupleValue else new
+
+    for table in _reachable(machine):
+        for key, value in list(table.items()):
+            new = combine(elsewhere, value)
+            if new is not value:
+                machine.journal.write(table, key, new)
+
+
+def _may_be(value: Tensor, old: Tensor) -> bool:
+    """Whether a tensor may be another: it is where that is, and began as that did."""
+    if value is old:
+        return True
+    first = value.trail and value.trail.first
+    return first is (old.trail and old.trail.first) and value.device == old.device
+
+
+def _reachable(machine: Machine) -> list[Table]:
+    """The tables of what runs now, and of all that these lead to."""
+    found: dict[int, Table] = {}
+    pending: list[Any] = [frame.scope for frame in machine.stack]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, tuple):
+            pending += value
+        elif type(value) is TupleValue:
+            pending += value.items
+        else:
+            for table in _tables(value):
+                if id(table) not in found:
+                    found[id(table)] = table
+                    pending += (leaf for each in table.values() for leaf in leaves(each))
+            if isinstance(value, Scope) and value.parent is not None:
+                pending.append(value.parent)
+    return list(found.values())
+
+
+def _tables(value: Any) -> list[Table]:
+    """The tables that one value has of its own."""
+    if isinstance(value, Scope):
+        return [value.names]
+    if isinstance(value, ClassValue):
+        return [value.fields]
+    if not isinstance(value, HeapObject):
+        return []
+    tables = [value.fields]
+    if isinstance(value, ModuleObject):
+        tables += value.parameters, value.buffers, value.modules
+    entries = getattr(value, "entries", None)
+    return tables if entries is None else [*tables, entries]

@@ -1,0 +1,147 @@
+"""threading, multiprocessing, concurrent.futures: functions that run beside the program.
+
+What a thread changes may be there or not by the time of any later statement; what a process changes
+stays in it.
+"""
+
+from __future__ import annotations
+
+from device_lens.domain.heap import DictObject, Instance
+from device_lens.domain.values import NONE, External, TupleValue, Unknown
+from device_lens.models.call import Call, Value
+from device_lens.models.python.builtins import any_item, listing
+from device_lens.models.registry import ALIASES, FUNCTIONS
+from device_lens.models.torch.objects import class_model, instance, nothing, register_names
+from device_lens.models.words import words
+
+THREAD, TIMER = "threading.Thread", "threading.Timer"
+PROCESS = "multiprocessing.Process"
+FUTURE = "concurrent.futures.Future"
+EXECUTORS = words("concurrent.futures.ThreadPoolExecutor concurrent.futures.ProcessPoolExecutor")
+POOLS = words("multiprocessing.pool.ThreadPool multiprocessing.Pool")
+_PARAMETERS = {
+    THREAD: words("group target name args kwargs"),
+    PROCESS: words("group target name args kwargs"),
+    TIMER: words("interval target args kwargs"),
+}
+_IN_PROCESSES = (PROCESS, EXECUTORS[1], POOLS[1])
+_MOST_MAPPED = 16
+
+
+def _fill(call: Call, made: Instance, names: list[str]) -> None:
+    """Keeps what is to run, and what it is given."""
+    for position, name in enumerate(names):
+        value = call.get(position, name)
+        if value is None and name == "target":
+            value = call.kwargs.get("function")
+        if value is not None:
+            call.write(made.fields, f"<{name}>", value)
+
+
+def _made(call: Call) -> Value:
+    made = instance(call, call.name)
+    _fill(call, made, _PARAMETERS[call.name])
+    return made
+
+
+def _initialise(call: Call) -> Value:
+    if isinstance(call.receiver, Instance):
+        _fill(call, call.receiver, _PARAMETERS[call.name.removesuffix(".__init__")])
+    return NONE
+
+
+def _start(call: Call) -> Value:
+    """Runs the target, or the `run` of a class of the program."""
+    made = call.receiver
+    if not isinstance(made, Instance):
+        return NONE
+    target = made.fields.get("<target>")
+    if target is None:
+        if type(made.cls) is not External:
+            _run(call, call.services.attribute(made, "run"), (), {})
+        return NONE
+    given, named = made.fields.get("<args>"), made.fields.get("<kwargs>")
+    items, rest = ((), None) if given is None else call.services.iterate(given)
+    if rest is None and (named is None or type(named) is DictObject):
+        keywords = {} if named is None else dict(named.entries)
+        _run(call, target, items, {key: keywords[key] for key in keywords if isinstance(key, str)})
+    return NONE
+
+
+def _run(call: Call, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
+    beside = call.services.invoke_beside
+    return beside(function, args, kwargs, call.name.startswith(tuple(_IN_PROCESSES)))
+
+
+def _submit(call: Call) -> Value:
+    """`executor.submit(f, …)`, `pool.apply_async(f, (…))`: a future with what the call gives."""
+    if not call.args:
+        return call.unknown()
+    return instance(call, FUTURE, value=_run(call, call.args[0], call.args[1:], call.kwargs))
+
+
+def _result(call: Call) -> Value:
+    made = call.receiver
+    return made.fields["value"] if isinstance(made, Instance) else Unknown("result")
+
+
+def _apply(call: Call) -> Value:
+    function, given = call.get(0, "func", NONE), call.get(1, "args", TupleValue(()))
+    named = call.get(2, "kwds")
+    items, rest = call.services.iterate(given)
+    if rest is not None or named is not None:
+        return Unknown(call.name)
+    return _run(call, function, items, {})
+
+
+def _apply_async(call: Call) -> Value:
+    return instance(call, FUTURE, value=_apply(call))
+
+
+def _map(call: Call) -> Value:
+    """`executor.map(f, xs, …)`, `pool.map(f, xs)`, `pool.starmap(f, tuples)`: what each call
+    gives, in order."""
+    if len(call.args) < 2:
+        return call.unknown()
+    function, *columns = call.args
+    if call.name.startswith(tuple(POOLS)):
+        columns = columns[:1]
+    found = [call.services.iterate(column) for column in columns]
+    least = min(len(items) for items, _ in found)
+    count = min(least, _MOST_MAPPED)
+
+    def one(values: tuple[Value, ...]) -> Value:
+        if call.name.endswith("starmap"):
+            items, rest = call.services.iterate(values[0])
+            return Unknown(call.name) if rest is not None else _run(call, function, items, {})
+        return _run(call, function, values, {})
+
+    known = tuple(one(tuple(items[i] for items, _ in found)) for i in range(count))
+    if count == least and any(rest is None for _, rest in found):
+        return listing(call, known, None, "map")
+    further = one(tuple(any_item(items[count:], rest) for items, rest in found))
+    return listing(call, known, further, "map")
+
+
+def register() -> None:
+    for name in (THREAD, TIMER, PROCESS):
+        FUNCTIONS[name] = _made
+        FUNCTIONS[f"{name}.__init__"] = _initialise
+        FUNCTIONS[f"{name}.start"] = _start
+        register_names(name, "join cancel setDaemon terminate kill close", nothing)
+    for name in (*EXECUTORS, *POOLS):
+        FUNCTIONS[name] = class_model(name)
+        FUNCTIONS[f"{name}.submit"] = _submit
+        register_names(name, "map imap imap_unordered starmap", _map)
+        register_names(name, "shutdown close join terminate", nothing)
+    for name in POOLS:
+        FUNCTIONS[f"{name}.apply"] = _apply
+        FUNCTIONS[f"{name}.apply_async"] = _apply_async
+    FUNCTIONS[f"{FUTURE}.result"] = FUNCTIONS[f"{FUTURE}.get"] = _result
+    register_names(FUTURE, "wait", nothing)
+    for alias in ("torch.multiprocessing.Process", "torch.multiprocessing.Pool"):
+        ALIASES[alias] = alias.removeprefix("torch.")
+    ALIASES["multiprocessing.pool.Pool"] = "multiprocessing.Pool"
+    ALIASES["multiprocessing.dummy.Pool"] = "multiprocessing.pool.ThreadPool"
+    ALIASES["concurrent.futures.thread.ThreadPoolExecutor"] = EXECUTORS[0]
+    ALIASES["concurrent.futures.process.ProcessPoolExecutor"] = EXECUTORS[1]
