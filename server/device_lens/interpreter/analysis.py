@@ -126,6 +126,7 @@ class _Run:
         for load in self.reached.values():
             activated |= load.unit.activated
         settled = frozenset(activated)
+        program.unseen_defaults.look(program, self.scripts)
         if not program.options.only_findings:
             self._all_alone(targets, activated, settled, lambda function: True)
             return
@@ -224,9 +225,13 @@ class _Run:
             source = self.workspace.source(path)
             if source is not None:
                 found[path] = FileFacts(path, source)
-        for path, load in self.reached.items():
+        others = {path: load.namespace.file for path, load in self.reached.items()}
+        for path, source in {
+            **{path: unit.source for path, unit in self.scripts},
+            **others,
+        }.items():
             if path not in found:
-                found[path] = FileFacts(path, load.namespace.file)
+                found[path] = FileFacts(path, source)
         self._conclude(loads, units).into(found)
         limits = list(dict.fromkeys(limit for unit in units.values() for limit in unit.limits))
         sizes = _remembered(bytes_and_count) if len(targets) <= MAX_SIZED else None

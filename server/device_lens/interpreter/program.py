@@ -31,6 +31,7 @@ from device_lens.interpreter.stretch import Stretch
 from device_lens.interpreter.told import Text
 from device_lens.interpreter.top_level import TopLevel
 from device_lens.interpreter.unit import Unit
+from device_lens.interpreter.unseen_defaults import UnseenDefaults
 from device_lens.interpreter.visits import Visits
 from device_lens.interpreter.waiting import Texts
 from device_lens.interpreter.watched import Watched
@@ -66,6 +67,7 @@ class Program:
         self.shows: dict[Any, bool] = {}
         """What the texts of definitions show of devices (`demand.py`)."""
         self.texts = Texts()
+        self.unseen_defaults = UnseenDefaults()
         self.registries = Registries()
         self.former = Former()
         self.machine = Machine(self, self.options, workspace)
@@ -123,6 +125,13 @@ class Program:
         for cls, made in list(self.instances.items()):
             if made is not None and made.unit.read(nodes, modules) and id(made.unit) not in kept:
                 self.forget_instance(cls)
+
+    def forget_uncalled(self) -> None:
+        """Forgets what ran for functions that no script calls, and the objects made for them."""
+        for key in [key for key in self.units if not isinstance(key, tuple)]:
+            self.forget_unit(key)
+        for cls in list(self.instances):
+            self.forget_instance(cls)
 
     def forget_unit(self, key: Any) -> None:
         self.units.pop(key).let_go()

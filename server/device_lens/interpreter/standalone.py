@@ -57,6 +57,7 @@ def run_function(machine: Machine, function: Function) -> None:
     machine.path = ALWAYS
     depth = len(machine.stack)
     try:
+        machine.program.unseen_defaults.enter(machine, function.namespace.path)
         scope = Scope(function.scope, function.namespace.scope.names)
         frame = Frame(function.namespace, scope, function.chunk, function)
         receiver = _receiver(machine, function)
@@ -206,6 +207,7 @@ def _made(machine: Machine, cls: ClassValue) -> Made:
     home = placed = None
     try:
         with machine.apart(unit), forgetting(lasting=True):
+            machine.program.unseen_defaults.enter(machine, cls.namespace.path)
             instance = new_instance(machine, cls)
             _initialise(machine, cls, instance)
             if isinstance(instance, ModuleObject):
