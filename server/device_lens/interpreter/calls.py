@@ -224,11 +224,13 @@ def _call_bound_external(
         if module_model is not None:
             request = make_call(machine, name, receiver, args, kwargs, node, frame, complete)
             return with_active(machine, node, frame, lambda: module_model.forward(request))
-    if name.endswith(".enter_context") and args:
+    if name.endswith((".enter_context", ".callback")) and args:
         from device_lens.interpreter import contexts
 
         if name in contexts.ENTERS:
             return contexts.entered(machine, receiver, args[0], node, frame)
+        if name in contexts.CALLBACKS:
+            return contexts.called_back(machine, receiver, args, kwargs, node, frame)
     model = registry.function(name)
     if model is None:
         machine.skip_at(node, frame, f"`{name}` has no model")

@@ -26,6 +26,7 @@ GRAD_ON = frozenset({"torch.enable_grad", "torch.autograd.enable_grad"})
 GRAD_SET = frozenset({"torch.set_grad_enabled", "torch.autograd.set_grad_enabled"})
 CUDA_DEVICE = frozenset({"torch.cuda.device"})
 ENTERS = frozenset(f"contextlib.{kind}.enter_context" for kind in ("ExitStack", "AsyncExitStack"))
+CALLBACKS = frozenset(f"contextlib.{kind}.callback" for kind in ("ExitStack", "AsyncExitStack"))
 PLACERS = ("device", "init", "meta", "empty", "cuda", "gpu", "materialize")
 """Parts of names of managers that are known to decide where what is made in their blocks goes."""
 SWITCHERS = ("grad", "inference", "frozen", "freeze")
@@ -179,6 +180,17 @@ def entered(machine: Machine, stack: Any, manager: Any, node: Any, frame: Frame)
     value, leave = enter(machine, manager, node.args[0], frame)
     machine.journal.write(stack.fields, _LEAVES, (*leaves, leave))
     return value
+
+
+def called_back(
+    machine: Machine, stack: Any, args: Any, kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    """`stack.callback(f, …)`: a call at the end of the stack's block."""
+    leaves = stack.fields.get(_LEAVES) if isinstance(stack, Instance) else None
+    if isinstance(leaves, tuple):
+        leave = OwnLeave(partial(calls.call, machine, args[0], args[1:], kwargs, node, frame))
+        machine.journal.write(stack.fields, _LEAVES, (*leaves, leave))
+    return args[0]
 
 
 def _select_cuda(machine: Machine, manager: Any, expression: ast.expr, frame: Frame) -> Leave:

@@ -27,6 +27,7 @@ from device_lens.models.torch.parts import (
     HOLDS_SOME,
     WITH_WHOLE,
     all_parts,
+    children,
     devices_of,
     is_opaque,
     of_many,
@@ -51,7 +52,11 @@ BUFFER = "torch.nn.Buffer"
 """The class of the `Instance` that `nn.Buffer(t)` gives, with its `tensor`: it becomes a buffer
 where it is assigned to a module."""
 CONVERT = "torch.nn.Module.<convert>"
-"""The function that a move gives to `_apply`: takes one tensor and the move's `device`, `dtype`."""
+"""The function that a move gives to `_apply`: takes a tensor, and the move's `device` and more."""
+STEP = "torch.nn.Module.<step>"
+"""The class of what a class's own `_apply` moves by: the move's `trail`, and whether it was handed
+on to `nn.Module`."""
+HANDED_ON = "handed on"
 OPTIMIZERS = "<optimizers>"
 """The field of a `Parameter` that holds the optimizers it was given to, as a tuple."""
 MAY_CARRY = "may carry"
@@ -239,14 +244,60 @@ def move(
 ) -> None:
     """Moves every parameter, buffer and submodule in place, as `Module.to` does; plain attributes
     stay. `device` or `dtype` None: unchanged. A dtype reaches floating-point parts only."""
-    owners = move_registered(services, module, device, dtype, trail)
-    for owner in owners:
-        _run_own_apply(services, owner, device, dtype)
+    own = own_apply(module)
+    if own is None:
+        move_within(services, module, device, dtype, trail)
+        return
+    step = Instance(External(STEP))
+    step.fields["trail"] = trail
+    target: dict[str, Value] = {"step": step}
+    if device is not None:
+        target["device"] = DeviceValue(device)
+    if dtype is not None:
+        target["dtype"] = DtypeValue(dtype)
+    services.invoke(BoundMethod(module, own), (Partial(External(CONVERT), (), target),), {})
+    if HANDED_ON not in step.fields:
+        _move_all(services, module, _alike(module)[0], UNKNOWN_DEVICE, None, None)
+
+
+def move_within(
+    services: Services,
+    module: ModuleObject,
+    device: DeviceTree | None,
+    dtype: str | None,
+    trail: Trail | None,
+) -> None:
+    """What `Module._apply` does: modules within that have an `_apply` of their own are moved by
+    that, and all else in place."""
+    owners, apart = _alike(module)
+    for each in apart:
+        move(services, each, device, dtype, trail)
+    _move_all(services, module, owners, device, dtype, trail)
+
+
+def _alike(module: ModuleObject) -> tuple[list[ModuleObject], list[ModuleObject]]:
+    """The module with those within it that move as it does, parents first, and the outermost that
+    have an `_apply` of their own."""
+    found: tuple[list[ModuleObject], list[ModuleObject]] = [], []
+    seen: set[int] = set()
+    pending = [module]
+    while pending:
+        owner = pending.pop()
+        if id(owner) in seen:
+            continue
+        seen.add(id(owner))
+        apart = owner is not module and own_apply(owner) is not None
+        found[apart].append(owner)
+        if not apart:
+            pending += [child for _, child in reversed(children(owner))]
+    return found
 
 
 def lose(services: Services, module: ModuleObject) -> None:
     """Code that is not followed may have moved the module: it is somewhere unknown."""
-    for owner in move_registered(services, module, UNKNOWN_DEVICE, None, None):
+    owners = [owner for _, owner in walk(module)]
+    _move_all(services, module, owners, UNKNOWN_DEVICE, None, None)
+    for owner in owners:
         if own_apply(owner) is None:
             continue
         for name, value in list(owner.fields.items()):
@@ -254,25 +305,24 @@ def lose(services: Services, module: ModuleObject) -> None:
                 services.journal.write(owner.fields, name, value.with_(device=UNKNOWN_DEVICE))
 
 
-def move_registered(
+def _move_all(
     services: Services,
     module: ModuleObject,
+    owners: list[ModuleObject],
     device: DeviceTree | None,
     dtype: str | None,
     trail: Trail | None,
-) -> list[ModuleObject]:
-    """Moves what the registries hold; answers the module and those within it."""
+) -> None:
+    """Moves what the registries of a module and of others within it hold."""
     mover = Mover(services, device, dtype, trail)
     if device is not None:
         _scatter(services, module.own.get("parent"), device)
-    owners = [owner for _, owner in walk(module)]
     missed = _perhaps_missed(services, module, owners) if device is not None else _NONE
     for owner in owners:
         mover.may_miss = id(owner) in missed
         mover.move_parts(owner)
         if device is not None and HELD in owner.own:
             _scatter(services, owner.own[HELD], device)
-    return owners
 
 
 _NONE: frozenset[int] = frozenset()
@@ -299,23 +349,8 @@ def _perhaps_missed(
     return {id(each) for each in held} - {id(each) for each in whole}
 
 
-def _run_own_apply(
-    services: Services, module: ModuleObject, device: DeviceTree | None, dtype: str | None
-) -> None:
-    """Runs the `_apply` of a class that has its own: it moves what registries do not hold."""
-    own = own_apply(module)
-    if own is None:
-        return
-    target: dict[str, Value] = {}
-    if device is not None:
-        target["device"] = DeviceValue(device)
-    if dtype is not None:
-        target["dtype"] = DtypeValue(dtype)
-    convert = Partial(External(CONVERT), (), target)
-    services.invoke(BoundMethod(module, own), (convert,), {})
-
-
 def own_apply(module: ModuleObject) -> Function | None:
+    """The `_apply` of a class of the program: it moves what registries do not hold."""
     own = module.cls.lookup("_apply") if type(module.cls) is ClassValue else None
     return own if type(own) is Function else None
 

@@ -27,9 +27,10 @@ from device_lens.models.torch.conversions import Target, device_argument, to_tar
 from device_lens.models.torch.handles import add, handle
 from device_lens.models.torch.module import (
     CONVERT,
+    HANDED_ON,
     get_attribute,
     move,
-    move_registered,
+    move_within,
     opaque_part,
     own_apply,
     set_attribute,
@@ -154,12 +155,16 @@ def _conversion(
 
 
 def _give_on(call: Call) -> Value:
-    """`self.teacher._apply(fn)` in a class's own `_apply`, which hands a move on to a module that
-    its registries do not hold. In `super()._apply(fn)` the others have their own turn."""
+    """`super()._apply(fn)` in a class's own `_apply`, which does what the move would do, and
+    `self.teacher._apply(fn)`, which hands it on to a module that its registries do not hold."""
     module, function = receiver(call), call.get(0, "fn")
     if module is not None and type(function) is Partial and function.function == External(CONVERT):
-        put = move_registered if own_apply(module) is not None else move
-        put(call.services, module, *_conversion(call, function.kwargs))
+        device, dtype, trail = _conversion(call, function.kwargs)
+        if own_apply(module) is not None:
+            step = function.kwargs["step"]
+            call.write(step.fields, HANDED_ON, TRUE)
+            trail = step.fields["trail"]
+        move_within(call.services, module, device, dtype, trail)
     return call.receiver
 
 
