@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.device import CPU, is_accelerator
 from device_lens.domain.guard import atoms, leaves, primary
-from device_lens.domain.heap import DictObject, contents
+from device_lens.domain.heap import DictObject, ModuleObject, contents
 from device_lens.domain.trail import Site
 from device_lens.domain.values import DeviceValue, Unknown
 from device_lens.interpreter.rarer_facts import Load
@@ -36,6 +36,12 @@ _MADE_OF = "<loaded>"
 """The field of a dict with the loaded one that it has its entries from."""
 _STATE_OF_NUMBERS = re.compile(r"scaler|sched|sampler|generator", re.IGNORECASE)
 """Names of objects whose state holds no tensors."""
+_NAME_OF_MODULE = re.compile(
+    r"(?!.*(?:opt|ema|sched|train))"
+    r".*(?:model|net|module|encoder|decoder|backbone|discriminator|critic|policy|actor|head)",
+    re.IGNORECASE,
+)
+"""Names of modules, where nothing else tells."""
 _MOVES = frozenset("to cuda cpu".split())
 _OF_MODULES = _MOVES | {"eval", "parameters"}
 """What a whole model that was saved is asked, and nothing else that is."""
@@ -149,7 +155,7 @@ def method_called(
     """`model.load_state_dict(loaded)`, `loaded.to(device)`, `loaded.eval()`."""
     name = node.func.attr if isinstance(node.func, ast.Attribute) else ""
     if name == "load_state_dict":
-        _as_checkpoint(machine, node, args, frame)
+        _as_checkpoint(machine, node, receiver, args, frame)
     elif type(receiver) is Unknown and name in _OF_MODULES:
         note = machine.watched.loads.get(receiver)
         if note is not None and name in _MOVES:
@@ -158,14 +164,16 @@ def method_called(
             machine.watched.restored.append(Restored(note, note.device, False))
 
 
-def _as_checkpoint(machine: Machine, node: ast.Call, args: tuple[Any, ...], frame: Frame) -> None:
+def _as_checkpoint(
+    machine: Machine, node: ast.Call, receiver: Any, args: tuple[Any, ...], frame: Frame
+) -> None:
     """What was loaded is a checkpoint."""
     if not args or _STATE_OF_NUMBERS.search(ast.unparse(node.func)):
         return
     state = args[0].fields.get(_MADE_OF, args[0]) if type(args[0]) is DictObject else args[0]
     for value, note in machine.watched.loads.items():
         if _holds(value, state, _DEPTH) or _stays_under(note, node.args[0], frame):
-            _restored(machine, value, note, node, frame)
+            _restored(machine, value, note, node, receiver, frame)
 
 
 def _stays_under(note: Loaded, name: ast.expr, frame: Frame) -> bool:
@@ -229,16 +237,26 @@ def _holds(whole: Any, part: Any, depth: int) -> bool:
     return any(_holds(item, part, depth - 1) for item in inner if item is not None)
 
 
-def _restored(machine: Machine, value: Any, note: Loaded, node: ast.Call, frame: Frame) -> None:
+def _restored(
+    machine: Machine, value: Any, note: Loaded, node: ast.Call, receiver: Any, frame: Frame
+) -> None:
     device = note.device
     func = node.func
     if device is None and isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
         name = func.value.id
-        if frame is note.frame and name in note.names:
+        if frame is note.frame and name in note.names and _is_module(receiver, name):
             device = f"next({name}.parameters()).device"
     known = type(value) is not Unknown
     if not known or _on_accelerator(value, _DEPTH):
         machine.watched.restored.append(Restored(note, device, known))
+
+
+def _is_module(receiver: Any, name: str) -> bool:
+    """Whether what takes a state is a module, as far as its value or its name tells: an optimizer
+    has no `parameters()`."""
+    if type(receiver) is Unknown:
+        return _NAME_OF_MODULE.match(name) is not None
+    return all(isinstance(leaf, ModuleObject) for leaf in leaves(receiver))
 
 
 def conclude(machine: Machine) -> None:
