@@ -106,10 +106,13 @@ def _filled(call: Call) -> Value:
 
 
 def _array(call: Call) -> Value:
-    """`np.asarray(x)`: reads a tensor where it is."""
+    """`np.asarray(x)`: reads a tensor where it is. For a dtype with fields each number is asked for
+    its value."""
+    asked = call.kwargs.get("dtype", call.args[1] if len(call.args) > 1 else None)
+    if type(asked) is ListObject:
+        return HostArray()
     read_arguments(call, written(call.name))
     value = call.args[0] if call.args else None
-    asked = call.kwargs.get("dtype", call.args[1] if len(call.args) > 1 else None)
     dtype = dtype_name(asked)
     if _holds_objects(asked):
         return HostArray()

@@ -18,8 +18,8 @@ MODULE = "torch.nn.Module"
 
 class OpaqueModule:
     """A module class of a library. `output` makes the value of a call from a tensor on the module's
-    device, `checked` tells how many of the positional inputs have to be there, and with any of
-    them all that have names; None for all. `title` is what a reader knows it by."""
+    device, `checked` tells how many of the positional inputs have to be there, None for all;
+    `names` whether those that have names have to. `title` is what a reader knows it by."""
 
     def __init__(
         self,
@@ -27,11 +27,13 @@ class OpaqueModule:
         output: Callable[[Call, Tensor], Value],
         checked: int | None = None,
         title: str = "",
+        names: bool = True,
     ) -> None:
         self.name = name
         self.title = title or name
         self.output = output
         self.checked = checked
+        self.names = names
 
     def initialise(self, call: Call, module: ModuleObject) -> None:
         """On the default device; nothing is known of the parts."""
@@ -40,7 +42,7 @@ class OpaqueModule:
     def forward(self, call: Call) -> Value:
         """An output on the module's device."""
         weight = first_parameter(call.receiver)
-        named = {} if self.checked == 0 else call.kwargs
+        named = call.kwargs if self.names else {}
         operands = operands_of(call.args[: self.checked], named, {})
         if weight is not None:
             operands.insert(1, weight)
@@ -72,5 +74,6 @@ def _device(call: Call) -> Value:
 
 
 def register_all() -> None:
-    # It may be of any class, and lengths that come second are often read on the host.
-    register(OpaqueModule(PART, unknown_output, checked=1, title=".forward()"))
+    # It may be of any class: lengths that come second are often read on the host, and what has a
+    # name is often brought to the first input's device.
+    register(OpaqueModule(PART, unknown_output, checked=1, title=".forward()", names=False))

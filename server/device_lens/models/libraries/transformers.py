@@ -221,7 +221,7 @@ def _itself(call: Call) -> Value:
 
 def register_all() -> None:
     register(OpaqueModule(MODEL, _output))
-    register(OpaqueModule(DISPATCHED, unknown_output, checked=0))
+    register(OpaqueModule(DISPATCHED, unknown_output, checked=0, names=False))
     PACKAGES["transformers"] = PACKAGES["diffusers"] = _package
     MODULE_PACKAGES["transformers"] = MODULE_PACKAGES["diffusers"] = _module_class
     FUNCTIONS[f"{MODEL}.generate"] = FUNCTIONS[f"{DISPATCHED}.generate"] = _generated
