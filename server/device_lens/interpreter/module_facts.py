@@ -21,7 +21,7 @@ from device_lens.domain.values import DeviceValue, Tensor, TupleValue, Unknown
 from device_lens.interpreter import tensor_facts
 from device_lens.interpreter.container_parts import plain_items
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
-from device_lens.interpreter.usage import MOVES, usage_of
+from device_lens.interpreter.usage import MOVES, becomes_parameter, usage_of
 from device_lens.models.torch.module import HELD
 from device_lens.models.torch.parts import REST, all_parts, is_opaque, tensor_in, walk
 
@@ -119,6 +119,8 @@ def _plain(
     machine.unit.consulted.update(base.node for base in module.cls.mro)
     reads = usage_of(module.cls, name)
     if reads.registered and tensor is None:
+        return
+    if tensor is not None and becomes_parameter(frame.function, frame.statement, name):
         return
     fact = PlainAttribute(
         machine.site(node, frame),
@@ -221,14 +223,16 @@ def _copied_at(machine: Machine, fact: PlainAttribute, copied: ast.AST) -> Site 
 
 
 def forget_moved_later(machine: Machine, module: ModuleObject) -> None:
-    """Plain tensors that a method of the class moves are wherever that left them, if it ran; a
-    device that a method sets is any."""
+    """Plain tensors that a method of the class moves are wherever that left them, if it ran, and so
+    are empty ones that a method replaces: they hold a place. A device that a method sets is any."""
     if type(module.cls) is not ClassValue:
         return
     for name, value in list(module.fields.items()):
         if type(value) is Tensor and not is_unknown(value.device):
             machine.unit.consulted.update(base.node for base in module.cls.mro)
-            if usage_of(module.cls, name).moved_later:
+            usage = usage_of(module.cls, name)
+            holds_place = usage.assigned_outside_init and 0 in (value.shape or ())
+            if usage.moved_later or holds_place:
                 machine.journal.write(module.fields, name, value.with_(device=UNKNOWN_DEVICE))
         elif type(value) is DeviceValue and not is_unknown(value.device):
             machine.unit.consulted.update(base.node for base in module.cls.mro)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
 
-from device_lens.domain.code import ClassValue
+from device_lens.domain.code import ClassValue, Function
+from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
 
 MOVES = ("to", "cuda", "cpu", "xpu", "to_empty")
@@ -86,6 +87,28 @@ def _in_method(method: Any, mentions: list[ast.AST], usage: Usage, makes: bool) 
         else:
             usage.moved = True
             usage.copied = node
+
+
+def becomes_parameter(function: Function | None, statement: Any, name: str) -> bool:
+    """Whether what a statement assigns to `self.name` is a step towards a parameter by that name,
+    which is assigned further down the same block."""
+    for node in walk(function.node) if function is not None else ():
+        for field in ("body", "orelse", "finalbody"):
+            block = getattr(node, field, None)
+            if isinstance(block, list) and statement in block:
+                below = block[block.index(statement) + 1 :]
+                return any(_assigns_parameter(each, name) for each in below)
+    return False
+
+
+def _assigns_parameter(statement: Any, name: str) -> bool:
+    """`self.name = nn.Parameter(…)`."""
+    return (
+        isinstance(statement, ast.Assign)
+        and any(getattr(target, "attr", "") == name for target in statement.targets)
+        and isinstance(statement.value, ast.Call)
+        and last_name(statement.value.func) == "Parameter"
+    )
 
 
 @lru_cache(maxsize=1024)
