@@ -23,6 +23,7 @@ from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.python import records
+from device_lens.models.torch.every_module import OF_EVERY_MODULE
 
 METACLASS = "<metaclass>"
 """The class attribute that holds what `metaclass=` says."""
@@ -110,10 +111,7 @@ def lacks(value: Any, name: str) -> bool:
 
 def _is_of_every(name: str) -> bool:
     """Whether each module has an attribute of its base class by this name."""
-    qualified = f"torch.nn.Module.{name}"
-    if name in ("training", "forward") or name.startswith("_"):
-        return True
-    return registry.attribute(qualified) is not None or registry.function(qualified) is not None
+    return name.startswith("_") or name in OF_EVERY_MODULE
 
 
 _OF_KNOWN_CLASS: dict[type, str] = {

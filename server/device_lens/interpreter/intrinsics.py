@@ -11,9 +11,9 @@ from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join, join_blind
-from device_lens.domain.presence import presence
 from device_lens.domain.values import (
     NONE,
+    BoundExternal,
     Const,
     DeviceValue,
     DtypeValue,
@@ -27,6 +27,7 @@ from device_lens.domain.values import (
 from device_lens.interpreter import attributes, class_attributes, scope_tables
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.having import has, present, surely_lacks
 from device_lens.models import registry
 from device_lens.models.call import tensor_of
 from device_lens.models.dtypes import TENSOR_TYPES
@@ -237,63 +238,13 @@ def _getattr(
                 lambda: _getattr(machine, (tree.yes, *args[1:]), kwargs, node, frame),
                 lambda: _getattr(machine, (tree.no, *args[1:]), kwargs, node, frame),
             )
-        if len(args) == 3 and _surely_lacks(args[0], args[1].value):
+        if len(args) == 3 and surely_lacks(args[0], args[1].value):
             return args[2]
         found = attributes.read(machine, args[0], args[1].value, node, frame)
-        present = _presence(args[0], args[1].value) if len(args) == 3 else True
-        return found if present is True else join(present, found, args[2])
+        there = present(args[0], args[1].value) if len(args) == 3 else True
+        return found if there is True else join(there, found, args[2])
     machine.skip_at(node, frame, "the attribute's name is not known")
     return Unknown("getattr(…)")
-
-
-def _presence(value: Any, name: str) -> Any:
-    """The condition under which an object has an attribute that it has on some path."""
-    if not isinstance(value, Instance) or name not in value.fields:
-        return True
-    if type(value.cls) is ClassValue and value.cls.lookup(name) is not None:
-        return True
-    return presence(value.fields, name)
-
-
-def _surely_lacks(value: Any, name: str) -> bool:
-    if isinstance(value, Instance) and type(value.cls) is ClassValue:
-        if value.cls.foreign and type(value) is not ModuleObject:
-            return False
-        if name in value.fields or value.cls.lookup(name) is not None:
-            return False
-        if isinstance(value, ModuleObject):
-            registered = (value.modules, value.parameters, value.buffers)
-            opaque = bool(value.own.get("opaque"))
-            return not opaque and not any(name in table for table in registered)
-        return True
-    if type(value) is ModuleObject:
-        return name in ("weight", "bias") and _is_without_parameters(value)
-    python = _python_class(value)
-    return bool(value == NONE) or (python is not None and not hasattr(python, name))
-
-
-def _has_registered(module: ModuleObject, name: str) -> bool:
-    tables = (module.modules, module.parameters, module.buffers, module.fields)
-    return any(name in table for table in tables)
-
-
-def _is_without_parameters(module: ModuleObject) -> bool:
-    """Whether a layer of PyTorch's is of a kind that has no weights: losses and normalisations may
-    have them as None."""
-    name = module.cls.name
-    tables = (module.parameters, module.buffers)
-    if not name.startswith("torch.nn.") or module.own.get("opaque") or any(tables):
-        return False
-    return not name.endswith("Loss") and "Norm" not in name
-
-
-def _python_class(value: Any) -> type | None:
-    """The built-in class of a container that surely is of that class and of no subclass."""
-    if type(value) is TupleValue:
-        return None if value.names else tuple
-    if type(value) is ListObject:
-        return {"list": list, "tuple": tuple, "set": set}.get(value.kind)
-    return dict if type(value) is DictObject and value.kind == "dict" else None
 
 
 def _setattr(
@@ -330,38 +281,7 @@ def _hasattr(
 ) -> Any:
     if len(args) != 2 or type(args[1]) is not Const or type(name := args[1].value) is not str:
         return Unknown()
-    found = {id(leaf): _has(leaf, name) for leaf in leaves(args[0])}
-    if sum(type(each) is Guarded for each in found.values()) > _MOST_OPEN:
-        return Unknown()  # each is open by itself: together they are all ways to answer
-    return combine(lambda leaf: found[id(leaf)], args[0])
-
-
-_MOST_OPEN = 6
-"""Kinds of one value that are asked for an attribute which each of them may have."""
-
-
-def _has(value: Any, name: str) -> Any:
-    """Whether a value has an attribute of that name: a tree of constants, or unknown."""
-    if _surely_lacks(value, name):
-        return Const(False)
-    if type(value) is ModuleObject and _has_registered(value, name):
-        return combine(Const, _presence(value, name))
-    present = _presence(value, name)
-    if present is not True:
-        return combine(Const, present)
-    if isinstance(value, Instance) and type(value.cls) is ClassValue:
-        return Const(True) if not value.cls.foreign or name in value.fields else Unknown()
-    if type(value) is TupleValue and value.names:
-        return Const(name == "_fields" or name in value.names)
-    if type(value) in (Tensor, Parameter):
-        qualified = "torch.Tensor." + name
-        known = registry.attribute(qualified) or registry.function(qualified)
-        return Const(known is not None)
-    if type(value) is Const and type(value.value) in (bool, int, float, str):
-        return Const(hasattr(value.value, name))
-    if type(value) is Unknown:
-        return combine(Const, opaque(value, ("hasattr", name)))
-    return Unknown()
+    return has(args[0], name)
 
 
 def _type(
@@ -373,10 +293,21 @@ def _type(
     return Unknown("type(…)") if found is None else found
 
 
+_CODE = (
+    Function,
+    BoundMethod,
+    ClassValue,
+    ModuleObject,
+    External,
+    BoundExternal,
+    Partial,
+)
+
+
 def _callable(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
-    if args and isinstance(args[0], Function | BoundMethod | ClassValue | ModuleObject | External):
+    if args and isinstance(args[0], _CODE):
         return Const(True)
     if args and type(args[0]) in (Const, Tensor, Parameter, TupleValue, ListObject, DictObject):
         return Const(False)

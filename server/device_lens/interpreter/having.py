@@ -1,0 +1,115 @@
+"""Whether a value has an attribute: what `hasattr` and `getattr` with a default ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.code import ClassValue
+from device_lens.domain.guard import Guarded, combine, leaves
+from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
+from device_lens.domain.presence import presence
+from device_lens.domain.values import NONE, Const, Tensor, TupleValue, Unknown
+from device_lens.interpreter.conditions import opaque
+from device_lens.models import registry
+from device_lens.models.torch.every_module import OF_EVERY_MODULE
+
+_PLAIN_BASES = frozenset({"torch.nn.Module", "builtins.object", "abc.ABC", "typing.Generic"})
+"""Bases outside of the program that give a class no attributes but those that are known."""
+_GETTERS = ("__getattr__", "__getattribute__")
+_MOST_OPEN = 6
+"""Kinds of one value that are asked for an attribute which each of them may have."""
+
+
+def has(value: Any, name: str) -> Any:
+    """Whether a value has an attribute of that name: a tree of constants, or unknown."""
+    found = {id(leaf): _has(leaf, name) for leaf in leaves(value)}
+    if sum(type(each) is Guarded for each in found.values()) > _MOST_OPEN:
+        return Unknown()  # each is open by itself: together they are all ways to answer
+    return combine(lambda leaf: found[id(leaf)], value)
+
+
+def _has(value: Any, name: str) -> Any:
+    if surely_lacks(value, name):
+        return Const(False)
+    there = present(value, name)
+    if there is not True:
+        return combine(Const, there)
+    if type(value) is ModuleObject and (_has_registered(value, name) or name in OF_EVERY_MODULE):
+        return Const(True)
+    if isinstance(value, Instance) and type(value.cls) is ClassValue:
+        return _of_own_class(value, value.cls, name)
+    if type(value) is TupleValue and value.names:
+        return Const(name == "_fields" or name in value.names)
+    if type(value) in (Tensor, Parameter):
+        qualified = "torch.Tensor." + name
+        known = registry.attribute(qualified) or registry.function(qualified)
+        return Const(known is not None)
+    if type(value) is Const and type(value.value) in (bool, int, float, str):
+        return Const(hasattr(value.value, name))
+    if type(value) is Unknown:
+        return combine(Const, opaque(value, ("hasattr", name)))
+    return Unknown()
+
+
+def _of_own_class(value: Instance, cls: ClassValue, name: str) -> Any:
+    if name in value.fields or cls.lookup(name) is not None:
+        return Const(True)
+    if name == "__dict__" or hasattr(object, name):
+        return Const(True)
+    if name == "__dataclass_fields__" and not cls.foreign:
+        return Const(cls.data_fields is not None)
+    return Unknown()
+
+
+def present(value: Any, name: str) -> Any:
+    """The condition under which an object has an attribute that it has on some path."""
+    if not isinstance(value, Instance) or name not in value.fields:
+        return True
+    if type(value.cls) is ClassValue and value.cls.lookup(name) is not None:
+        return True
+    return presence(value.fields, name)
+
+
+def surely_lacks(value: Any, name: str) -> bool:
+    """Whether a value has no such attribute, on any path."""
+    if isinstance(value, Instance) and type(value.cls) is ClassValue:
+        return _own_class_lacks(value, value.cls, name)
+    if type(value) is ModuleObject:
+        return name in ("weight", "bias") and _is_without_parameters(value)
+    python = _python_class(value)
+    return bool(value == NONE) or (python is not None and not hasattr(python, name))
+
+
+def _own_class_lacks(value: Instance, cls: ClassValue, name: str) -> bool:
+    if name[:2] == "__" or name in value.fields:
+        return False
+    if any(cls.lookup(each) is not None for each in (name, *_GETTERS)):
+        return False
+    if isinstance(value, ModuleObject):
+        known = _PLAIN_BASES.issuperset(cls.foreign) and not value.own.get("opaque")
+        return known and name not in OF_EVERY_MODULE and not _has_registered(value, name)
+    return not cls.foreign
+
+
+def _has_registered(module: ModuleObject, name: str) -> bool:
+    tables = (module.modules, module.parameters, module.buffers, module.fields)
+    return any(name in table for table in tables)
+
+
+def _is_without_parameters(module: ModuleObject) -> bool:
+    """Whether a layer of PyTorch's is of a kind that has no weights: losses and normalisations may
+    have them as None."""
+    name = module.cls.name
+    tables = (module.parameters, module.buffers)
+    if not name.startswith("torch.nn.") or module.own.get("opaque") or any(tables):
+        return False
+    return not name.endswith("Loss") and "Norm" not in name
+
+
+def _python_class(value: Any) -> type | None:
+    """The built-in class of a container that surely is of that class and of no subclass."""
+    if type(value) is TupleValue:
+        return None if value.names else tuple
+    if type(value) is ListObject:
+        return {"list": list, "tuple": tuple, "set": set}.get(value.kind)
+    return dict if type(value) is DictObject and value.kind == "dict" else None
