@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import assignable
+from device_lens.fixes.names import assignable, loads_behind, stores
 from device_lens.fixes.place import LOOPS, Place
 from device_lens.fixes.rebuild_container import loop_fix, rebuilt
 
@@ -40,8 +40,40 @@ def assign_result(call: Place, called: bool) -> Fix | None:
         return loop_fix(loop, receiver.text, text)
     if not assignable(receiver):
         return None
+    got = _attribute_of(receiver, call)
+    if got is not None:
+        owner, name = (call.at(each).text for each in got.args[:2])
+        new_text = f"setattr({owner}, {name}, {text})"
+        return Fix(f"Store the result: {new_text}", Safety.UNSAFE, (call.replace(new_text),))
     new_text = f"{receiver.text} = {text}"
     return Fix(f"Assign the result: {new_text}", Safety.SAFE, (call.replace(new_text),))
+
+
+def _attribute_of(receiver: Place, call: Place) -> ast.Call | None:
+    """The `getattr(x, name)` that a name has its value from, where nothing reads the name below the
+    call: an assignment to it would be lost."""
+    if not isinstance(receiver.node, ast.Name) or any(loads_behind(call, receiver.node.id)):
+        return None
+    inner: ast.AST = call.node
+    for node in call.ancestors():
+        block = getattr(node, "body", None)
+        if isinstance(block, list) and inner in block:
+            for statement in reversed(block[: block.index(inner)]):
+                if stores(statement, receiver.node.id):
+                    return _got(statement, receiver.node.id)
+        inner = node
+    return None
+
+
+def _got(statement: ast.stmt, name: str) -> ast.Call | None:
+    """`name = getattr(x, …)`."""
+    match statement:
+        case ast.Assign(
+            targets=[ast.Name(id=bound)],
+            value=ast.Call(func=ast.Name(id="getattr"), args=[_, _, *_]) as call,
+        ) if bound == name:
+            return call
+    return None
 
 
 def _keep_several(call: Place) -> Fix | None:

@@ -42,7 +42,7 @@ def _rebound(
     form, variable, container = taken
     if variable is None or container is None:
         return
-    found = _rebinding(node, variable)
+    found = _rebinding(node.body, variable)
     if found is None:
         return
     statement, alone = found
@@ -94,14 +94,19 @@ def _element(item: Any, index: int | None) -> Any:
     return item
 
 
-def _rebinding(node: Any, variable: str) -> tuple[ast.Assign, bool] | None:
-    """The statement `v = v.to(d)` of the body, if nothing after it uses `v`."""
-    for index, statement in enumerate(node.body):
+def _rebinding(body: list[ast.stmt], variable: str) -> tuple[ast.Assign, bool] | None:
+    """The statement `v = v.to(d)` of a body, which may stand under tests (`if is_tensor(v):`), if
+    nothing after it uses `v`; and whether it is all that there is."""
+    for index, statement in enumerate(body):
+        found: tuple[ast.Assign, bool] | None = None
         if _is_rebinding(statement, variable):
-            rest = node.body[index + 1 :]
-            if any(_uses(later, variable) for later in rest):
+            found = statement, True
+        elif isinstance(statement, ast.If):
+            found = _rebinding(statement.body, variable)
+        if found is not None:
+            if any(_uses(later, variable) for later in body[index + 1 :]):
                 return None
-            return statement, len(node.body) == 1
+            return found[0], found[1] and len(body) == 1
     return None
 
 

@@ -28,8 +28,8 @@ one tensor that a loop copies to each of some devices, and on the last line of a
 which shows its value: a conversion or a move to the CPU.
 
 ## Fix safety
-Safe: the assignment is what the line plainly means. None is offered where an assignment would make
-a global name local.
+Safe: the assignment is what the line plainly means. Unsafe for what `getattr` gave, which `setattr`
+puts back. None is offered where an assignment would make a global name local.
 """
 
 from __future__ import annotations
