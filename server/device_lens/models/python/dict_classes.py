@@ -15,18 +15,24 @@ HELD = "<items>"
 """The field that has the mapping."""
 AS_ATTRIBUTES = "<items are attributes>"
 """The field that tells that items are read as attributes too: `self.__dict__ = self`."""
-CLASSES = ("builtins.dict", "collections.OrderedDict", "collections.UserDict")
+USER_DICT = "collections.UserDict"
+"""Its mapping is its attribute `data`, which may be assigned."""
+CLASSES = ("builtins.dict", "collections.OrderedDict", USER_DICT)
 
 
 def hold(value: Instance, node: Any) -> None:
     """Gives a new object its mapping, if its class is a dict."""
     if not set(CLASSES).isdisjoint(value.cls.foreign):
         value.fields[HELD] = DictObject({}, None, node)
+        if USER_DICT in value.cls.foreign:
+            value.fields["data"] = value.fields[HELD]
 
 
 def held(value: Value) -> DictObject | None:
     """The mapping of an object whose class is a dict."""
     found = value.fields.get(HELD) if type(value) is Instance else None
+    if found is not None and USER_DICT in value.cls.foreign:
+        found = value.fields.get("data")
     return found if type(found) is DictObject else None
 
 
