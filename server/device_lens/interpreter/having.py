@@ -28,6 +28,15 @@ def has(value: Any, name: str) -> Any:
     return combine(lambda leaf: found[id(leaf)], value)
 
 
+def fits(value: Any, protocol: ClassValue) -> bool | None:
+    """Whether a value has all that a protocol names; None where that is not known."""
+    names = [name for cls in protocol.mro for name in cls.fields if name[:1] != "_"]
+    answers = [has(value, name) for name in names]
+    if any(answer == Const(False) for answer in answers):
+        return False
+    return True if answers and all(answer == Const(True) for answer in answers) else None
+
+
 def _has(value: Any, name: str) -> Any:
     if surely_lacks(value, name):
         return Const(False)

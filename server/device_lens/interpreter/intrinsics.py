@@ -27,7 +27,7 @@ from device_lens.domain.values import (
 from device_lens.interpreter import attributes, class_attributes, scope_tables
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.having import has, present, surely_lacks
+from device_lens.interpreter.having import fits, has, present, surely_lacks
 from device_lens.models import registry
 from device_lens.models.call import tensor_of
 from device_lens.models.dtypes import TENSOR_TYPES
@@ -129,17 +129,25 @@ def is_instance(machine: Machine, value: Any, cls: Any) -> bool | None:
     if type(value) is External and not registry.names_code(value.name):
         return None
     if type(cls) is ClassValue:
-        if isinstance(value, Instance):
-            return type(value.cls) is ClassValue and cls in value.cls.mro
-        if type(value) is TupleValue:
-            owner = getattr(value.names, "owner", None)
-            return owner is not None and cls in owner.mro
-        return None if type(value) is Unknown else False
+        if _is_of_own_class(value, cls):
+            return True
+        if not _PROTOCOLS.isdisjoint(cls.foreign):
+            return fits(value, cls)
+        hooked = cls.lookup("__subclasshook__") is not None
+        return None if type(value) is Unknown or hooked else False
     if type(cls) is not External:
         return None
     return _of_library_class(machine, value, cls.name)
 
 
+def _is_of_own_class(value: Any, cls: ClassValue) -> bool:
+    owner = value.cls if isinstance(value, Instance) else None
+    if type(value) is TupleValue:
+        owner = getattr(value.names, "owner", None)
+    return type(owner) is ClassValue and cls in owner.mro
+
+
+_PROTOCOLS = frozenset({"typing.Protocol", "typing_extensions.Protocol"})
 _CALLABLE = ("typing.Callable", "collections.abc.Callable")
 _BUILTIN: dict[type, tuple[str, ...]] = {
     Tensor: ("torch.Tensor",),

@@ -35,7 +35,7 @@ from device_lens.models.torch.module import (
     own_apply,
     set_attribute,
 )
-from device_lens.models.torch.module_parts import PARTS, receiver
+from device_lens.models.torch.module_parts import NOT_SAVED, PARTS, receiver
 from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
     REST,
@@ -180,6 +180,8 @@ def _registers(kind: str, argument: str) -> Model:
                 name = f"*{len(table)}"
             call.services.journal.delete(module.fields, name)
             call.write(table, name, without_attribute(call.get(1, argument, NONE)))
+            if kind == "buffers" and constant(call.get(2, "persistent", TRUE)) is False:
+                call.write(module.own, NOT_SAVED, (*module.own.get(NOT_SAVED, ()), name))
         return NONE
 
     return model

@@ -6,16 +6,17 @@ from collections.abc import Callable
 from typing import Any
 
 from device_lens.domain.device import DeviceTree
-from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import ANY_OF, DictObject, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gathered
 from device_lens.domain.parameters import set_tensor
-from device_lens.domain.values import FALSE, TRUE, Const, TupleValue, Unknown
+from device_lens.domain.values import FALSE, TRUE, Const, Tensor, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, constant, single_device
 from device_lens.models.torch.module import opaque_part
 from device_lens.models.torch.parts import (
     REST,
+    OpaqueFields,
     Part,
     all_parts,
     children,
@@ -25,6 +26,8 @@ from device_lens.models.torch.parts import (
     walk,
 )
 
+NOT_SAVED = "not saved"
+"""What a module's `own` holds of the names of buffers that are not `persistent`."""
 MOST_KINDS = 16
 """Modules that are told apart among those beyond the known ones: a loop looks at each by itself."""
 
@@ -121,13 +124,25 @@ def _children(with_names: bool) -> Model:
     return model
 
 
+def _not_saved(module: ModuleObject) -> frozenset[str]:
+    """The qualified names of the buffers that are no part of the module's state."""
+    return frozenset(
+        f"{prefix}.{name}" if prefix else name
+        for prefix, owner in walk(module)
+        for name in owner.own.get(NOT_SAVED, ())
+    )
+
+
 def _state_dict(call: Call) -> Value:
     module = receiver(call)
     if module is None:
         return call.unknown()
+    left_out = _not_saved(module)
     entries: dict[Any, Value] = {}
     more: list[Value] = []
     for part in all_parts(module):
+        if part.name in left_out:
+            continue
         tensor = tensor_in(part.value)
         value = part.value if tensor is None else tensor.with_(requires_grad=False, leaf=True)
         if is_many(part.name):
@@ -138,16 +153,29 @@ def _state_dict(call: Call) -> Value:
 
 
 def _load_state_dict(call: Call) -> Value:
+    """Copies into what is there. With `assign=True` other parameters and buffers take its place:
+    whoever holds the former ones has those still."""
     module, state = receiver(call), call.get(0, "state_dict")
     if module is not None and constant(call.get(2, "assign", FALSE)) is True:
+        left_out = _not_saved(module)
         for part in all_parts(module):
-            if type(part.value) is Parameter:
-                device = _device_in(state, part.name)
-                tensor = part.value.tensor.with_(
-                    device=device, trail=call.trail("loaded", "is loaded")
-                )
-                set_tensor(call.services.journal, part.value, tensor)
+            former = tensor_in(part.value)
+            if former is not None and part.name not in left_out:
+                trail = call.trail("loaded", "is loaded")
+                new = former.with_(device=_device_in(state, part.name), trail=trail)
+                _replace(call, part, new)
     return Unknown("incompatible keys")
+
+
+def _replace(call: Call, part: Part, new: Tensor) -> None:
+    """Puts a tensor in the place of a part."""
+    former = part.value
+    if type(former) is Parameter and isinstance(former.fields, OpaqueFields):
+        set_tensor(call.services.journal, former, new)
+        return
+    value = Parameter(new, call.site.node) if type(former) is Parameter else new
+    tree = part.table.get(part.key)
+    call.write(part.table, part.key, combine(lambda leaf: value if leaf is former else leaf, tree))
 
 
 def _device_in(state: Value, name: str) -> DeviceTree:
