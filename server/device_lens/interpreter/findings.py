@@ -160,9 +160,10 @@ def _merge(known: Transfer, fact: Transfer) -> None:
         old, new = getattr(known, name), getattr(fact, name)
         if old != new and not same_everywhere(old, new):
             setattr(known, name, UNKNOWN_DEVICE)
-    told = (known.trail, *known.further)
-    if fact.trail is not None and len(told) < _MANY and all(fact.trail is not t for t in told):
-        known.further = (*known.further, fact.trail)
+    for trail in (fact.trail, *fact.further):
+        told = (known.trail, *known.further)
+        if trail is not None and len(told) < _MANY and all(trail is not each for each in told):
+            known.further = (*known.further, trail)
     known.redundant = known.redundant and fact.redundant
     known.presumed = known.presumed or fact.presumed
     known.conditional = known.conditional or fact.conditional
