@@ -127,9 +127,9 @@ class HeapObject:
 
 
 class Parameter(HeapObject):
-    """An `nn.Parameter`, or a tensor whose `.data` the program assigns: `fields["tensor"]` is
-    its present value, which a move of its module replaces for every alias. One that is any of
-    several has those in `among` instead, and is where they are when somebody asks."""
+    """An `nn.Parameter`: `fields["tensor"]` is its present value, which a move of its module
+    replaces for every alias. One that is any of several has those in `among` instead, and is where
+    they are when somebody asks."""
 
     __slots__ = ("among", "seen")
 
