@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.code import BoundMethod, Function
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, is_unknown, parse_device
+from device_lens.domain.device import (
+    CPU,
+    UNKNOWN_DEVICE,
+    Agreement,
+    DeviceTree,
+    agree,
+    is_unknown,
+    parse_device,
+)
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, ModuleObject, Parameter
 from device_lens.domain.join import join_blind
@@ -86,7 +94,8 @@ def _mapped_leaf(call: Call, where: Value, saved: DeviceTree) -> DeviceTree:
     if is_none(where):
         return saved
     if type(where) is DictObject:
-        return _by_table(where, saved)
+        found: DeviceTree = combine(lambda leaf: _by_table(where, leaf), saved)
+        return found
     if type(where) in _CALLABLE or type(where) is External:
         return _by_function(call, where)
     return present(call.services, asked(call.services, where, saved))
@@ -94,11 +103,15 @@ def _mapped_leaf(call: Call, where: Value, saved: DeviceTree) -> DeviceTree:
 
 def _by_table(table: DictObject, saved: DeviceTree) -> DeviceTree:
     """`{"cuda:0": "cuda:1"}`; any other device stays."""
+    if is_unknown(saved) or table.rest is not None:
+        return UNKNOWN_DEVICE
     for key, value in table.entries.items():
         source = parse_device(key) if isinstance(key, str) else None
-        if source is not None and source is saved:
-            return device_of(value) or UNKNOWN_DEVICE
-    return UNKNOWN_DEVICE if is_unknown(saved) or table.rest is not None else saved
+        matches = Agreement.MAYBE if source is None else agree(source, saved)
+        if matches is not Agreement.DIFFERENT:
+            mapped = device_of(value) if matches is Agreement.SAME else None
+            return mapped or UNKNOWN_DEVICE
+    return saved
 
 
 def _by_function(call: Call, function: Value) -> DeviceTree:
