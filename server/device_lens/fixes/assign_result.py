@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 
+from device_lens.fixes.bound_value import bound_value
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import assignable, loads_behind, stores
+from device_lens.fixes.names import assignable, loads_behind
 from device_lens.fixes.place import LOOPS, Place
 from device_lens.fixes.rebuild_container import loop_fix, rebuilt
 
@@ -54,25 +55,10 @@ def _attribute_of(receiver: Place, call: Place) -> ast.Call | None:
     call: an assignment to it would be lost."""
     if not isinstance(receiver.node, ast.Name) or any(loads_behind(call, receiver.node.id)):
         return None
-    inner: ast.AST = call.node
-    for node in call.ancestors():
-        block = getattr(node, "body", None)
-        if isinstance(block, list) and inner in block:
-            for statement in reversed(block[: block.index(inner)]):
-                if stores(statement, receiver.node.id):
-                    return _got(statement, receiver.node.id)
-        inner = node
-    return None
-
-
-def _got(statement: ast.stmt, name: str) -> ast.Call | None:
-    """`name = getattr(x, …)`."""
-    match statement:
-        case ast.Assign(
-            targets=[ast.Name(id=bound)],
-            value=ast.Call(func=ast.Name(id="getattr"), args=[_, _, *_]) as call,
-        ) if bound == name:
-            return call
+    value = bound_value(receiver)
+    match value.node if value is not None else None:
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, _, *_]) as got:
+            return got
     return None
 
 

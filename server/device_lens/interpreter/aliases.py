@@ -22,14 +22,14 @@ def lose_others(machine: Machine, old: Tensor, changed: Tensor) -> None:
     def elsewhere(value: Any) -> Any:
         if type(value) is Tensor and _may_be(value, old):
             return value.with_(device=UNKNOWN_DEVICE)
-        return _each(value) if type(value) in (TupleValue, tuple) else value
-
-    def _each(value: Any) -> Any:
-        parts = value.items if type(value) is TupleValue else value
-        new = tuple(combine(elsewhere, part) for part in parts)
-        if all(part is former for part, former in zip(new, parts, strict=True)):
-            return value
-        return TupleValue(new) if type(value) is TupleValue else new
+        if type(value) is TupleValue:
+            items = elsewhere(value.items)
+            return value if items is value.items else TupleValue(items, value.names)
+        if type(value) is tuple:
+            items = tuple(combine(elsewhere, item) for item in value)
+            same = all(item is former for item, former in zip(items, value, strict=True))
+            return value if same else items
+        return value
 
     for table in _reachable(machine):
         for key, value in list(table.items()):

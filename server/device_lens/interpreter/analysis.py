@@ -225,13 +225,12 @@ class _Run:
             source = self.workspace.source(path)
             if source is not None:
                 found[path] = FileFacts(path, source)
-        others = {path: load.namespace.file for path, load in self.reached.items()}
-        for path, source in {
-            **{path: unit.source for path, unit in self.scripts},
-            **others,
-        }.items():
+        for path, load in self.reached.items():
             if path not in found:
-                found[path] = FileFacts(path, source)
+                found[path] = FileFacts(path, load.namespace.file)
+        for path, unit in self.scripts:
+            if path not in found:
+                found[path] = FileFacts(path, unit.source)
         self._conclude(loads, units).into(found)
         limits = list(dict.fromkeys(limit for unit in units.values() for limit in unit.limits))
         sizes = _remembered(bytes_and_count) if len(targets) <= MAX_SIZED else None

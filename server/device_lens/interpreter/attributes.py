@@ -17,7 +17,6 @@ from device_lens.domain.heap import (
     Parameter,
 )
 from device_lens.domain.values import (
-    NONE,
     BoundExternal,
     Const,
     DeviceValue,
@@ -41,6 +40,7 @@ from device_lens.interpreter import (
 )
 from device_lens.interpreter.conditions import symbol_of
 from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.having import is_without
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.numbers import is_text
@@ -88,9 +88,9 @@ def read(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) ->
 def _of_tree(machine: Machine, tree: Guarded, name: str, node: Any, frame: Frame) -> Any:
     """Of a tree, leaf by leaf. None has no attributes worth following, and a module of the program
     may lack this one, so that it is taken not to be there: the line raises otherwise."""
-    if _is_without(tree.yes, name):
+    if is_without(tree.yes, name):
         return read(machine, tree.no, name, node, frame)
-    if _is_without(tree.no, name):
+    if is_without(tree.no, name):
         return read(machine, tree.yes, name, node, frame)
     return machine.choose(
         Guarded(tree.atom, True, False),
@@ -98,14 +98,6 @@ def _of_tree(machine: Machine, tree: Guarded, name: str, node: Any, frame: Frame
         lambda: read(machine, tree.yes, name, node, frame),
         lambda: read(machine, tree.no, name, node, frame),
     )
-
-
-def _is_without(value: Any, name: str) -> bool:
-    if type(value) is Guarded:
-        return _is_without(value.yes, name) and _is_without(value.no, name)
-    if type(value) is Namespace:
-        return imports.lacks(value, name)
-    return value == NONE or class_attributes.lacks(value, name)
 
 
 def _of_library(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
-from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, ModuleObject
+from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join
 from device_lens.domain.presence import presence
 from device_lens.domain.values import (
@@ -23,7 +23,6 @@ from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.python import records
-from device_lens.models.torch.every_module import OF_EVERY_MODULE
 
 METACLASS = "<metaclass>"
 """The class attribute that holds what `metaclass=` says."""
@@ -95,23 +94,6 @@ def of_class(machine: Machine, receiver: ClassValue, name: str, node: Any, frame
     unknown = Unknown(name)
     machine.journal.write(receiver.fields, name, unknown)
     return unknown
-
-
-def lacks(value: Any, name: str) -> bool:
-    """Whether a module of the program's own class has no such attribute, as far as that is seen."""
-    if type(value) is not ModuleObject or type(value.cls) is not ClassValue:
-        return False
-    cls, tables = value.cls, (value.fields, value.parameters, value.buffers, value.modules)
-    if any(name in table for table in tables) or value.own.get("opaque"):
-        return False
-    plain = all(each == "torch.nn.Module" for each in cls.foreign)
-    given = (cls.lookup(each) for each in (name, "__getattr__", "__getattribute__"))
-    return plain and not any(each is not None for each in given) and not _is_of_every(name)
-
-
-def _is_of_every(name: str) -> bool:
-    """Whether each module has an attribute of its base class by this name."""
-    return name.startswith("_") or name in OF_EVERY_MODULE
 
 
 _OF_KNOWN_CLASS: dict[type, str] = {

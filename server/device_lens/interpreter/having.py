@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.code import ClassValue
+from device_lens.domain.code import ClassValue, Namespace
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.presence import presence
 from device_lens.domain.values import NONE, Const, Tensor, TupleValue, Unknown
+from device_lens.interpreter import imports
 from device_lens.interpreter.conditions import opaque
 from device_lens.models import registry
 from device_lens.models.torch.every_module import OF_EVERY_MODULE
@@ -87,6 +88,22 @@ def surely_lacks(value: Any, name: str) -> bool:
         return name in ("weight", "bias") and _is_without_parameters(value)
     python = _python_class(value)
     return bool(value == NONE) or (python is not None and not hasattr(python, name))
+
+
+def lacks(value: Any, name: str) -> bool:
+    """Whether a module of the program's own class has no such attribute, as far as that is seen:
+    other code may well have set a private one."""
+    of_program = type(value) is ModuleObject and type(value.cls) is ClassValue
+    return of_program and name[:1] != "_" and surely_lacks(value, name)
+
+
+def is_without(value: Any, name: str) -> bool:
+    """Whether reading the attribute raises, whatever a tree decides."""
+    if type(value) is Guarded:
+        return is_without(value.yes, name) and is_without(value.no, name)
+    if type(value) is Namespace:
+        return imports.lacks(value, name)
+    return value == NONE or lacks(value, name)
 
 
 def _own_class_lacks(value: Instance, cls: ClassValue, name: str) -> bool:

@@ -27,7 +27,7 @@ from device_lens.domain.values import (
 from device_lens.interpreter import attributes, class_attributes, scope_tables
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.having import fits, has, present, surely_lacks
+from device_lens.interpreter.having import fits, has, lacks, present, surely_lacks
 from device_lens.models import registry
 from device_lens.models.call import tensor_of
 from device_lens.models.dtypes import TENSOR_TYPES
@@ -236,20 +236,20 @@ def _getattr(
         yes, no = (_getattr(machine, way, kwargs, node, frame) for way in ways)
         return join(Guarded(args[1].atom, True, False), yes, no)
     if len(args) >= 2 and type(args[1]) is Const and isinstance(args[1].value, str):
-        tree, lacks = args[0], class_attributes.lacks
-        if len(args) == 3 and any(lacks(leaf, args[1].value) for leaf in leaves(tree)):
-            if type(tree) is not Guarded:
-                return args[2]
+        tree, name = args[0], args[1].value
+        has_default = len(args) == 3
+        if has_default and surely_lacks(tree, name):
+            return args[2]
+        parted = has_default and type(tree) is Guarded
+        if parted and any(lacks(leaf, name) for leaf in leaves(tree)):
             return machine.choose(
                 Guarded(tree.atom, True, False),
                 frame,
                 lambda: _getattr(machine, (tree.yes, *args[1:]), kwargs, node, frame),
                 lambda: _getattr(machine, (tree.no, *args[1:]), kwargs, node, frame),
             )
-        if len(args) == 3 and surely_lacks(args[0], args[1].value):
-            return args[2]
-        found = attributes.read(machine, args[0], args[1].value, node, frame)
-        there = present(args[0], args[1].value) if len(args) == 3 else True
+        found = attributes.read(machine, tree, name, node, frame)
+        there = present(tree, name) if has_default else True
         return found if there is True else join(there, found, args[2])
     machine.skip_at(node, frame, "the attribute's name is not known")
     return Unknown("getattr(…)")

@@ -27,12 +27,14 @@ class UnseenDefaults:
 
     def look(self, program: Program, scripts: Iterable[tuple[str, Unit]]) -> None:
         """Finds them anew. What ran for such files, or as if there were none, is forgotten."""
+        modules = {path: load.namespace.file for path, load in program.loads.items()}
+        setting = {path for path, file in modules.items() if self._sets(path, file)}
         found: set[str] = set()
         for path, unit in scripts:
-            reached = program.reached(unit.imports)
-            files = {path: unit.source, **{p: load.namespace.file for p, load in reached.items()}}
-            if any(self._sets(each, file) for each, file in files.items()):
-                found |= files.keys()
+            sets = self._sets(path, unit.source)
+            reached = program.reached(unit.imports) if sets or setting else ()
+            if sets or not setting.isdisjoint(reached):
+                found.update((path, *reached))
         if found != self.paths:
             self.paths = frozenset(found)
             program.forget_uncalled()

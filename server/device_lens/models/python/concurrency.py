@@ -17,14 +17,17 @@ from device_lens.models.words import words
 THREAD, TIMER = "threading.Thread", "threading.Timer"
 PROCESS = "multiprocessing.Process"
 FUTURE = "concurrent.futures.Future"
-EXECUTORS = words("concurrent.futures.ThreadPoolExecutor concurrent.futures.ProcessPoolExecutor")
-POOLS = words("multiprocessing.pool.ThreadPool multiprocessing.Pool")
+THREAD_EXECUTOR = "concurrent.futures.ThreadPoolExecutor"
+PROCESS_EXECUTOR = "concurrent.futures.ProcessPoolExecutor"
+THREAD_POOL, PROCESS_POOL = "multiprocessing.pool.ThreadPool", "multiprocessing.Pool"
+_EXECUTORS = (THREAD_EXECUTOR, PROCESS_EXECUTOR)
+_POOLS = (THREAD_POOL, PROCESS_POOL)
 _PARAMETERS = {
     THREAD: words("group target name args kwargs"),
     PROCESS: words("group target name args kwargs"),
-    TIMER: words("interval target args kwargs"),
+    TIMER: words("interval function args kwargs"),
 }
-_IN_PROCESSES = (PROCESS, EXECUTORS[1], POOLS[1])
+_IN_PROCESSES = (PROCESS, PROCESS_EXECUTOR, PROCESS_POOL)
 _MOST_MAPPED = 16
 
 
@@ -32,8 +35,6 @@ def _fill(call: Call, made: Instance, names: list[str]) -> None:
     """Keeps what is to run, and what it is given."""
     for position, name in enumerate(names):
         value = call.get(position, name)
-        if value is None and name == "target":
-            value = call.kwargs.get("function")
         if value is not None:
             call.write(made.fields, f"<{name}>", value)
 
@@ -55,7 +56,7 @@ def _start(call: Call) -> Value:
     made = call.receiver
     if not isinstance(made, Instance):
         return NONE
-    target = made.fields.get("<target>")
+    target = made.fields.get("<target>", made.fields.get("<function>"))
     if target is None:
         if type(made.cls) is not External:
             _run(call, call.services.attribute(made, "run"), (), {})
@@ -70,7 +71,7 @@ def _start(call: Call) -> Value:
 
 def _run(call: Call, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     beside = call.services.invoke_beside
-    return beside(function, args, kwargs, call.name.startswith(tuple(_IN_PROCESSES)))
+    return beside(function, args, kwargs, call.name.startswith(_IN_PROCESSES))
 
 
 def _submit(call: Call) -> Value:
@@ -104,7 +105,7 @@ def _map(call: Call) -> Value:
     if len(call.args) < 2:
         return call.unknown()
     function, *columns = call.args
-    if call.name.startswith(tuple(POOLS)):
+    if call.name.startswith(_POOLS):
         columns = columns[:1]
     found = [call.services.iterate(column) for column in columns]
     least = min(len(items) for items, _ in found)
@@ -129,19 +130,19 @@ def register() -> None:
         FUNCTIONS[f"{name}.__init__"] = _initialise
         FUNCTIONS[f"{name}.start"] = _start
         register_names(name, "join cancel setDaemon terminate kill close", nothing)
-    for name in (*EXECUTORS, *POOLS):
+    for name in (*_EXECUTORS, *_POOLS):
         FUNCTIONS[name] = class_model(name)
         FUNCTIONS[f"{name}.submit"] = _submit
         register_names(name, "map imap imap_unordered starmap", _map)
         register_names(name, "shutdown close join terminate", nothing)
-    for name in POOLS:
+    for name in _POOLS:
         FUNCTIONS[f"{name}.apply"] = _apply
         FUNCTIONS[f"{name}.apply_async"] = _apply_async
     FUNCTIONS[f"{FUTURE}.result"] = FUNCTIONS[f"{FUTURE}.get"] = _result
     register_names(FUTURE, "wait", nothing)
     for alias in ("torch.multiprocessing.Process", "torch.multiprocessing.Pool"):
         ALIASES[alias] = alias.removeprefix("torch.")
-    ALIASES["multiprocessing.pool.Pool"] = "multiprocessing.Pool"
-    ALIASES["multiprocessing.dummy.Pool"] = "multiprocessing.pool.ThreadPool"
-    ALIASES["concurrent.futures.thread.ThreadPoolExecutor"] = EXECUTORS[0]
-    ALIASES["concurrent.futures.process.ProcessPoolExecutor"] = EXECUTORS[1]
+    ALIASES["multiprocessing.pool.Pool"] = PROCESS_POOL
+    ALIASES["multiprocessing.dummy.Pool"] = THREAD_POOL
+    ALIASES["concurrent.futures.thread.ThreadPoolExecutor"] = THREAD_EXECUTOR
+    ALIASES["concurrent.futures.process.ProcessPoolExecutor"] = PROCESS_EXECUTOR
