@@ -44,12 +44,11 @@ def read(tree: DeviceTree) -> Cases:
     leaf = _agreed([leaf for _, leaf in primary])
     declared = _declared(literals for literals, _ in primary)
     symbol = leaf.label if isinstance(leaf, SymbolicDevice) else None
-    return Cases(
-        str(leaf) if isinstance(leaf, Device) else None,
-        describe(declared),
-        _alternatives([each for each in paths if not _is_primary(each[0])], declared),
-        symbol,
-    )
+    alternatives = _alternatives([each for each in paths if not _is_primary(each[0])], declared)
+    device = _named(leaf)
+    if device and alternatives and all(each.device == device for each in alternatives):
+        return Cases(device, None, ())
+    return Cases(device, describe(declared), alternatives, symbol)
 
 
 def _is_primary(literals: Literals) -> bool:
@@ -77,17 +76,38 @@ def _alternatives(
 ) -> tuple[Alternative, ...]:
     """The other cases than that of the literals `declared`, by their named conditions; a case that
     hangs on more than that is not known."""
-    found: dict[str, list[DeviceTree]] = {}
+    found: dict[Literals, list[DeviceTree]] = {}
     opposite = describe(tuple((atom, not value) for atom, value in declared))
     for literals, leaf in paths:
-        condition = describe(tuple(each for each in literals if each[0].named))
+        found.setdefault(tuple(each for each in literals if each[0].named), []).append(leaf)
+    told: dict[str, str | None] = {}
+    for literals, device in _merged({key: _named(_agreed(found[key])) for key in found}).items():
+        condition = describe(literals)
         if condition is not None:
-            found.setdefault(condition, []).append(leaf)
+            told[condition] = device if told.get(condition, device) == device else None
     return tuple(
-        Alternative(
-            condition,
-            str(leaf) if isinstance(leaf, Device) else None,
-            is_rest=len(declared) == 1 and condition == opposite,
-        )
-        for condition, leaf in ((text, _agreed(leaves)) for text, leaves in found.items())
+        Alternative(condition, device, is_rest=len(declared) == 1 and condition == opposite)
+        for condition, device in told.items()
     )
+
+
+def _named(device: DeviceTree | None) -> str | None:
+    return str(device) if isinstance(device, Device) else None
+
+
+def _merged(found: dict[Literals, str | None]) -> dict[Literals, str | None]:
+    """The same cases without the atoms that decide nothing: two cases with one device that differ
+    in an atom's value alone are one without it, in the place of the first."""
+    for literals, leaf in found.items():
+        for place, (atom, value) in enumerate(literals):
+            rest = literals[:place] + literals[place + 1 :]
+            other = (*literals[:place], (atom, not value), *literals[place + 1 :])
+            if rest and rest not in found and other in found and found[other] == leaf:
+                return _merged(
+                    {
+                        rest if each == literals else each: device
+                        for each, device in found.items()
+                        if each != other
+                    }
+                )
+    return found

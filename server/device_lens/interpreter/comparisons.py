@@ -34,7 +34,7 @@ from device_lens.models import registry
 from device_lens.models.call import device_of
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
-from device_lens.models.numbers import beginning, sequence
+from device_lens.models.numbers import beginning, compares, sequence
 from device_lens.models.python import dict_classes
 from device_lens.models.torch.parts import is_many
 
@@ -108,6 +108,9 @@ def _compare_leaves(kind: type, fold: Any, left: Any, right: Any, text: str) -> 
             return bool(fold(left.value, right.value))
         except Exception:
             return undecided()
+    bounded = _compare_bounds(kind, left, right)
+    if bounded is not None:
+        return bounded
     if kind in (ast.Eq, ast.NotEq):
         equal = _equal(left, right)
         if equal is not None:
@@ -118,6 +121,15 @@ def _compare_leaves(kind: type, fold: Any, left: Any, right: Any, text: str) -> 
                 value, (kind.__name__, key_of(other) if type(other) is Const else id(other))
             )
     return negation(undecided(text)) if kind is ast.NotEq else undecided(text)
+
+
+_TURNED: dict[type, type] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
+
+
+def _compare_bounds(kind: type, left: Any, right: Any) -> bool | None:
+    if type(left) is Unknown:
+        return compares(left, kind, right)
+    return compares(right, _TURNED.get(kind, kind), left)
 
 
 def _is_open(value: Any) -> bool:

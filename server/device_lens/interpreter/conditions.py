@@ -22,7 +22,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.models import registry
-from device_lens.models.numbers import is_number, is_text
+from device_lens.models.numbers import compares, is_number, is_text
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -39,7 +39,7 @@ def truth(value: Any, text: str = "") -> Any:
     if kind is Guarded:
         return combine(lambda leaf: truth(leaf, text), value)
     if kind is Unknown:
-        return _opaque(value, "truth", text)
+        return compares(value, ast.NotEq, Const(0)) or _opaque(value, "truth", text)
     if kind is TupleValue:
         return bool(value.items)
     if kind is ListObject and value.kind in ("list", "set", "deque"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from device_lens.domain.device import some_device
@@ -22,6 +23,33 @@ def number(label: str = "") -> Unknown:
     value = Unknown(label)
     value.fields = {_MARK: TRUE}
     return value
+
+
+def number_above(bound: int | float, label: str = "") -> Unknown:
+    """A number that is known to be larger than another; a whole one where that is."""
+    value = number(label)
+    value.parts()[_MARK] = Const(bound)
+    return value
+
+
+def compares(value: Value, comparison: type[ast.cmpop], other: Value) -> bool | None:
+    """What a number answers that is known to be larger than some bound, compared with `other`;
+    None where the bound does not tell, or there is none."""
+    bound, number = _bound(value), other.value if type(other) is Const else None
+    if bound is None or not isinstance(number, int | float):
+        return None
+    least = bound + 1 if type(bound) is int else bound
+    if number <= bound:
+        return comparison in (ast.Gt, ast.GtE, ast.NotEq)
+    if number <= least and comparison in (ast.GtE, ast.Lt):
+        return comparison is ast.GtE
+    return None
+
+
+def _bound(value: Value) -> int | float | None:
+    mark = value.fields.get(_MARK) if type(value) is Unknown and value.fields else None
+    bound = mark.value if type(mark) is Const else None
+    return bound if isinstance(bound, int | float) and type(bound) is not bool else None
 
 
 def is_number(value: Value) -> bool:

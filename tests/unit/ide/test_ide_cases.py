@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, SymbolicDevice
+from device_lens.domain.device import ANY_INDEX, CPU, UNKNOWN_DEVICE, Device, SymbolicDevice
 from device_lens.domain.guard import Atom, Guarded
 from device_lens.ide.cases import Alternative, Cases, read
 
@@ -52,3 +52,19 @@ def test_a_path_that_makes_no_difference_in_the_primary_case() -> None:
     found = read(Guarded(AVAILABLE, CUDA, Guarded(PATH, CPU, Device("meta"))))
     assert found.device == "cuda:0"
     assert found.alternatives == (Alternative(NOT_AVAILABLE, None, is_rest=True),)
+
+
+def test_a_case_that_decides_nothing_is_not_told() -> None:
+    either = Atom("args.many", "flag", False)
+    found = read(Guarded(either, Guarded(FLAG, CUDA, CPU), Guarded(FLAG, CUDA, UNKNOWN_DEVICE)))
+    assert found.alternatives == (
+        Alternative("args.cuda", "cuda:0"),
+        Alternative("args.many and not args.cuda", "cpu"),
+    )
+
+
+def test_devices_that_read_alike_are_no_cases() -> None:
+    some_number = Device("cuda", None)
+    current = Device("cuda", ANY_INDEX)
+    assert str(some_number) == str(current)
+    assert read(Guarded(FLAG, some_number, current)) == Cases("cuda", None, ())

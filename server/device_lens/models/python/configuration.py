@@ -8,6 +8,7 @@ from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
+from device_lens.models.numbers import is_number, number_above
 
 PARSER = "argparse.ArgumentParser"
 COMMANDS = "argparse._SubParsersAction"
@@ -133,8 +134,8 @@ def _value(call: Call, destination: str, text: str) -> Value:
     if constant(call.kwargs.get("required")) is True:
         return Unknown(label)
     if type(default) is Const:
-        if isinstance(default.value, int | float) and not isinstance(default.value, bool):
-            return default
+        if is_number(default) and not isinstance(default.value, bool):
+            return _other_number(default, text, label, converter)
         if not text.startswith("-"):
             return Unknown(label)
         atom = left_at_default(text)
@@ -143,6 +144,23 @@ def _value(call: Call, destination: str, text: str) -> Value:
         atom = left_at_default(text)
         return _guard(atom, default, Unknown(label))
     return Unknown(label) if type(default) is Unknown else default
+
+
+_OFF = (0, -1)
+"""Defaults that leave a part of a program out: a number that is given instead is larger."""
+
+
+def _other_number(default: Const, flag: str, label: str, converter: Value) -> Value:
+    """A flag with a number for its default. Others than those of `_OFF` are taken for what they
+    are: another number decides how much is done, as a rule, and not whether."""
+    if default.value not in _OFF or not flag.startswith("-"):
+        return default
+    given = Unknown(label)
+    if converter == External("builtins.int"):
+        given = number_above(default.value, label)
+    elif converter == External("builtins.float"):
+        given = number_above(float(default.value), label)
+    return _guard(left_at_default(flag), default, given)
 
 
 def _other_choice(call: Call, default: Const, flag: str) -> Value:
