@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 
 from device_lens.fixes.bindings import means_the_same
 from device_lens.fixes.blocks import block_of, remove_statement
@@ -15,8 +16,10 @@ from device_lens.fixes.transfer_call import read_transfer
 
 def is_made_for(move: Place, made: Place) -> bool:
     """Whether `h = <made>` stands above `h = h.to(d)`, the call `move`, in the same cell of a
-    notebook, and nothing between the two mentions the name."""
+    notebook, each whenever its statement runs, and nothing between the two mentions the name."""
     name = _target(move)
+    if _is_chosen(move) or _is_chosen(made):
+        return False
     if not same_cell(move.source, move.range.start.line, made.range.start.line):
         return False
     return name is not None and name == _target(made) and _between(move, made, name) is not None
@@ -37,6 +40,23 @@ def create_at_once(move: Place, made: Place, factory: str) -> Fix | None:
     if fix is None or transfer.rest:
         return fix
     return Fix(fix.title, fix.safety, (fix.edits[0], remove_statement(move.statement)))
+
+
+def _is_chosen(value: Place) -> bool:
+    """Whether a part of the statement around a value decides if it is evaluated."""
+    inside = takewhile(lambda each: not isinstance(each, ast.stmt), value.ancestors())
+    return any(isinstance(each, _CHOICES) for each in inside)
+
+
+_CHOICES = (
+    ast.IfExp,
+    ast.BoolOp,
+    ast.Lambda,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
 
 
 def _target(value: Place) -> str | None:

@@ -182,7 +182,7 @@ def _keep(
     if found is None:
         return
     runs, names = found
-    if len(runs) == 1 and starts_anew(runs[0], text):
+    if starts_anew(runs[0], text):
         return
     if is_of_one_step([record.node for record in frame.loops], text):
         return

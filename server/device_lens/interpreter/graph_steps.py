@@ -1,4 +1,4 @@
-"""What the iterations of a loop begin anew: sums and lists that keep the graphs of one step."""
+"""What begins anew in each iteration: sums and lists that keep the graphs of one step."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from device_lens.interpreter import scan
 from device_lens.syntax.walking import walk
 
 
-def starts_anew(loop: Any, accumulator: str) -> bool:
-    """Whether the loop's own iterations begin the sum or list: it keeps those of one."""
+def starts_anew(run: Any, accumulator: str) -> bool:
+    """Whether a loop's own iterations, or the calls of a function, begin the sum or list: it keeps
+    the graphs of one."""
     base = base_of(accumulator)
-    first = {id(each) for node in walk(loop) for each in _begun_once(node, base)}
-    for node in walk(loop):
+    first = {id(each) for node in walk(run) for each in _begun_once(node, base)}
+    for node in walk(run):
         if not isinstance(node, ast.Assign) or base not in _bound(node) or id(node) in first:
             continue
         if not any(isinstance(each, ast.Name) and each.id == base for each in walk(node.value)):

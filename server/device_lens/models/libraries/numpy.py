@@ -13,6 +13,7 @@ from device_lens.domain.values import (
     DtypeValue,
     External,
     HostArray,
+    SliceValue,
     Tensor,
     TupleValue,
     Unknown,
@@ -236,13 +237,29 @@ def _is_foreign(name: str) -> bool:
 
 
 def _set_item(call: Call) -> Value:
-    """`array[i] = t`: numpy takes a tensor of one number by its value, and reads any other."""
+    """`array[i] = t`: numpy takes a tensor by its value where `i` names one number of the array,
+    and reads it as an array where there is room for several."""
     array = call.receiver
     tensor = tensor_of(call.args[1]) if len(call.args) > 1 else None
     of_numbers = type(array) is HostArray and array.dtype is not None
-    if of_numbers and tensor is not None and tensor.zero_dim is False:
+    if not of_numbers or tensor is None or tensor.zero_dim is not False:
+        return NONE
+    if _has_many(tensor) or _is_room(array, call.args[0]):
         call.services.host_read("array[…] =", call.args[1], 1)
     return NONE
+
+
+def _has_many(tensor: Tensor) -> bool:
+    """Whether a tensor surely has several numbers, which no value stands for."""
+    return any(isinstance(size, int) and size > 1 for size in tensor.shape or ())
+
+
+def _is_room(array: HostArray, index: Value) -> bool:
+    """Whether `array[index]` surely is an array, not a number."""
+    parts = index.items if type(index) is TupleValue else (index,)
+    if any(type(each) in (SliceValue, HostArray, ListObject, Tensor) for each in parts):
+        return True
+    return array.shape is not None and all(map(is_number, parts)) and len(parts) < len(array.shape)
 
 
 def register_all() -> None:
