@@ -17,9 +17,9 @@ from device_lens.fixes.transfer_call import read_transfer
 def is_made_for(move: Place, made: Place) -> bool:
     """Whether `h = <made>` stands above `h = h.to(d)`, the call `move`, in the same cell of a
     notebook, each whenever its statement runs, and nothing between the two mentions the name."""
-    name = _target(move)
     if _is_chosen(move) or _is_chosen(made):
         return False
+    name = _target(move)
     if not same_cell(move.source, move.range.start.line, made.range.start.line):
         return False
     return name is not None and name == _target(made) and _between(move, made, name) is not None

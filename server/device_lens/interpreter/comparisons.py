@@ -34,7 +34,7 @@ from device_lens.models import registry
 from device_lens.models.call import device_of
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
-from device_lens.models.numbers import beginning, compares, sequence
+from device_lens.models.numbers import beginning, sequence, told_by_bound
 from device_lens.models.python import dict_classes
 from device_lens.models.torch.parts import is_many
 
@@ -108,9 +108,11 @@ def _compare_leaves(kind: type, fold: Any, left: Any, right: Any, text: str) -> 
             return bool(fold(left.value, right.value))
         except Exception:
             return undecided()
-    bounded = _compare_bounds(kind, left, right)
-    if bounded is not None:
-        return bounded
+    told = told_by_bound(left, kind, right)
+    if told is None:
+        told = told_by_bound(right, _TURNED.get(kind, kind), left)
+    if told is not None:
+        return told
     if kind in (ast.Eq, ast.NotEq):
         equal = _equal(left, right)
         if equal is not None:
@@ -124,12 +126,7 @@ def _compare_leaves(kind: type, fold: Any, left: Any, right: Any, text: str) -> 
 
 
 _TURNED: dict[type, type] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}
-
-
-def _compare_bounds(kind: type, left: Any, right: Any) -> bool | None:
-    if type(left) is Unknown:
-        return compares(left, kind, right)
-    return compares(right, _TURNED.get(kind, kind), left)
+"""How the right side of a comparison compares with the left one."""
 
 
 def _is_open(value: Any) -> bool:

@@ -22,12 +22,13 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.models import registry
-from device_lens.models.numbers import compares, is_number, is_text
+from device_lens.models.numbers import is_number, is_text, told_by_bound
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
     from device_lens.interpreter.machine import Machine
 
+_ZERO = Const(0)
 _ALWAYS_TRUE = (Function, BoundMethod, ClassValue, Namespace, DeviceValue, BoundExternal)
 
 
@@ -39,7 +40,7 @@ def truth(value: Any, text: str = "") -> Any:
     if kind is Guarded:
         return combine(lambda leaf: truth(leaf, text), value)
     if kind is Unknown:
-        return compares(value, ast.NotEq, Const(0)) or _opaque(value, "truth", text)
+        return told_by_bound(value, ast.NotEq, _ZERO) or _opaque(value, "truth", text)
     if kind is TupleValue:
         return bool(value.items)
     if kind is ListObject and value.kind in ("list", "set", "deque"):

@@ -32,24 +32,22 @@ def number_above(bound: int | float, label: str = "") -> Unknown:
     return value
 
 
-def compares(value: Value, comparison: type[ast.cmpop], other: Value) -> bool | None:
-    """What a number answers that is known to be larger than some bound, compared with `other`;
-    None where the bound does not tell, or there is none."""
-    bound, number = _bound(value), other.value if type(other) is Const else None
-    if bound is None or not isinstance(number, int | float):
+def told_by_bound(value: Value, comparison: type[ast.cmpop], other: Value) -> bool | None:
+    """What `value <comparison> other` is where the bound of a number tells it, else None."""
+    bound, limit = _bound(value), other.value if type(other) is Const else None
+    if bound is None or not isinstance(limit, int | float):
         return None
-    least = bound + 1 if type(bound) is int else bound
-    if number <= bound:
+    if limit <= bound:
         return comparison in (ast.Gt, ast.GtE, ast.NotEq)
-    if number <= least and comparison in (ast.GtE, ast.Lt):
-        return comparison is ast.GtE
-    return None
+    is_least = type(bound) is int and limit <= bound + 1
+    return comparison is ast.GtE if is_least and comparison in (ast.GtE, ast.Lt) else None
 
 
 def _bound(value: Value) -> int | float | None:
+    """What an unknown number is known to be larger than."""
     mark = value.fields.get(_MARK) if type(value) is Unknown and value.fields else None
     bound = mark.value if type(mark) is Const else None
-    return bound if isinstance(bound, int | float) and type(bound) is not bool else None
+    return bound if type(bound) in (int, float) else None
 
 
 def is_number(value: Value) -> bool:

@@ -257,9 +257,15 @@ def _has_many(tensor: Tensor) -> bool:
 def _is_room(array: HostArray, index: Value) -> bool:
     """Whether `array[index]` surely is an array, not a number."""
     parts = index.items if type(index) is TupleValue else (index,)
-    if any(type(each) in (SliceValue, HostArray, ListObject, Tensor) for each in parts):
+    if any(type(each) in (SliceValue, ListObject) or _has_dimensions(each) for each in parts):
         return True
     return array.shape is not None and all(map(is_number, parts)) and len(parts) < len(array.shape)
+
+
+def _has_dimensions(index: Value) -> bool:
+    """Whether an index surely is an array of places or of truth values. One without dimensions is
+    a number, as `np.argmax(a)` is."""
+    return type(index) in (HostArray, Tensor) and index.zero_dim is False
 
 
 def register_all() -> None:

@@ -135,7 +135,7 @@ def _value(call: Call, destination: str, text: str) -> Value:
         return Unknown(label)
     if type(default) is Const:
         if is_number(default) and not isinstance(default.value, bool):
-            return _other_number(default, text, label, converter)
+            return _other_number(call, default, text, label)
         if not text.startswith("-"):
             return Unknown(label)
         atom = left_at_default(text)
@@ -150,16 +150,19 @@ _OFF = (0, -1)
 """Defaults that leave a part of a program out: a number that is given instead is larger."""
 
 
-def _other_number(default: Const, flag: str, label: str, converter: Value) -> Value:
+_CONVERTERS = (External("builtins.int"), External("builtins.float"))
+
+
+def _other_number(call: Call, default: Const, flag: str, label: str) -> Value:
     """A flag with a number for its default. Others than those of `_OFF` are taken for what they
     are: another number decides how much is done, as a rule, and not whether."""
     if default.value not in _OFF or not flag.startswith("-"):
         return default
+    converter = call.kwargs.get("type")
     given = Unknown(label)
-    if converter == External("builtins.int"):
-        given = number_above(default.value, label)
-    elif converter == External("builtins.float"):
-        given = number_above(float(default.value), label)
+    if "nargs" not in call.kwargs and converter in _CONVERTERS:
+        whole = converter == _CONVERTERS[0]
+        given = number_above(default.value if whole else float(default.value), label)
     return _guard(left_at_default(flag), default, given)
 
 
