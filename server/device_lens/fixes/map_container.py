@@ -18,19 +18,45 @@ _PATTERNS = {
 
 
 def map_container(call: Place, container: str) -> Fix | None:
-    """The comprehension in place of the call; assigned where the result was thrown away."""
+    """The comprehension in place of the call and of what is called on its result, as in
+    `xs.cpu().detach()`; assigned where the result was thrown away. None where something else is
+    done with the result that only a tensor can do."""
     node = call.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
     subject = call.at(node.func.value)
-    new_text = mapped(subject, container, f".{call.text[len(_head(call, node.func)) :]}")
+    whole = _chain(call)
+    if isinstance(whole.parent, ast.Attribute | ast.BinOp | ast.UnaryOp):
+        return None
+    if whole.range.start != call.range.start:
+        return None  # parentheses stand between them
+    new_text = mapped(subject, container, f".{whole.text[len(_head(call, node.func)) :]}")
     if new_text is None:
         return None
-    if isinstance(call.parent, ast.Expr):
+    if isinstance(whole.parent, ast.Expr):
         if not assignable(subject):
             return None
         new_text = f"{subject.text} = {new_text}"
-    return Fix(f"Move each tensor: {new_text}", Safety.SAFE, (call.replace(new_text),))
+    return Fix(f"Move each tensor: {new_text}", Safety.SAFE, (whole.replace(new_text),))
+
+
+_OF_EACH = frozenset(
+    "to cuda cpu detach clone contiguous float double half bfloat16 long numpy tolist".split()
+)
+"""Methods of a tensor that give the same tensor in another form."""
+
+
+def _chain(call: Place) -> Place:
+    """The call with those of its result: `xs.cpu().detach()` of `xs.cpu()`."""
+    node: ast.AST = call.node
+    ancestors = list(call.ancestors())
+    for attribute, outer in zip(ancestors[::2], ancestors[1::2], strict=False):
+        if not isinstance(attribute, ast.Attribute) or attribute.attr not in _OF_EACH:
+            break
+        if not isinstance(outer, ast.Call) or outer.func is not attribute:
+            break
+        node = outer
+    return call.at(node)
 
 
 def take_item(call: Place) -> Fix | None:

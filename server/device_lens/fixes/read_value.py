@@ -20,7 +20,18 @@ def drop_graph(subject: Place) -> Fix | None:
     if edit is None:
         return None
     safety = Safety.UNSAFE if _is_given(subject) else Safety.SAFE
-    return Fix(f"Keep the value only: {grouped(subject)}.detach()", safety, (edit,))
+    new_text = f"{grouped(subject)}.detach()"
+    if safety is Safety.UNSAFE and _stands_alone(subject):
+        new_text = f'{new_text} if hasattr({subject.text}, "detach") else {subject.text}'
+        edit = subject.replace(new_text)
+    return Fix(f"Keep the value only: {new_text}", safety, (edit,))
+
+
+def _stands_alone(subject: Place) -> bool:
+    """Whether a name, attribute or item is all of an argument or of what a statement adds."""
+    if not isinstance(subject.node, ast.Name | ast.Attribute | ast.Subscript):
+        return False
+    return isinstance(subject.parent, ast.Call | ast.AugAssign | ast.Assign)
 
 
 def _is_given(subject: Place) -> bool:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _MAX_CHAINS = 8
 _COPIES = frozenset("cpu cuda to float double half clone mean sum squeeze".split())
 """Methods whose result keeps the graph of what it is taken from."""
+_PARTS = frozenset("split chunk unbind tensor_split split_with_sizes".split())
+"""Functions whose result is the parts of one tensor."""
 
 
 class Level(NamedTuple):
@@ -210,7 +212,8 @@ def _loop_around(frame: Frame, subject: ast.expr) -> tuple[list[Any], list[set[s
             node = record.node
             names = names | _iterated(node, names)
             found = [*runs, node], [*held, names]
-            if record.hot or (not _is_literal(node) and any(map(_is_spent, *found))):
+            hot = record.hot and not _is_of_parts(node)
+            if hot or (not _is_literal(node) and any(map(_is_spent, *found))):
                 return found
         held.append(names)
         runs.append(inner.function.node if inner.function is not None else ast.Pass())
@@ -264,6 +267,17 @@ def _iterated(loop: Any, names: set[str]) -> set[str]:
 def _is_literal(loop: Any) -> bool:
     """Whether a loop goes through what its own text lists: the parts of one step."""
     return isinstance(loop, ast.For) and isinstance(loop.iter, ast.List | ast.Tuple)
+
+
+def _is_of_parts(loop: Any) -> bool:
+    """Whether a loop goes through the parts of one tensor, which one step needs together."""
+    if not isinstance(loop, ast.For):
+        return False
+    value = loop.iter
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.args:
+        value = value.args[0]
+    function = value.func if isinstance(value, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr in _PARTS
 
 
 def conclude(machine: Machine) -> None:

@@ -98,15 +98,22 @@ def _is_operand(statement: Any, transfer: ast.Call) -> bool:
 
 def _may_matter(frame: Frame) -> bool:
     """Whether anyone may ask for the gradient: not of a local variable that its function neither
-    keeps nor gives back nor reads a gradient of."""
+    keeps nor gives back nor reads a gradient of, and not of a script's variable that the script,
+    which computes gradients, neither keeps nor asks for its own."""
     statement = frame.statement
-    if frame.function is None or not isinstance(statement, ast.Assign):
+    if not isinstance(statement, ast.Assign):
         return True
     target = statement.targets[0]
     if len(statement.targets) != 1 or not isinstance(target, ast.Name):
         return True
-    nodes = list(walk(frame.function.node))
-    if any(map(_reads_gradient, nodes)):
+    if frame.function is not None:
+        nodes = list(walk(frame.function.node))
+        asked = any(map(_reads_gradient, nodes))
+    else:
+        nodes = list(_of_file(frame))
+        asked = any(_reads_gradient(node, target.id) for node in nodes)
+        asked = asked or not any(map(_differentiates, nodes))
+    if asked:
         return True
     if any(_adds_up(node, target.id) for node in nodes):
         return False
@@ -131,8 +138,19 @@ def _read_in_file(frame: Frame) -> bool:
     self asks for one there or nowhere."""
     if frame.function is not None:
         return True
-    chunks = frame.namespace.file.chunks
-    return any(reads_gradients(node) for c in chunks for part in c.body for node in walk(part))
+    return any(map(reads_gradients, _of_file(frame)))
+
+
+def _of_file(frame: Frame) -> Iterator[ast.AST]:
+    for chunk in frame.namespace.file.chunks:
+        for part in chunk.body:
+            yield from walk(part)
+
+
+def _differentiates(node: ast.AST) -> bool:
+    """Whether a node runs a backward pass, or `torch.autograd.grad`."""
+    function = node.func if isinstance(node, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr in ("backward", "grad")
 
 
 def reads_gradients(node: ast.AST) -> bool:
@@ -140,8 +158,11 @@ def reads_gradients(node: ast.AST) -> bool:
     return _reads_gradient(node) or _optimizes(node)
 
 
-def _reads_gradient(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr in ("grad", "retain_grad")
+def _reads_gradient(node: ast.AST, name: str | None = None) -> bool:
+    """Whether a node reads a gradient, of a variable if one is given."""
+    if not isinstance(node, ast.Attribute) or node.attr not in ("grad", "retain_grad"):
+        return False
+    return name is None or (isinstance(node.value, ast.Name) and node.value.id == name)
 
 
 def _optimizes(node: ast.AST) -> TypeGuard[ast.Call]:
@@ -192,12 +213,12 @@ def _adds(function: ast.expr) -> bool:
 
 
 def _names(node: ast.AST | None, name: str) -> bool:
-    """Whether it is the variable itself, in some case; what is made of it is another tensor."""
+    """Whether the variable itself is read, in some case; what is made of it is another tensor."""
     if isinstance(node, ast.Global | ast.Nonlocal):
         return name in node.names
     if isinstance(node, ast.IfExp):
         return _names(node.body, name) or _names(node.orelse, name)
-    return isinstance(node, ast.Name) and node.id == name
+    return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
 
 
 def leaf_again(machine: Machine, seen: LibraryCall) -> None:
