@@ -25,11 +25,15 @@ SEVERITIES = {
 
 def side(operand: Operand, conflict: Conflict, context: Context) -> str:
     """`` `x` is on the CPU (created by torch.zeros, line 3)``; a parameter by its module."""
-    whence = "" if _tells_of_another_case(operand) else context.whence(operand.trail)
-    where = f"{on(operand.device)}{whence}"
+    where = f"{on(operand.device)}{whence(operand, context)}"
     if operand.is_parameter and conflict.module_text is not None:
         return f"the parameters of {quoted(conflict.module_text)} are {where}"
     return f"{quoted(operand.text)} is {where}"
+
+
+def whence(operand: Operand, context: Context) -> str:
+    """How it got there, in parentheses; nothing where the history tells of another case."""
+    return "" if _tells_of_another_case(operand) else context.whence(operand.trail)
 
 
 def _tells_of_another_case(operand: Operand) -> bool:

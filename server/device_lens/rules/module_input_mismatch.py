@@ -49,6 +49,7 @@ from device_lens.rules.conflict_words import (
     move_fix,
     outcome,
     places,
+    whence,
 )
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
@@ -67,11 +68,11 @@ def check(cause: Cause, context: Context) -> Finding | None:
     stray, other = conflict.stray, conflict.other
     parameters, tensor = (stray, other) if stray.is_parameter else (other, stray)
     module = conflict.module_text or parameters.text
-    whence = "" if isinstance(tensor.device, SymbolicDevice) else context.whence(tensor.trail)
+    made = "" if isinstance(tensor.device, SymbolicDevice) else whence(tensor, context)
     message = (
         f"The parameters of {quoted(module)} are {on(parameters.device)}"
-        f"{context.whence(parameters.trail)}, but {quoted(tensor.text)} is {on(tensor.device)}"
-        f"{whence}: the call {outcome(conflict)}."
+        f"{whence(parameters, context)}, but {quoted(tensor.text)} is {on(tensor.device)}"
+        f"{made}: the call {outcome(conflict)}."
     )
     return context.finding(
         RULE,
