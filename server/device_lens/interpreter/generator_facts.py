@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.device import Agreement, agree
+from device_lens.domain.device import CPU, Agreement, agree
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import Instance
 from device_lens.domain.trail import Trail
@@ -75,6 +75,7 @@ def _compare(
             there,
             trail if type(trail) is Trail else None,
             places.condition_text(machine, literals),
+            by_type=needed is not CPU and needed == machine.default_type_device(),
         )
     )
 

@@ -15,7 +15,7 @@ from device_lens.interpreter.unit import Unit
 if TYPE_CHECKING:
     from device_lens.interpreter.program import Program
 
-_DEVICES = ("default_device", "default_set", "default_type", "current_cuda")
+_DEVICES = ("default_device", "default_type", "current_cuda")
 """The state of a program that decides where what is made goes."""
 
 

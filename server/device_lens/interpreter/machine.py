@@ -76,7 +76,6 @@ class Machine(ModelServices):
         self.modules: dict[str, Namespace] = {}
         self.globals: dict[str, Any] = {
             "default_device": CPU,
-            "default_set": False,
             "default_type": CPU,
             "current_cuda": Device("cuda"),
             "grad": True,

@@ -278,6 +278,8 @@ class GeneratorConflict:
     needed: DeviceTree
     trail: Trail | None
     condition: str | None = None
+    by_type: bool = False
+    """Whether what needs it creates on the device of the default tensor type."""
 
 
 @dataclass(slots=True)

@@ -105,14 +105,18 @@ def _own_generator(fact: GeneratorConflict, context: Context) -> Finding:
         f"iterating over it raises"
         f"{when(fact.condition)}."
     )
-    fixes = [_give_generator(context.place(fact.site))]
+    fixes = [_give_generator(context.place(fact.site), fact)]
     return context.finding(RULE, fact.site, message, fact.consumer, fixes=fixes)
 
 
-def _give_generator(loader: Place) -> Fix | None:
-    """A generator on the default device. `torch.get_default_device` is as old as 2.3."""
+def _give_generator(loader: Place, fact: GeneratorConflict) -> Fix | None:
+    """A generator on the default device. `torch.get_default_device` is as old as 2.3, and knows
+    nothing of the default tensor type."""
     torch = name_for(loader.source, "torch")
-    text = f"{torch}.Generator({torch}.get_default_device())"
+    if fact.by_type:
+        text = f'{torch}.Generator("{leaf(fact.needed)}")'
+    else:
+        text = f"{torch}.Generator({torch}.get_default_device())"
     edit = add_keyword(loader, "generator", text) if torch is not None else None
     return None if edit is None else Fix(f"Give it: generator={text}", Safety.UNSAFE, (edit,))
 

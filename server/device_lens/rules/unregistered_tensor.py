@@ -212,6 +212,16 @@ def _fits(value: ast.expr, context: Context) -> bool:
     return known is not None and known.kind is Kind.TENSOR
 
 
+def _asks_for_gradient(assignment: Place, attribute: str) -> bool:
+    """Whether the class reads the gradient of its own attribute."""
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == "grad"
+        and ast.unparse(node.value) == f"self.{attribute}"
+        for node in ast.walk(assignment.owner or ast.Pass())
+    )
+
+
 def _fixes(
     fact: PlainAttribute, conflicts: list[Conflict], context: Context
 ) -> Iterable[Fix | None]:
@@ -222,6 +232,8 @@ def _fixes(
     parameter = make_parameter(place, fact.attribute) if fact.requires_grad else None
     if parameter is not None:
         return [parameter]
+    if fact.requires_grad and _asks_for_gradient(place, fact.attribute):
+        return ()  # a buffer that moves is no leaf any more
     named = None if fact.beside_others else register_named(place, partial(_fits, context=context))
     if named is not None:
         return [named]

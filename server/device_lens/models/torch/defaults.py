@@ -16,13 +16,18 @@ _SILENT = """set_num_threads set_num_interop_threads set_printoptions set_determ
 
 def _set_default_device(call: Call) -> Value:
     value = call.get(0, "device")
-    device = CPU if is_none(value) else asked(call.services, value, UNKNOWN_DEVICE)
+    device = call.services.default_type_device() if is_none(value) else None
+    device = asked(call.services, value, UNKNOWN_DEVICE) if device is None else device
     call.services.set_global("default_device", device)
     return NONE
 
 
 def _get_default_device(call: Call) -> Value:
-    return DeviceValue(call.services.default_device())
+    """The CPU where the default tensor type alone decides, of which it knows nothing. Which of the
+    two was set is not remembered where both name the same device."""
+    device = call.services.default_device()
+    same = device == call.services.default_type_device()
+    return DeviceValue(UNKNOWN_DEVICE if same and device is not CPU else device)
 
 
 def _set_default_tensor_type(call: Call) -> Value:
