@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.device import CPU, is_unknown
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, is_unknown
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, ListObject, Parameter
 from device_lens.domain.values import Const, HostArray, Tensor, TupleValue, Unknown
@@ -67,13 +67,13 @@ def _batched(call: Call, item: Value, size: int | None) -> Value:
         return _made(call, None, (size,))
     if is_text(item):
         return ListObject((), item, "list", call.site.node)
-    return _presumed(item)
+    return _presumed(call, item)
 
 
 def _converted(call: Call, item: Value) -> Value:
     if type(item) is HostArray:
         return _made(call, item.dtype, item.shape, item.zero_dim)
-    return item if type(item) in (Tensor, Parameter, Const) else _presumed(item)
+    return item if type(item) in (Tensor, Parameter, Const) else _presumed(call, item)
 
 
 def _made(call: Call, dtype: str | None, shape: Any, zero_dim: bool | None = False) -> Tensor:
@@ -81,12 +81,14 @@ def _made(call: Call, dtype: str | None, shape: Any, zero_dim: bool | None = Fal
     return Tensor(call.services.default_device(), dtype, shape, trail, zero_dim=zero_dim)
 
 
-def _presumed(item: Value) -> Value:
-    """Items that are not known: on the host, where datasets keep them."""
+def _presumed(call: Call, item: Value) -> Value:
+    """Items that are not known: on the host, where datasets keep them, unless numbers and arrays
+    become tensors elsewhere."""
+    device = CPU if call.services.default_device() is CPU else UNKNOWN_DEVICE
     if type(item) is Unknown:
         known = not is_unknown(item.device)
-        return item if known else Unknown(item.label or "a batch", CPU)
-    return Unknown("a batch", CPU)
+        return item if known else Unknown(item.label or "a batch", device)
+    return Unknown("a batch", device)
 
 
 def _map(value: Value, leaf: Any) -> Value:

@@ -44,13 +44,15 @@ def make(
 
 
 class Factory:
-    """The model of a factory: a parameter list and a rule."""
+    """The model of a factory: a parameter list and a rule. `by_type`: a default device is not heard
+    (`torch/utils/_device.py` lists those that hear it), the default tensor type is."""
 
-    __slots__ = ("parameters", "rule")
+    __slots__ = ("by_type", "parameters", "rule")
 
-    def __init__(self, parameters: str, rule: FactoryRule) -> None:
+    def __init__(self, parameters: str, rule: FactoryRule, by_type: bool = False) -> None:
         self.parameters = f"{parameters}, {_OPTIONS}"
         self.rule = rule
+        self.by_type = by_type
 
     def __call__(self, call: Call) -> Value:
         bound = Bound(signature(self.parameters), call)
@@ -58,6 +60,8 @@ class Factory:
             return bound.get("out")
         extent, dtype = self.rule(bound)
         device, by_default = factory_device(bound, by_keyword=True)
+        if by_default and self.by_type:
+            device = call.services.default_type_device()
         return make(bound, extent, dtype, device, by_default)
 
 
@@ -170,7 +174,7 @@ FACTORIES: dict[str, tuple[str, FactoryRule]] = {
     "fft.fftfreq": ("n, d", _line),
     "fft.rfftfreq": ("n, d", _unclear),
 }
-SIZED_NORMAL = Factory("mean, std, size", _filled)
+SIZED_NORMAL = Factory("mean, std, size", _filled, by_type=True)
 """`normal(0.0, 1.0, size)`, the overload of `normal` that takes no tensors."""
 _WINDOWS = """
     bartlett blackman cosine exponential gaussian general_cosine general_hamming hamming hann

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
-from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import ARRAY, Const, HostArray, Tensor, TupleValue, Unknown
 from device_lens.models import dtypes, gradient
@@ -32,13 +32,15 @@ def _bound(call: Call, parameters: str) -> Bound:
 
 
 def tensor(call: Call) -> Value:
-    """`torch.tensor(data)`: copies. Another tensor's copy stays on its device."""
+    """`torch.tensor(data)`: copies. Another tensor's copy stays on its device, unless a default
+    device is set."""
     bound = _bound(call, "data, *, dtype, device, requires_grad, pin_memory")
     return _make(bound, _kept_device(bound.get("data"), False))
 
 
 def as_tensor(call: Call) -> Value:
-    """`as_tensor` and `asarray`: the very tensor where it already is what is asked for."""
+    """`as_tensor` and `asarray`: the very tensor where it already is what is asked for, by a
+    default device too."""
     bound = _bound(call, _DATA)
     data = bound.get("data")
     found = tensor_of(data)
@@ -46,7 +48,7 @@ def as_tensor(call: Call) -> Value:
         return _make(bound, _kept_device(data, True))
     if not call.complete:
         return found.with_(device=UNKNOWN_DEVICE)
-    device = asked(call.services, bound.get("device"), found.device)
+    device = asked(call.services, bound.get("device"), _placed(call, found.device))
     wants_dtype = not is_none(bound.get("dtype"))
     return convert(call, data, Conversion(device, dtypes.named(bound.get("dtype")), wants_dtype))
 
@@ -59,6 +61,16 @@ def _kept_device(data: Value, alias: bool) -> DeviceTree | None:
     if alias and (isinstance(data, Unknown) or _may_be_tensor(data)):
         return UNKNOWN_DEVICE
     return UNKNOWN_DEVICE if any(map(_is_sliced, leaves(data))) else None
+
+
+def _placed(call: Call, kept: DeviceTree) -> DeviceTree:
+    """Where a tensor comes to be that these functions are given without a device: a default device
+    other than the CPU is what they then ask for (`torch/utils/_device.py`), a default tensor type
+    is not."""
+    default = call.services.default_device()
+    if default == call.services.default_type_device():
+        return kept
+    return combine(lambda here, there: there if here is CPU else here, default, kept)
 
 
 def _is_sliced(data: Value) -> bool:
@@ -75,7 +87,7 @@ def _may_be_tensor(data: Value) -> bool:
 def _make(bound: Bound, kept: DeviceTree | None) -> Value:
     device, by_default = factory_device(bound)
     if kept is not None and is_none(bound.get("device")) and bound.call.complete:
-        device, by_default = kept, False
+        device, by_default = _placed(bound.call, kept), False
     extent, dtype = described(bound.get("data"))
     return make(bound, extent, dtype, device, by_default)
 
@@ -135,7 +147,7 @@ def sparse(call: Call) -> Value:
     kept = operands.check(worded(call.name)) if operands.agreeing else None
     device, by_default = factory_device(bound)
     if kept is not None and is_none(bound.get("device")) and call.complete:
-        device, by_default = kept, False
+        device, by_default = _placed(bound.call, kept), False
     values = bound.tensors.get("values")
     dtype = described(bound.get("values"))[1] if values is None else values.dtype
     found = make(bound, SOME, dtype, device, by_default)
