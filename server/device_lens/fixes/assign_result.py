@@ -1,4 +1,5 @@
-"""`x.to(d)` → `x = x.to(d)`; `x.cuda` → `x = x.cuda()`; `return x.cuda` → `return x.cuda()`."""
+"""`x.to(d)` → `x = x.to(d)`; `x.cuda` → `x = x.cuda()`; `return x.cuda` → `return x.cuda()`; of a
+parameter `p.data = p.data.to(d)`."""
 
 from __future__ import annotations
 
@@ -15,9 +16,10 @@ CONVERSIONS = frozenset(
 )
 
 
-def assign_result(call: Place, called: bool) -> Fix | None:
+def assign_result(call: Place, called: bool, of_parameter: bool = False) -> Fix | None:
     """Keeps the result of a transfer. `call` is the call, or the attribute where its parentheses
-    are missing."""
+    are missing. A parameter stays the one that its module and an optimizer know: what moves is its
+    data."""
     if not called and getattr(call.node, "attr", "") == "to":
         return None  # where to is not said
     if not called and not isinstance(call.parent, ast.Expr):
@@ -36,6 +38,10 @@ def assign_result(call: Place, called: bool) -> Fix | None:
     if receiver is None or not isinstance(call.parent, ast.Expr):
         return None
     text = call.text if called else f"{call.text}()"
+    if of_parameter and assignable(receiver) and text.startswith(receiver.text):
+        data = f"{receiver.text}.data"
+        new_text = f"{data} = {data}{text[len(receiver.text) :]}"
+        return Fix(f"Move its data: {new_text}", Safety.SAFE, (call.replace(new_text),))
     loop = _loop_of(receiver, call)
     if loop is not None:
         return loop_fix(loop, receiver.text, text)

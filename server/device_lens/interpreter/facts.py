@@ -120,6 +120,8 @@ class Transfer:
     trail: Trail | None = None
     further: tuple[Trail, ...] = ()
     """The histories of further tensors that the same call moves: those of a list, or of a loop."""
+    of_parameter: bool = False
+    """The receiver is a parameter: its module takes no other tensor for it."""
     condition: str | None = None
     device_argument: Site | None = None
     """The expression that names the target, where there is one."""

@@ -126,6 +126,7 @@ def finish(
         device_argument=None if argument is None else machine.site(argument, frame),
         redundant=_redundant(method, args, kwargs, seen, target, moves),
         presumed=_of_module_inputs(seen.device),
+        of_parameter=type(seen.receiver) is Parameter,
     )
     creations.note(fact, node.func.value, tensor)
     machine.findings.keep(fact)

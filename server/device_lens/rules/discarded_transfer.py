@@ -74,7 +74,7 @@ def check(fact: Transfer, context: Context) -> Finding | None:
                 )
             ),
         ],
-        fixes=[assign_result(context.place(fact.site), fact.called)],
+        fixes=[assign_result(context.place(fact.site), fact.called, fact.of_parameter)],
     )
 
 
@@ -99,7 +99,11 @@ def _visits_devices(fact: Transfer, context: Context) -> bool:
 
 
 def _has_that_dtype(fact: Transfer, context: Context) -> bool:
-    """Whether the tensor was made with the very dtype that is asked for."""
+    """Whether the tensor is of the very dtype that is asked for, or was made with it."""
+    before, after = context.expression(fact.subject), context.expression(fact.site)
+    if not fact.moves and fact.called and before is not None and after is not None:
+        if before.dtype is not None and before.dtype == after.dtype:
+            return True
     call, made = context.place(fact.site).node, fact.trail
     if made is None or made.previous is not None or made.kind != "created":
         return False

@@ -226,7 +226,8 @@ def _to_dtype(dtype: str) -> Model:
 
 
 def as_type(call: Call) -> Value:
-    """`type(torch.half)` converts, `type("torch.cuda.FloatTensor")` moves too, `type()` tells."""
+    """`type(torch.half)` converts, `type("torch.cuda.FloatTensor")` moves too, `type()` tells.
+    What is on a GPU already stays on that one, whichever is the current one."""
     receiver, args = receiver_of(call)
     value = args[0] if args else call.kwargs.get("dtype")
     if is_none(value):
@@ -245,8 +246,18 @@ def _typed(call: Call, receiver: Value, value: Value) -> Value:
     module, _, kind = name.rpartition(".") if isinstance(name, str) else ("", "", "")
     if kind not in dtypes.TENSOR_TYPES:
         return convert(call, receiver, Conversion(UNKNOWN_DEVICE, None, True))
-    device = call.services.current_cuda() if module == "torch.cuda" else CPU
+    device: DeviceTree = CPU
+    if module == "torch.cuda":
+        tensor, current = tensor_of(receiver), call.services.current_cuda()
+        here = CPU if tensor is None else tensor.device
+        device = widen_device(
+            combine(lambda there, now: there if _is_cuda(there) else now, here, current)
+        )
     return convert(call, receiver, Conversion(device, dtypes.TENSOR_TYPES[kind], True))
+
+
+def _is_cuda(device: DeviceTree) -> bool:
+    return type(device) is Device and device.type == "cuda"
 
 
 def type_as(call: Call) -> Value:
