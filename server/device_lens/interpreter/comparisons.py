@@ -36,7 +36,9 @@ from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import beginning, sequence, told_by_bound
 from device_lens.models.python import dict_classes
+from device_lens.models.torch.attributes import is_on
 from device_lens.models.torch.parts import is_many
+from device_lens.models.torch.type_names import equal_types, names_kind
 
 _COMPARE: dict[type, tuple[str, Any]] = {
     ast.Eq: ("eq", operator.eq),
@@ -138,6 +140,9 @@ def _equal(left: Any, right: Any) -> Any:
     """Equality where the analysis can tell, else None."""
     if DeviceValue in (type(left), type(right)):
         return _equal_devices(left, right)
+    by_type = equal_types(left, right)
+    if by_type is not None:
+        return by_type
     if type(left) is DtypeValue and type(right) is DtypeValue:
         return None if None in (left.name, right.name) else left.name == right.name
     for value, other in ((left, right), (right, left)):
@@ -299,6 +304,9 @@ def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
                 return True
             if rest is None and MISSING not in keys and not any(map(_is_open, (left, *items))):
                 return False
+    asked = names_kind(left, right)
+    if asked is not None:
+        return truth(is_on(*asked))
     if type(left) is Unknown:
         among = _is_one_of(left, right)
         return opaque(left, ("in", ast.dump(node))) if among is None else among

@@ -10,6 +10,7 @@ from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import DeviceValue, External, Tensor, TupleValue, Unknown
 from device_lens.interpreter.facts import Kind
+from device_lens.models.numbers import is_text
 
 if TYPE_CHECKING:
     from device_lens.interpreter.recording import Recorder
@@ -32,7 +33,7 @@ def _device(_: Recorder, value: DeviceValue) -> tuple[Kind, Any]:
 
 
 def _unknown(_: Recorder, value: Unknown) -> tuple[Kind, Any] | None:
-    if is_unknown(value.device):
+    if is_unknown(value.device) or is_text(value):
         return None
     if isinstance(value.device, SymbolicDevice) and not value.tensor_evidence:
         return None
@@ -84,7 +85,7 @@ def _may_show(value: Any) -> bool:
     if type(value) is Guarded:
         return _may_show(value.yes) or _may_show(value.no)
     if type(value) is Unknown:
-        return not is_unknown(value.device)
+        return not is_unknown(value.device) and not is_text(value)
     return type(value) in DESCRIBE
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, widen_device
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import ARRAY, Const, HostArray, Tensor, TupleValue, Unknown
@@ -70,7 +70,7 @@ def _placed(call: Call, kept: DeviceTree) -> DeviceTree:
     default = call.services.default_device()
     if default == call.services.default_type_device():
         return kept
-    return combine(lambda here, there: there if here is CPU else here, default, kept)
+    return widen_device(combine(lambda here, there: there if here is CPU else here, default, kept))
 
 
 def _is_sliced(data: Value) -> bool:

@@ -29,6 +29,7 @@ from device_lens.models.call import Call, Model, Value, constant, is_none, tenso
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch.module import part_moved
 from device_lens.models.torch.target import asked, some_cuda
+from device_lens.models.torch.type_names import type_name
 from device_lens.models.wording import moved
 
 
@@ -231,7 +232,7 @@ def as_type(call: Call) -> Value:
     receiver, args = receiver_of(call)
     value = args[0] if args else call.kwargs.get("dtype")
     if is_none(value):
-        return call.unknown()
+        return type_name(tensor_of(receiver))
     return _typed(call, receiver, value)
 
 
