@@ -34,6 +34,9 @@ class Recorder:
     def default_device(self) -> DeviceTree:
         return self.default
 
+    def default_type_device(self) -> DeviceTree:
+        return CPU
+
     def current_cuda(self) -> DeviceTree:
         return self.current
 

@@ -34,7 +34,6 @@ from device_lens.models.numbers import number
         ("randint", (10, (4, 5)), {}, (4, 5), "int64"),
         ("randint", (2, 10, (4, 5)), {}, (4, 5), "int64"),
         ("randperm", (9,), {}, (9,), "int64"),
-        ("normal", (0.0, 1.0, (2, 3)), {}, (2, 3), "float32"),
         ("hann_window", (16,), {}, (16,), "float32"),
         ("tensor", ([[1, 2], [3, 4]],), {}, (2, 2), "int64"),
         ("tensor", (1.5,), {}, (), "float32"),
@@ -54,6 +53,12 @@ def test_a_factory_creates_on_the_default_device(
     chosen = call(f"torch.{name}", *args, device="cuda:1", **kwargs)
     assert chosen.device is CUDA1
     assert not chosen.default_made
+
+
+def test_normal_does_not_hear_the_default_device() -> None:
+    found = call("torch.normal", 0.0, 1.0, (2, 3), services=Recorder(default=CUDA1))
+    assert (found.device, found.shape, found.dtype) == (CPU, (2, 3), "float32")
+    assert call("torch.normal", 0.0, 1.0, (2, 3), device="cuda:1").device is CUDA1
 
 
 def test_cuda_without_an_index_is_the_current_device() -> None:
@@ -90,6 +95,8 @@ def test_data_that_is_a_tensor_keeps_its_device() -> None:
     there = on(CUDA1, 2, 3)
     assert call("torch.tensor", there).device is CUDA1
     assert call("torch.as_tensor", there) is there
+    assert call("torch.tensor", on(CPU, 2), services=Recorder(default=CUDA)).device is CUDA
+    assert call("torch.as_tensor", on(CPU, 2), services=Recorder(default=CUDA)).device is CUDA
     assert call("torch.as_tensor", there, device="cpu").device is CPU
     assert call("torch.as_tensor", [there, there]).device is CPU
     assert call("torch.as_tensor", Unknown("x")).device is UNKNOWN_DEVICE
