@@ -9,7 +9,7 @@ from device_lens.fixes.blocks import insert_above, move_above
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import fresh_name, loads
 from device_lens.fixes.place import LOOPS, Place
-from device_lens.syntax.names import root_name
+from device_lens.syntax.sharing import MOVED, definitions, names_of, sharing, written
 
 _LAST_WORD = re.compile(r"[A-Za-z_]\w*(?=\W*\Z)")
 
@@ -18,7 +18,7 @@ def hoist(call: Place, loop: Place, safety: Safety) -> Fix | None:
     """`loop` is the outermost loop to go above. A statement `x = w.to(d)` moves as it is where
     nothing else binds or changes `x` in the loop, else the transfer gets a name of its own."""
     outer = loop.statement
-    if not _in_block_of(call, outer.node):
+    if not _in_block_of(call, outer.node) or changes_copy(call, outer):
         return None
     statement = call.statement
     target = _plain_target(statement.node, call.node)
@@ -26,8 +26,6 @@ def hoist(call: Place, loop: Place, safety: Safety) -> Fix | None:
         edits = move_above(statement, outer)
         if edits:
             return Fix(f"Hoist above the loop: {statement.text}", safety, edits)
-    if target is not None and target in _changed(outer):
-        return None
     name = fresh_name(call.source, f"{_stem(call)}_on_device")
     line = f"{name} = {call.text}"
     if "\n" in line:
@@ -70,28 +68,32 @@ def _moves_whole(statement: Place, loop: Place, target: str) -> bool:
         for node in ast.walk(loop.node)
         if isinstance(node, ast.Name) and node.id == target and not isinstance(node.ctx, ast.Load)
     ]
-    if len(stores) != 1 or target in _changed(loop):
+    if len(stores) != 1:
         return False
     earlier = (node for node in loads(loop.node, target) if id(node) not in own)
     return all(loop.at(node).range.start > start for node in earlier)
 
 
-def _changed(loop: Place) -> set[str]:
-    """Names whose tensors the loop may change in place."""
-    return {root_name(_written(node)) for node in ast.walk(loop.node)}
+def changes_source(call: Place, loop: Place) -> bool:
+    """Whether the loop may write into what the call copies, by this or another name of it."""
+    function = call.node.func if isinstance(call.node, ast.Call) else None
+    receiver = function.value if isinstance(function, ast.Attribute) else None
+    return _writes(loop, call, set(names_of(receiver)))
 
 
-def _written(node: ast.AST) -> ast.expr | None:
-    if isinstance(node, ast.AugAssign):
-        return node.target
-    if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-        return node
-    if isinstance(node, ast.keyword) and node.arg == "out":
-        return node.value
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        in_place = node.func.attr.endswith("_") and not node.func.attr.endswith("__")
-        return node.func.value if in_place else None
-    return None
+def changes_copy(call: Place, loop: Place) -> bool:
+    """Whether the loop may write into the copy, so that each iteration needs one of its own."""
+    return _writes(loop, call, {MOVED})
+
+
+def _writes(loop: Place, call: Place, names: set[str]) -> bool:
+    body = [statement for chunk in call.source.chunks for statement in chunk.body]
+    changed = written([loop.node], definitions(body), call.node)
+    if not changed:
+        return False
+    own = [each for each in body if not isinstance(each, ast.FunctionDef | ast.ClassDef)]
+    scope = own if call.function is None else [call.function]
+    return not changed.isdisjoint(sharing(names, scope, call.node))
 
 
 def _stem(call: Place) -> str:

@@ -100,10 +100,10 @@ def _visits_devices(fact: Transfer, context: Context) -> bool:
 
 def _has_that_dtype(fact: Transfer, context: Context) -> bool:
     """Whether the tensor is of the very dtype that is asked for, or was made with it."""
-    before, after = context.expression(fact.subject), context.expression(fact.site)
-    if not fact.moves and fact.called and before is not None and after is not None:
-        if before.dtype is not None and before.dtype == after.dtype:
-            return True
+    told = (context.expression(fact.subject), context.expression(fact.site))
+    dtypes = {None if each is None else each.dtype for each in told}
+    if fact.called and not fact.moves and len(dtypes) == 1 and None not in dtypes:
+        return True
     call, made = context.place(fact.site).node, fact.trail
     if made is None or made.previous is not None or made.kind != "created":
         return False

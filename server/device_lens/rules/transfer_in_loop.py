@@ -31,7 +31,7 @@ Safe: the transfer goes above the outermost loop through which the tensor does n
 from __future__ import annotations
 
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.hoist import hoist
+from device_lens.fixes.hoist import changes_source, hoist
 from device_lens.interpreter.facts import Kind, Loop, Transfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
@@ -52,6 +52,8 @@ def check(fact: Transfer, context: Context) -> Finding | None:
     name = context.text(fact.subject)
     outermost = fact.invariant_in[-1]
     if is_timed(context.place(fact.invariant_in[0])):
+        return None
+    if changes_source(context.place(fact.site), context.place(outermost).statement):
         return None
     loop = context.line(outermost)
     trips = _trips(fact)

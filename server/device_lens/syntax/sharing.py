@@ -1,0 +1,210 @@
+"""Which names of a text may share memory, and into which of them a loop writes.
+
+Told by the text alone: a view, an item or a container shares with what it is made of, the result of
+any other call does not. A name is known by its text (`x`, `self.mean`); items belong to what holds
+them.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+
+from device_lens.syntax.walking import walk
+
+Definitions = Mapping[str, ast.AST]
+"""The functions and classes of a file by name, methods included."""
+_DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+MOVED = "<moved>"
+"""The name of the result of a call that is asked about."""
+
+_VIEWS = frozenset(
+    """view reshape flatten unflatten squeeze unsqueeze t transpose permute movedim swapaxes expand
+    expand_as view_as narrow select diagonal unfold chunk split tensor_split unbind detach
+    contiguous to cpu cuda float double half bfloat16 long int type type_as numpy pin_memory
+    values items get pop copy ravel real imag swapdims""".split()
+)
+"""Methods whose result may be the memory of what they are called on."""
+_WRAPPERS = frozenset("from_numpy as_tensor asarray frombuffer atleast_1d atleast_2d".split())
+_PASSERS = frozenset("zip enumerate list tuple reversed iter next sorted dict set map".split())
+"""Builtins whose result holds what they are given."""
+_OF_MEMORY = frozenset("data T mT H mH real imag".split())
+_NO_MEMORY = frozenset("shape dtype device ndim layout is_cuda grad requires_grad".split())
+_ADDERS = frozenset("append appendleft insert add update setdefault extend".split())
+_SETTERS = frozenset("requires_grad data".split())
+"""Attributes of a tensor that make another one of it."""
+
+
+def definitions(body: Iterable[ast.AST]) -> dict[str, ast.AST]:
+    """The functions, classes and methods that statements define, by name."""
+    found: dict[str, ast.AST] = {}
+    for statement in body:
+        if isinstance(statement, _DEFINING):
+            found[statement.name] = statement
+        if isinstance(statement, ast.ClassDef):
+            found |= definitions(statement.body)
+    return found
+
+
+def names_of(node: ast.AST | None, moved: ast.AST | None = None) -> Iterator[str]:
+    """The names whose memory the value of an expression may share. `moved` is a call whose result
+    is new, known as `MOVED`."""
+    if node is None or node is moved:
+        yield from () if node is None else (MOVED,)
+    elif isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        if node.attr in _OF_MEMORY:
+            yield from names_of(node.value, moved)
+        elif node.attr not in _NO_MEMORY:
+            yield ast.unparse(node)
+    elif isinstance(node, ast.Call):
+        yield from _names_of_call(node, moved)
+    else:
+        for part in _parts(node):
+            yield from names_of(part, moved)
+
+
+def _parts(node: ast.AST) -> Iterable[ast.AST | None]:
+    """The expressions of which the value of another one may be the value, or hold it."""
+    match node:
+        case ast.Starred(value=value) | ast.Subscript(value=value) | ast.NamedExpr(value=value):
+            return (value,)
+        case ast.Tuple(elts=values) | ast.List(elts=values) | ast.Set(elts=values):
+            return values
+        case ast.Dict(values=values) | ast.BoolOp(values=values):
+            return values
+        case ast.IfExp(body=body, orelse=orelse):
+            return (body, orelse)
+        case ast.ListComp(elt=elt) | ast.GeneratorExp(elt=elt) | ast.SetComp(elt=elt):
+            return (elt,)
+        case ast.DictComp(value=value):
+            return (value,)
+    return ()
+
+
+def _names_of_call(call: ast.Call, moved: ast.AST | None) -> Iterator[str]:
+    function = call.func
+    if isinstance(function, ast.Attribute):
+        if function.attr in _VIEWS or _is_in_place(function.attr):
+            yield from names_of(function.value, moved)
+        passes = function.attr in _WRAPPERS
+    else:
+        passes = isinstance(function, ast.Name) and function.id in _PASSERS | _WRAPPERS
+    if passes:
+        for argument in call.args:
+            yield from names_of(argument, moved)
+
+
+def _is_in_place(method: str) -> bool:
+    return method.endswith("_") and not method.endswith("__")
+
+
+def sharing(
+    names: Iterable[str], nodes: Iterable[ast.AST], moved: ast.AST | None = None
+) -> set[str]:
+    """The names that may share memory with these, by what the nodes of a scope bind."""
+    bound = [group for node in nodes for each in walk(node) for group in _bound(each, moved)]
+    found = set(names)
+    grown = True
+    while grown:
+        before = len(found)
+        for group in bound:
+            if not found.isdisjoint(group):
+                found |= group
+        grown = len(found) > before
+    return found
+
+
+def _bound(node: ast.AST, moved: ast.AST | None) -> Iterator[set[str]]:
+    """The names that a node makes share memory."""
+    targets: list[ast.expr] = []
+    value: ast.AST | None = None
+    match node:
+        case ast.Assign():
+            targets, value = node.targets, node.value
+            if isinstance(value, ast.Tuple):
+                for target in targets:
+                    if isinstance(target, ast.Tuple) and len(target.elts) == len(value.elts):
+                        for one, other in zip(target.elts, value.elts, strict=True):
+                            yield {*names_of(one), *names_of(other, moved)}
+                        return
+        case ast.AnnAssign(target=target) | ast.NamedExpr(target=target):
+            targets, value = [target], node.value
+        case ast.For(target=target, iter=value) | ast.comprehension(target=target, iter=value):
+            targets = [target]
+        case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
+            targets = [target]
+        case ast.Call(func=ast.Attribute(attr=attr, value=holder)) if attr in _ADDERS:
+            held = (name for each in node.args for name in names_of(each, moved))
+            yield {*names_of(holder, moved), *held}
+            return
+        case _:
+            return
+    yield {*names_of(value, moved), *(name for each in targets for name in names_of(each))}
+
+
+def written(roots: Iterable[ast.AST], known: Definitions, moved: ast.AST | None = None) -> set[str]:
+    """The names into whose memory nodes write: by an assignment to an item, `x += …`, a method such
+    as `add_`, `out=`, `inplace=True`, or a function of `known` that does so with what it is
+    given."""
+    return {
+        name
+        for root in roots
+        for node in walk(root)
+        for place in _written(node, known)
+        for name in names_of(place, moved)
+    }
+
+
+def _written(node: ast.AST, known: Definitions) -> Iterator[ast.AST]:
+    """The expressions whose values a node writes into."""
+    match node:
+        case ast.AugAssign(target=target):
+            yield target
+        case ast.Subscript(value=value, ctx=ast.Store() | ast.Del()):
+            yield value
+        case ast.Attribute(value=value, attr=attr, ctx=ast.Store()) if attr in _SETTERS:
+            yield value
+        case ast.keyword(arg="out", value=value):
+            yield value
+        case ast.Call():
+            yield from _written_by_call(node, known)
+
+
+def _written_by_call(call: ast.Call, known: Definitions) -> Iterator[ast.AST]:
+    function = call.func
+    if isinstance(function, ast.Attribute) and _is_in_place(function.attr):
+        yield function.value
+    name = function.attr if isinstance(function, ast.Attribute) else ""
+    name = function.id if isinstance(function, ast.Name) else name
+    if name == "Parameter" or _is_asked_in_place(call, function):
+        yield from call.args
+    elif name in known:
+        yield from _given_to_writer(call, known[name])
+
+
+def _is_asked_in_place(*calls: ast.AST) -> bool:
+    """Whether one of `F.relu(x, inplace=True)` or the inner call of `nn.ReLU(inplace=True)(x)`."""
+    keywords = [k for call in calls if isinstance(call, ast.Call) for k in call.keywords]
+    asked = [k.value for k in keywords if k.arg == "inplace"]
+    return any(not (isinstance(each, ast.Constant) and not each.value) for each in asked)
+
+
+def _given_to_writer(call: ast.Call, definition: ast.AST) -> Iterator[ast.AST]:
+    """The arguments that a function of the file writes into; of a class, all, where it writes into
+    anything."""
+    if isinstance(definition, ast.ClassDef):
+        if written(definition.body, {}):
+            yield from (*call.args, *(each.value for each in call.keywords))
+        return
+    assert isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef)
+    own = [each.arg for each in (*definition.args.posonlyargs, *definition.args.args)]
+    changed = sharing(written(definition.body, {}), definition.body)
+    bound = own[1:] if own[:1] == ["self"] and isinstance(call.func, ast.Attribute) else own
+    for name, argument in zip(bound, call.args, strict=False):
+        if name in changed:
+            yield argument
+    for keyword in call.keywords:
+        if keyword.arg in changed:
+            yield keyword.value
