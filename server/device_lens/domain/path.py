@@ -118,6 +118,13 @@ class Path:
                 return True
         return condition
 
+    def allows(self, literals: Literals) -> bool:
+        """Whether atoms may have these values together here, as far as this path tells."""
+        together: Any = True
+        for atom, value in sorted(literals, key=_order, reverse=True):
+            together = node(atom, together, False) if value else node(atom, False, together)
+        return self.decide(together) is not False
+
     def meet(self, other: Path) -> Path:
         """What holds on both paths, where they come together."""
         if other is self:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.condition import conjunction, negation
 from device_lens.domain.device import Device
 from device_lens.domain.guard import assume_all
 from device_lens.domain.heap import ModuleObject
-from device_lens.domain.path import literal
 from device_lens.interpreter import places
 from device_lens.interpreter.rarer_facts import Float64OnMps
 from device_lens.models.call import tensor_of
@@ -60,11 +58,7 @@ def _on_mps(machine: Machine, tree: Any) -> Any:
     for literals, leaf in places.primary_first(assume_all(tree, machine.path.literals)):
         if not isinstance(leaf, Device) or leaf.type != "mps":
             continue
-        condition = machine.path.named
-        for atom, value in literals:
-            one = literal(atom)
-            condition = conjunction(condition, one if value else negation(one))
-        if condition is not False and all(atom.named for atom, _ in literals):
+        if all(atom.named for atom, _ in literals) and machine.path.allows(literals):
             return literals
     return None
 

@@ -123,11 +123,13 @@ def primary_first(tree: Any) -> list[tuple[Literals, Any]]:
 def named_case(
     machine: Machine, tree: Any, wanted: Callable[[Any], bool]
 ) -> tuple[Literals, Any] | None:
-    """The first case of a device tree on the present path that has words, needs no machine
-    without an accelerator, and whose leaf is `wanted`."""
+    """The first case of a device tree that the present path allows, that has words, needs no
+    machine without an accelerator, and whose leaf is `wanted`."""
     for literals, leaf in primary_first(assume_all(tree, machine.path.literals)):
         named = all(atom.named for atom, _ in literals)
-        if wanted(leaf) and named and not without_accelerator(literals):
+        if not wanted(leaf) or not named or without_accelerator(literals):
+            continue
+        if machine.path.allows(literals):
             return literals, leaf
     return None
 
