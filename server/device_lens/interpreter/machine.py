@@ -171,11 +171,12 @@ class Machine(ModelServices):
 
     def show(self, node: Any, value: Any, frame: Frame) -> None:
         """Records what a node is on the present path. What nothing is known of counts where it was
-        known in another pass of the same loop."""
+        known in another pass of the same loop, or in another call."""
         is_open = type(value) is Unknown and is_unknown(value.device)
         differs = bool(frame.loops) and frame.loops[0].differs(node, is_open)
-        if differs and not self.recorder.omissions.short:
-            self.recorder.see_unknown(node, self._path.named)
+        called = not frame.loops and frame.function is not None and not self.unit.standalone
+        if (differs or (is_open and called)) and not self.recorder.omissions.short:
+            self.recorder.see_unknown(node, self._path.named, counts=called)
         if is_open:
             return
         if type(value) is Tensor and type(value.device) is Guarded:

@@ -49,9 +49,11 @@ class Recorder:
         """The function of a node that was first seen under a condition."""
         self.seen: dict[Any, list[Seen]] = {}
         self.opened: dict[Any, list[tuple[Any, bool]]] = {}
-        """Nodes that were not seen here before a pass of a loop of which another one knows more or
-        less: the conditions, and whether that was after a failure. It counts where a recorder of
-        an earlier pass has seen the node."""
+        """Nodes that were not seen here before nothing was known of them, or before a pass of a
+        loop of which another one knows more or less: the conditions, and whether that was after a
+        failure. It counts where the node is seen later, or was by an earlier recorder."""
+        self.blank: set[Any] = set()
+        """Those of them of which nothing was known in a call, whatever passes of a loop know."""
         self.whole = object()
         """What stands for the unit that it belongs to, itself or by a part."""
         self.sites: dict[Any, Site] = {}
@@ -86,7 +88,9 @@ class Recorder:
             return
         what, device = found
         if known is None:
-            self.seen[node] = [Seen(what, device, value, condition, self.handling)]
+            self.seen[node] = known = [Seen(what, device, value, condition, self.handling)]
+            if node in self.blank:
+                _add_opened(known, self.opened.pop(node, ()))
             shown = bare_name(node) if type(node) is ast.arg else node
             self.sites[node] = Site(frame.namespace.path, frame.chunk, shown)
             if condition is not True and frame.function is not None:
@@ -94,9 +98,15 @@ class Recorder:
             return
         _add(known, Seen(what, device, value, condition, self.handling))
 
-    def see_unknown(self, node: Any, condition: Any) -> None:
-        """Nothing is known now of a node, or was in another pass of the same loop."""
-        self._open(node, [(condition, self.handling)])
+    def see_unknown(self, node: Any, condition: Any, counts: bool = False) -> None:
+        """Nothing is known now of a node, or was in another pass of the same loop. That `counts`
+        too where the node is seen later by the same recorder."""
+        opened = self.opened.get(node)
+        if counts and node not in self.seen:
+            self.blank.add(node)
+        case = condition, self.handling
+        if opened is None or case not in opened:
+            self._open(node, [case])
 
     def _open(self, node: Any, opened: list[tuple[Any, bool]]) -> None:
         known = self.seen.get(node)
@@ -110,12 +120,17 @@ class Recorder:
         self.omissions.take(other.omissions)
         self.within.update(other.within)
         for node, opened in other.opened.items():
+            if node in other.blank and node not in self.seen:
+                self.blank.add(node)
             self._open(node, opened)
         for node, entries in other.seen.items():
             known = self.seen.get(node)
             if known is None:
                 self.seen[node] = entries
                 self.sites[node] = other.sites[node]
+                if node in self.blank:
+                    self.seen[node] = known = list(entries)
+                    _add_opened(known, self.opened.pop(node, ()))
             else:
                 for entry in entries:
                     _add(known, entry)
@@ -142,14 +157,22 @@ def expressions(
     """The facts of a file, out of what several units observed. `sizes` tells how large a module is
     (None: not asked, since it walks over every part), `hidden` what does not count."""
     by_node: dict[Any, list[Recorder]] = {}
+    blank: list[tuple[Any, Recorder]] = []
     for recorder in recorders:
         apart = hidden(recorder)
         for node in recorder.nodes(path):
             if node not in apart:
                 by_node.setdefault(node, []).append(recorder)
         for node in recorder.opened:
-            if node in by_node and node not in recorder.seen and node not in apart:
+            if node in recorder.seen or node in apart:
+                continue
+            if node in by_node:
                 by_node[node].append(recorder)
+            elif node in recorder.blank:
+                blank.append((node, recorder))
+    for node, recorder in blank:
+        if node in by_node:
+            by_node[node].append(recorder)
     return [
         each[0].expression(node, sizes) if len(each) == 1 else _shared(node, each, sizes)
         for node, each in by_node.items()
@@ -161,12 +184,16 @@ def expression_at(
 ) -> Expression | None:
     """The fact of one node of a file: all of them cost as much as the file is large."""
     found: list[Recorder] = []
+    blank: list[Recorder] = []
     for each in recorders:
         is_seen = node in each.seen and each.sites[node].path == path
         if is_seen or (found and node in each.opened):
             found.append(each)
+        elif node in each.blank and node in each.opened:
+            blank.append(each)
     if not found:
         return None
+    found += blank
     return found[0].expression(node, sizes) if len(found) == 1 else _shared(node, found, sizes)
 
 
@@ -201,6 +228,8 @@ def _add(known: list[Seen], new: Seen) -> None:
                 known[position] = new
             elif type(entry.value) is Tensor and type(new.value) is Tensor:
                 known[position] = _with_common_sizes(entry, new.value)
+            elif new.value is None:
+                known[position] = new
             return
     if len(known) >= MAX_SEEN:
         last = known[-1]
@@ -269,9 +298,8 @@ def _expression(site: Site, entries: list[Seen], sizes: Sizes | None, missed: Mi
     )
     if kind is Kind.MODULE:
         found.same_as = _moved_receiver(site.node)
-        module = entries[-1].value
-        if sizes is not None and type(module) is ModuleObject:
-            found.bytes, found.parameter_count = sizes(module)
+        if sizes is not None and all(type(entry.value) is ModuleObject for entry in entries):
+            found.bytes, found.parameter_count = sizes(entries[-1].value)
     return found
 
 
