@@ -235,6 +235,8 @@ def join_blind(left: Any, right: Any) -> Any:
     both = type(left) is TupleValue and type(right) is TupleValue
     if both and len(left.items) == len(right.items):
         return _join_tuples_blindly(left, right)
+    if type(left) is DictObject and type(right) is DictObject:
+        return one_dict(left, right) or flatten(join(undecided(), left, right))
     if similar(left, right):
         return left
     if Unknown in (type(left), type(right)) and (type(left) in TENSORS or type(right) in TENSORS):
@@ -245,8 +247,6 @@ def join_blind(left: Any, right: Any) -> Any:
         return join_tensors_blindly(value_of(left), value_of(right))
     elif type(left) is Instance and type(right) is Instance:
         return one_of(left, right) or flatten(join(undecided(), left, right))
-    elif type(left) is DictObject and type(right) is DictObject:
-        return one_dict(left, right) or flatten(join(undecided(), left, right))
     tensors = [found for found in (_whole(left), _whole(right)) if found is not None]
     if len(tensors) == 2:
         return join_tensors_blindly(*tensors)

@@ -12,8 +12,8 @@ ANY_OF = "<any of>"
 """The field that has the objects that one stands for: what is set in it may be set in each."""
 
 
-def stands_for(value: Instance) -> tuple[Any, ...]:
-    """The objects that one stands for; none of an object of the program."""
+def stands_for(value: Instance | DictObject) -> tuple[Any, ...]:
+    """The objects or dicts that one stands for; none of one that the program has made."""
     found = value.fields.get(ANY_OF)
     return found.items if type(found) is TupleValue else ()
 
@@ -45,19 +45,23 @@ def one_of(left: Instance, right: Instance) -> Instance | None:
 
 
 def one_dict(left: DictObject, right: DictObject) -> DictObject | None:
-    """A dict that is either of two with the same keys, made at one place; None where they differ in
-    more than the values under these."""
+    """A dict that is either of two with the same keys; None where they differ in more than the
+    values under these."""
     from device_lens.domain.join import join_blind
     from device_lens.domain.similarity import similar
 
-    if left.site is None or left.site is not right.site or left.kind != right.kind:
+    if left.kind != right.kind:
         return None
     if any(getattr(each.entries, "presence", None) for each in (left, right)):
         return None
     if left.entries.keys() != right.entries.keys() or not similar(left.rest, right.rest):
         return None
     items = {key: join_blind(value, right.entries[key]) for key, value in left.entries.items()}
-    return DictObject(items, left.rest, left.site)
+    found = DictObject(items, left.rest, left.site if left.site is right.site else None)
+    found.fields["rest_key"] = left.fields["rest_key"]
+    held = dict.fromkeys(each for side in (left, right) for each in stands_for(side) or (side,))
+    found.fields[ANY_OF] = TupleValue(tuple(held))
+    return found
 
 
 def _is_number(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Tensors that several names hold: one that gets other data has it under each of them."""
+"""Tensors that several names hold: what changes one in place changes it under each of them."""
 
 from __future__ import annotations
 
@@ -16,12 +16,21 @@ def lose_others(machine: Machine, old: Tensor, changed: Tensor) -> None:
     """`old` is given the data of `changed`. Where a tensor is that may be `old` under another name,
     in a container or in an attribute is not known any more: a value does not tell whether it is
     `old` or one like it."""
-    if same_everywhere(old.device, changed.device):
-        return
+    if not same_everywhere(old.device, changed.device):
+        _change_others(machine, old, device=UNKNOWN_DEVICE)
 
+
+def lose_gradient(machine: Machine, old: Tensor, changed: Tensor) -> None:
+    """`old` joins or leaves the graph in place. Whether a tensor requires grad that may be `old`
+    under another name is not known any more."""
+    if changed.requires_grad is not old.requires_grad:
+        _change_others(machine, old, requires_grad=None, leaf=None)
+
+
+def _change_others(machine: Machine, old: Tensor, **changes: Any) -> None:
     def elsewhere(value: Any) -> Any:
         if type(value) is Tensor and _may_be(value, old):
-            return value.with_(device=UNKNOWN_DEVICE)
+            return value.with_(**changes)
         if type(value) is TupleValue:
             items = elsewhere(value.items)
             return value if items is value.items else TupleValue(items, value.names)

@@ -278,8 +278,22 @@ def _set_on_tensor(
         aliases.lose_others(machine, old, changed)
     elif target.attr == "requires_grad" and type(value) is Const:
         changed = old.with_(requires_grad=bool(value.value))
+        aliases.lose_gradient(machine, old, changed)
     if changed is not None and isinstance(target.value, ast.Name | ast.Attribute):
         assign(machine, target.value, changed, frame, None)
+
+
+def change_graph(machine: Machine, node: ast.AST, old: Tensor, new: Tensor, frame: Frame) -> None:
+    """`x.requires_grad_()`, `x.detach_()` at a call: what it is called on is `new` from here on."""
+    called = node.func if isinstance(node, ast.Call) else None
+    target = called.value if isinstance(called, ast.Attribute) else None
+    name = target.id if isinstance(target, ast.Name) else None
+    is_local = name is not None and frame.scope.names.get(name) is old
+    aliases.lose_gradient(machine, old, new)
+    if is_local:
+        machine.journal.write(frame.scope.names, name, new)
+    elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
+        assign(machine, target, new, frame, None)
 
 
 def _set_in_buffers(machine: Machine, old: Tensor, changed: Tensor, frame: Frame) -> None:

@@ -245,9 +245,12 @@ def _read_as_it_is(machine: Machine, position: int | str) -> None:
 
 
 def _requires_grad(machine: Machine, tensor: Tensor) -> bool:
-    """Whether the tensor surely requires grad. What a function computes that no one is seen to
-    call does not: whoever calls it may have switched gradients off."""
-    return tensor.requires_grad is True and (tensor.leaf is True or not machine.symbolic)
+    """Whether the tensor surely requires grad and autograd is on, without which NumPy may have it
+    (`torch/csrc/utils/tensor_numpy.cpp`). What a function computes that no one is seen to call
+    does not require grad: whoever calls it may have switched gradients off."""
+    if tensor.requires_grad is not True or machine.globals["grad"] is not True:
+        return False
+    return tensor.leaf is True or not machine.symbolic
 
 
 WATCHERS = dict.fromkeys(("str.format", "builtins.str", "builtins.repr"), string_formatted)

@@ -134,6 +134,12 @@ class ModelServices:
         node, frame = self.active_place()
         return of_many.does_to_each(module, node, frame)
 
+    def graph_changed(self: Any, old: Any, new: Any) -> None:
+        from device_lens.interpreter import assignment
+
+        node, frame = self.active_place()
+        assignment.change_graph(self, node, old, new, frame)
+
     def truth(self: Any, value: Any) -> Any:
         return self.decide(conditions.truth(value))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from device_lens.domain import objects
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.guard import Guarded
@@ -257,6 +258,8 @@ def set_item(
     elif kind is DictObject:
         value = of_many.item(receiver, key_of(index), value, node, frame)
         put(machine, receiver, index, value)
+        for each in objects.stands_for(receiver):
+            put(machine, each, index, join_blind(each.entries.get(key_of(index), value), value))
     elif kind is ListObject:
         value = of_many.item(receiver, constant(index), value, node, frame)
         _store_in_list(machine, receiver, index, value)

@@ -93,6 +93,9 @@ class Recorder:
     def skip(self, reason: str) -> None:
         self.skipped.append(reason)
 
+    def graph_changed(self, old: Any, new: Any) -> None:
+        """No name of a program holds the tensor."""
+
     def inference_mode(self) -> bool | None:
         return self.off
 

@@ -8,6 +8,7 @@ from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join, join_all, join_blind, join_blind_with
 from device_lens.domain.lengths import in_order
+from device_lens.domain.objects import stands_for
 from device_lens.domain.presence import presence, put, put_all
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
 from device_lens.models import registry
@@ -122,7 +123,8 @@ def _update(call: Call) -> Value:
     target = _dict(call)
     if target is None:
         return NONE
-    before = dict(target.entries) if target.many is not None else {}
+    held = stands_for(target)
+    before = dict(target.entries) if target.many is not None or held else {}
     for key, value in call.kwargs.items():
         call.write(target.entries, key, value)
     for source in map(dict_classes.mapping, call.args):
@@ -135,7 +137,11 @@ def _update(call: Call) -> Value:
             overwrite(call, target, more)
             rest = more if target.rest is None else join_blind(target.rest, more)
             call.write(target.fields, "rest", rest)
-    if before and not call.services.does_to_each(target):
+    for each in held:
+        for key, value in target.entries.items():
+            if value is not before.get(key):
+                call.write(each.entries, key, join_blind(each.entries.get(key, value), value))
+    if before and not held and not call.services.does_to_each(target):
         for key, value in before.items():
             call.write(target.entries, key, join_blind(value, target.entries[key]))
     return NONE

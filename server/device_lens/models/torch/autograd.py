@@ -5,6 +5,7 @@ from __future__ import annotations
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.heap import Instance, ListObject, Parameter
 from device_lens.domain.values import FALSE, NONE, TRUE, Const, Partial, Tensor, TupleValue, Unknown
+from device_lens.models import gradient
 from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import Call, Model, Value, constant, tensor_of
 from device_lens.models.numbers import sequence
@@ -93,10 +94,10 @@ def _check_given(call: Call, outputs: str, position: int, gradients: str) -> Non
     operation = call.name
     left = _one_by_one(call, 0, outputs)
     right = _one_by_one(call, position, gradients)
-    for (output, its), (gradient, other) in zip(left, right, strict=False):
-        tensor, given = tensor_of(output), tensor_of(gradient)
+    for (output, its), (its_gradient, other) in zip(left, right, strict=False):
+        tensor, given = tensor_of(output), tensor_of(its_gradient)
         if tensor is not None and given is not None and given.zero_dim is False:
-            pair: list[Placed] = [(tensor, output, its), (given, gradient, other)]
+            pair: list[Placed] = [(tensor, output, its), (given, its_gradient, other)]
             common_device(call.services, operation, pair, True)
 
 
@@ -127,7 +128,8 @@ def _functional(call: Call) -> Value:
 
 
 def _apply(call: Call) -> Value:
-    """`Function.apply`: the program's own `forward` with a context."""
+    """`Function.apply`: the program's own `forward` with a context. Autograd is off in it, and in
+    `backward` unless that is differentiated itself."""
     owner = call.receiver
     if type(owner) is not ClassValue:
         return call.unknown()
@@ -135,15 +137,35 @@ def _apply(call: Call) -> Value:
     if forward is None:
         return call.unknown()
     context = instance(call, CONTEXT)
+    off = call.services.inference_mode()
+    call.services.set_global("grad", False)
     if setup is None:
         output = call.services.invoke(forward, (context, *call.args), call.kwargs)
     else:
         output = call.services.invoke(forward, call.args, call.kwargs)
         call.services.invoke(setup, (context, TupleValue(call.args), output), {})
     backward = owner.lookup("backward")
-    if backward is not None and call.services.inference_mode() is not True:
+    if backward is not None and off is not True:
         call.services.invoke(backward, (context, *_gradients(output)), {})
-    return output
+    call.services.set_global("grad", None if off is None else not off)
+    return _within_graph(call, output)
+
+
+def _within_graph(call: Call, output: Value) -> Value:
+    """What `forward` has computed without a graph gets its place in the graph of the inputs."""
+    operands = [found for found in map(tensor_of, call.args) if found is not None]
+    complete = len(operands) == len(call.args)
+
+    def placed(value: Value) -> Value:
+        if type(value) is not Tensor:
+            return value
+        needs, leaf = gradient.of_result(call.services, operands, value.dtype)
+        known = needs is True or complete
+        return value.with_(requires_grad=needs if known else None, leaf=leaf if known else None)
+
+    if type(output) is TupleValue:
+        return TupleValue(tuple(map(placed, output.items)), output.names)
+    return placed(output)
 
 
 def _gradients(output: Value) -> tuple[Value, ...]:

@@ -106,9 +106,12 @@ def _requires_grad(call: Call) -> Value:
         set_tensor(call.services.journal, receiver, changed, every)
     if type(receiver) is not Tensor:
         return receiver
-    if not isinstance(flag, bool):
-        return receiver.with_(requires_grad=None, leaf=None)
-    return receiver.with_(requires_grad=flag)
+    if isinstance(flag, bool):
+        changed = receiver.with_(requires_grad=flag)
+    else:
+        changed = receiver.with_(requires_grad=None, leaf=None)
+    call.services.graph_changed(receiver, changed)
+    return changed
 
 
 def _detached(call: Call) -> Value:
@@ -125,7 +128,9 @@ def _detach_in_place(call: Call) -> Value:
     receiver, _ = receiver_of(call)
     if type(receiver) is not Tensor:
         return receiver
-    return receiver.with_(requires_grad=False, leaf=True)
+    changed = receiver.with_(requires_grad=False, leaf=True)
+    call.services.graph_changed(receiver, changed)
+    return changed
 
 
 def _result_type(call: Call) -> Value:
