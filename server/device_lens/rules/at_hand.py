@@ -187,12 +187,11 @@ def _is_some(device: object) -> bool:
 
 def matches(candidate: DeviceTree, device: DeviceTree) -> bool:
     """Whether an expression with the device tree `candidate` follows `device` in the primary
-    case."""
+    case. What is wherever something else is does so where no case moves it away."""
     wanted = leaf(device)
-    return any(
-        one is wanted if isinstance(one, SymbolicDevice) else agree(one, wanted) is Agreement.SAME
-        for one in leaves(primary(candidate))
-    )
+    if isinstance(wanted, SymbolicDevice):
+        return candidate == device or all(one is wanted for one in leaves(candidate))
+    return any(agree(one, wanted) is Agreement.SAME for one in leaves(primary(candidate)))
 
 
 def _latest(seen: list[_Seen], here: _Spot, around: frozenset[ast.AST]) -> _Seen | None:
