@@ -65,17 +65,24 @@ def fix_all(
     """
     outcome = Outcome(dict(texts), list(analyse(texts)))
     refused: set[tuple[_Key, tuple[Edit, ...]]] = set()
+    seen = {_state(texts)}
     while len(outcome.applied) < MAX_FIXES:
         wanted = list(filter(chosen, outcome.findings))
         candidate = next(_candidates(wanted, outcome.texts, apply, refused), None)
         if candidate is None:
             break
         better = _chain(outcome, candidate, analyse, apply, chosen)
-        if better is None:
+        if better is None or _state(better.texts) in seen:
             refused.add((_key(candidate.finding), candidate.fix.edits))
         else:
             outcome = better
+            seen.add(_state(better.texts))
     return outcome
+
+
+def _state(texts: Texts) -> int:
+    """What tells whether the texts were the same before: one fix may undo what another does."""
+    return hash(frozenset(texts.items()))
 
 
 def _candidates(

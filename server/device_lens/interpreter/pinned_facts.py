@@ -22,10 +22,12 @@ _DEPTH = 3
 
 
 class Batch(NamedTuple):
-    """The loader that a batch comes from. `pins`: True, False, None where it is not known."""
+    """The loader that a batch comes from. `pins`: True, False, None where it is not known.
+    `can_pin`: all that is known of the batch is on the host."""
 
     loader: Site
     pins: bool | None
+    can_pin: bool
 
 
 def batches(machine: Machine, seen: LibraryCall) -> None:
@@ -36,8 +38,10 @@ def batches(machine: Machine, seen: LibraryCall) -> None:
     path = seen.frame.namespace.path
     made = loader.fields.get("<site>")
     site = made if isinstance(made, Site) else Site(path, seen.frame.chunk, loader.site)
-    note = Batch(site, _pins(machine, loader))
-    for tensor in _tensors(seen.value, _DEPTH):
+    tensors = _tensors(seen.value, _DEPTH)
+    can_pin = all(leaf is CPU for tensor in tensors for leaf in leaves(tensor.device))
+    note = Batch(site, _pins(machine, loader), can_pin)
+    for tensor in tensors:
         if note.pins is True:
             _pinned_elsewhere(machine, tensor, site)
         machine.watched.batches.put(tensor, note)
@@ -96,7 +100,8 @@ def transferred(machine: Machine, fact: Transfer, tensor: Tensor, receiver: Any)
     elif not fact.non_blocking and batch.pins is True and tensor.pinned:
         form = "blocking-pinned"
     if form is not None:
-        machine.findings.add(PinnedHalf(fact.site, form, batch.loader, fact.condition))
+        half = PinnedHalf(fact.site, form, batch.loader, fact.condition, batch.can_pin)
+        machine.findings.add(half)
 
 
 LOADER = "torch.utils.data.DataLoader"

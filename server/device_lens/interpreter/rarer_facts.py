@@ -95,12 +95,13 @@ class UnsynchronizedRead:
 @dataclass(slots=True)
 class PinnedHalf:
     """One half of the pinned-memory idiom. `form`: `pageable-non-blocking`, `blocking-pinned`,
-    `pin-accelerator`."""
+    `pin-accelerator`. `can_pin`: nothing of the batch is known to be elsewhere than on the host."""
 
     site: Site
     form: str
     loader: Site | None = None
     condition: str | None = None
+    can_pin: bool = True
 
 
 # Reads on the host, dtypes that MPS lacks, graphs that are kept.

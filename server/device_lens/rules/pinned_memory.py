@@ -112,7 +112,7 @@ def _fix(fact: PinnedHalf, context: Context) -> Fix | None:
         if suffix is None:
             return None
         return Fix("Remove pin_memory()", Safety.UNSAFE, (place.edit(suffix, ""),))
-    if fact.loader is None or not context.knows(fact.loader):
+    if fact.loader is None or not fact.can_pin or not context.knows(fact.loader):
         return None
     edit = add_keyword(context.place(fact.loader), "pin_memory", "True")
     return Fix("Pin the batches: pin_memory=True", Safety.SAFE, (edit,)) if edit else None

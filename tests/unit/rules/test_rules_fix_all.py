@@ -18,6 +18,8 @@ WORDS = {
     "second": ("third", Safety.SAFE, Severity.WARNING),
     "useless": ("useless", Safety.SAFE, Severity.WARNING),
     "harmful": ("worse", Safety.SAFE, Severity.WARNING),
+    "to": ("fro", Safety.SAFE, Severity.HINT),
+    "fro": ("to", Safety.SAFE, Severity.ERROR),
 }
 """A language of words, each with what its fix makes of it."""
 
@@ -65,6 +67,12 @@ def test_a_fix_that_makes_it_worse_is_taken_back() -> None:
     outcome = fix_all({"a": "harmful bad"}, findings)
     assert outcome.texts == {"a": "harmful good"}
     assert [each.rule for each in outcome.findings] == ["harmful"]
+
+
+def test_a_fix_that_another_one_undoes_is_not_applied() -> None:
+    outcome = fix_all({"a": "to bad"}, findings)
+    assert outcome.texts == {"a": "to good"}
+    assert [each.finding.rule for each in outcome.applied] == ["bad"]
 
 
 def test_files_that_are_not_given_stay() -> None:
