@@ -46,6 +46,22 @@ def is_chosen_elsewhere(fact: Transfer, call: Place, context: Context) -> bool:
     return subject is not None and _is_given(subject, here, given)
 
 
+def may_come_otherwise(fact: Transfer, call: Place, context: Context) -> bool:
+    """Whether a function that is given a tensor, or an object that holds it, might be given another
+    one in code that is not seen, or once the object has been moved."""
+    here, subject = _function(call), _receiver(call.node)
+    if here is None or subject is None or _is_its_own(_named(call.node), subject):
+        return False
+    step = telling_step(fact.trail)
+    if step and context.knows(step.site) and _function(context.place(step.site)) is here:
+        return False
+    return _is_given(subject, here, parameters_of(here)) or _holds_of_self(subject)
+
+
+def _holds_of_self(expression: ast.expr) -> bool:
+    return any(isinstance(n, ast.Name) and n.id == "self" for n in ast.walk(expression))
+
+
 def is_lost_on_the_way(conflict: Conflict, context: Context) -> bool:
     """Whether one operand is somewhere only since a call is not followed, which nobody could have
     told to go elsewhere: the other operand came in beside what the call was given, or the function

@@ -25,18 +25,21 @@ may give it others, where a variable happens to name the host, and on a transfer
 makes a copy.
 
 ## Fix safety
-Safe: a transfer to where the tensor is returns the tensor itself.
+Safe: a transfer to where the tensor is returns the tensor itself. Unsafe in a function to which
+the tensor is given, or the object that holds it: other callers may give what is elsewhere.
 """
 
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from device_lens.domain.guard import leaves
+from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.place import Place
 from device_lens.fixes.remove_transfer import remove_transfer
 from device_lens.interpreter.facts import Kind, Transfer
-from device_lens.rules.callers_choice import is_chosen_elsewhere
+from device_lens.rules.callers_choice import is_chosen_elsewhere, may_come_otherwise
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
@@ -64,9 +67,16 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         f"{quoted(name)} is already {where}{context.whence(fact.trail)}: this does nothing.",
         name,
         related=context.history(name, fact.trail),
-        fixes=[remove_transfer(place)],
+        fixes=[_fix(fact, place, context)],
         tags=("unnecessary",),
     )
+
+
+def _fix(fact: Transfer, place: Place, context: Context) -> Fix | None:
+    fix = remove_transfer(place)
+    if fix is not None and may_come_otherwise(fact, place, context):
+        return replace(fix, safety=Safety.UNSAFE)
+    return fix
 
 
 def _follows_an_argument(call: Place) -> bool:
