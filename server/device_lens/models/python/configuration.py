@@ -136,6 +136,8 @@ def _value(call: Call, destination: str, text: str) -> Value:
     if type(default) is Const:
         if is_number(default) and not isinstance(default.value, bool):
             return _other_number(call, default, text, label)
+        if isinstance(default.value, bool) and text.startswith("-"):
+            return _truth(call, default, text, label)
         if not text.startswith("-"):
             return Unknown(label)
         atom = left_at_default(text)
@@ -144,6 +146,23 @@ def _value(call: Call, destination: str, text: str) -> Value:
         atom = left_at_default(text)
         return _guard(atom, default, Unknown(label))
     return Unknown(label) if type(default) is Unknown else default
+
+
+def _truth(call: Call, default: Const, flag: str, label: str) -> Value:
+    """A flag that is true or false, unless it is a text if given. `type=bool` takes every text for
+    true but the empty one; any other converter is there to tell the two apart."""
+    converter = call.kwargs.get("type")
+    with_value = "nargs" not in call.kwargs or constant(call.kwargs.get("const")) is True
+    is_text = converter is None or converter == External("builtins.str")
+    if call.kwargs.get("action") == External("argparse.BooleanOptionalAction"):
+        is_text = False
+    if not with_value or is_text:
+        return _guard(left_at_default(flag), default, Unknown(label))
+    if default.value and converter == External("builtins.bool"):
+        return default
+    says = f"{flag} is {default.value}"
+    atom = shared_atom(says, "flag", True, f"{flag} is {not default.value}")
+    return _guard(atom, default, Const(not default.value))
 
 
 _OFF = (0, -1)
