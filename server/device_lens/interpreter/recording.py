@@ -101,12 +101,15 @@ class Recorder:
     def see_unknown(self, node: Any, condition: Any, counts: bool = False) -> None:
         """Nothing is known now of a node, or was in another pass of the same loop. That `counts`
         too where the node is seen later by the same recorder."""
-        opened = self.opened.get(node)
-        if counts and node not in self.seen:
-            self.blank.add(node)
         case = condition, self.handling
-        if opened is None or case not in opened:
-            self._open(node, [case])
+        if node in self.seen:
+            _add_opened(self.seen[node], [case])
+            return
+        if counts:
+            self.blank.add(node)
+        opened = self.opened.setdefault(node, [])
+        if case not in opened:
+            opened.append(case)
 
     def _open(self, node: Any, opened: list[tuple[Any, bool]]) -> None:
         known = self.seen.get(node)
