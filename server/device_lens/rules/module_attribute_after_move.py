@@ -21,7 +21,8 @@ model.fc = nn.Linear(model.fc.in_features, 5).to(device)
 ```
 
 ## Known limits
-Silent where the module moves again before it is used.
+Silent where the module moves again before it is used, and where a function that is given the module
+does no more than to put the part into it: whoever called it may move the module next.
 
 ## Fix safety
 Safe: the new part goes where its module is.
@@ -31,6 +32,7 @@ from __future__ import annotations
 
 import ast
 
+from device_lens.fixes.bindings import parameters_of
 from device_lens.fixes.device_keyword import move_part
 from device_lens.fixes.edit import Fix
 from device_lens.interpreter.rarer_facts import LatePart
@@ -49,6 +51,8 @@ def check(fact: LatePart, context: Context) -> Finding | None:
     symbol = f"{fact.module_text}.{fact.attribute}" if fact.attribute else context.text(fact.part)
     conflicts = context.consequences(fact.site)
     used = fact.used or bool(conflicts)
+    if not used and _is_given(fact, context):
+        return None
     consequence = "the next call raises" if used else "a call of the module then raises"
     message = (
         f"{quoted(symbol)} is {on(fact.part_device)}, but its module {quoted(fact.module_text)} "
@@ -67,6 +71,12 @@ def check(fact: LatePart, context: Context) -> Finding | None:
         ],
         fixes=[_fix(fact, context)],
     )
+
+
+def _is_given(fact: LatePart, context: Context) -> bool:
+    """Whether the function around gets the module from its caller."""
+    function = context.place(fact.site).function
+    return function is not None and fact.module_text.partition(".")[0] in parameters_of(function)
 
 
 def _fix(fact: LatePart, context: Context) -> Fix | None:
