@@ -27,7 +27,8 @@ class Options:
     only_findings: bool = False
     """Whether nothing is asked for but what rules tell: what cannot tell anything is not run."""
     max_steps: int = 6_000
-    """Statements run in one entry, however short it is."""
+    """Statements run in one entry, however short it is. A path that parts in two counts as one:
+    what follows hangs on a condition more, which costs about as much as a statement."""
     steps_per_line: int = 10
     """Further ones for each line of the entry, and of modules that no entry reached before."""
     max_standalone_steps: int = 4_000

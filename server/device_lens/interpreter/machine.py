@@ -220,8 +220,7 @@ class Machine(ModelServices):
 
     def execute_all(self, body: list[ast.stmt], frame: Frame) -> int:
         """The same for statements that are not looked at apart."""
-        own, budget = self.unit.own, self.budget
-        spend = budget.spend_own if own and frame.namespace.path in own else budget.spend
+        spend = self.unit.spender(self.budget, frame)
         for statement in body:
             frame.statement = statement
             spend()
@@ -265,6 +264,7 @@ class Machine(ModelServices):
         one of the primary case, which is followed where steps do not last for both."""
         if primary(condition) is False:
             return self.fork(negation(condition), frame, no, yes)
+        self.unit.spender(self.budget, frame)()
         base = self.path
         journal = self.journal
         mark = journal.mark()

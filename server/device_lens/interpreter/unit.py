@@ -80,6 +80,11 @@ class Unit:
         self._silent: bool | None = None
         self._begin()
 
+    def spender(self, budget: Budget, frame: Frame) -> Callable[[], None]:
+        """What counts a statement, or a path that parts, of a frame."""
+        own = self.own
+        return budget.spend_own if own and frame.namespace.path in own else budget.spend
+
     def _begin(self) -> None:
         self.memory = Memory()
         self.alikes = Alikes()
