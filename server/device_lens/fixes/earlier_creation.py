@@ -9,7 +9,7 @@ from device_lens.fixes.bindings import means_the_same
 from device_lens.fixes.blocks import block_of, remove_statement
 from device_lens.fixes.create_on_device import create_on_device
 from device_lens.fixes.edit import Fix
-from device_lens.fixes.names import names_in, stored_names
+from device_lens.fixes.names import loads, names_in, stored_names
 from device_lens.fixes.place import Place, same_cell
 from device_lens.fixes.transfer_call import read_transfer
 
@@ -22,11 +22,14 @@ def is_made_for(move: Place, made: Place) -> bool:
     name = _target(move)
     if not same_cell(move.source, move.range.start.line, made.range.start.line):
         return False
-    return name is not None and name == _target(made) and _between(move, made, name) is not None
+    if name is None or name != _target(made) or _is_read_besides(move, name):
+        return False
+    return _between(move, made, name) is not None
 
 
 def create_at_once(move: Place, made: Place, factory: str) -> Fix | None:
-    """Makes the tensor on the device, and takes the move out."""
+    """Makes the tensor on the device, and takes the move out: the whole statement where it does
+    nothing else."""
     transfer = read_transfer(move)
     between = _between(move, made, _target(move) or "")
     if transfer is None or between is None or not isinstance(move.node, ast.Call):
@@ -37,9 +40,20 @@ def create_at_once(move: Place, made: Place, factory: str) -> Fix | None:
         if rebound or not means_the_same(name, move, made):
             return None
     fix = create_on_device(move, factory, made)
-    if fix is None or transfer.rest:
+    if fix is None or transfer.rest or not _is_all(move):
         return fix
     return Fix(fix.title, fix.safety, (fix.edits[0], remove_statement(move.statement)))
+
+
+def _is_all(move: Place) -> bool:
+    """Whether the statement assigns what the move gives, as it is."""
+    statement = move.statement.node
+    return isinstance(statement, ast.Assign) and statement.value is move.node
+
+
+def _is_read_besides(move: Place, name: str) -> bool:
+    """Whether the statement reads the tensor in another place than where it is moved."""
+    return len(loads(move.statement.node, name)) > 1
 
 
 def _is_chosen(value: Place) -> bool:
