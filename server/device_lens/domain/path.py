@@ -7,6 +7,7 @@ that tie them to the former: a path is weaker than what holds on it, never stron
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -151,6 +152,18 @@ class Path:
             return True
         sides = ((self, other), (other, self))
         return any(path.left_of(each) is False for path, kin in sides for each in kin.mixed)
+
+    def apart_from(self, others: Sequence[Path], base: Path) -> Path:
+        """This path with no more unnamed literals than set it apart from the others. What else
+        holds on it holds wherever a run gets here: elsewhere it has failed."""
+        before = base.known
+        path = Path(self.named, (), self.mixed)
+        for atom, value in self.literals:
+            if all(path.excludes(other) for other in others):
+                return path
+            if not atom.named and atom not in before:
+                path = Path(self.named, (*path.literals, (atom, value)), self.mixed)
+        return self
 
     def condition(self, base: Path) -> Any:
         """What sets this path apart from others that start at `base`, as a condition."""

@@ -42,7 +42,9 @@ class Ways:
         if not self._exclude:
             return None
         if index not in self._conditions:
-            self._conditions[index] = self.paths[index].condition(self._base)
+            others = [path for at, path in enumerate(self.paths) if at != index]
+            path = self.paths[index].apart_from(others, self._base)
+            self._conditions[index] = path.condition(self._base)
         return self._conditions[index]
 
     def where(self, literals: Literals) -> tuple[list[int], Ways]:
