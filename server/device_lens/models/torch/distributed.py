@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from device_lens.domain.device import CPU, Device, DeviceTree, is_accelerator, is_unknown
-from device_lens.domain.guard import Guarded, choose, combine, leaves, undecided
+from device_lens.domain.guard import Guarded, Literals, cases, choose, combine, leaves, undecided
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.values import NONE, TRUE, Tensor, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, device_of, is_none
@@ -58,12 +58,15 @@ class Wrapper:
         call.write(module.fields, "device_ids", call.get(1, "device_ids", NONE))
         call.write(module.fields, "output_device", call.get(2, "output_device", NONE))
         call.write(module.fields, "training", TRUE)
-        if self.scatters and isinstance(inner, ModuleObject):
-            self._take_over(call, module, inner)
+        for literals, each in cases(inner) if self.scatters else ():
+            if isinstance(each, ModuleObject):
+                self._take_over(call, module, each, literals)
 
-    def _take_over(self, call: Call, wrapper: ModuleObject, inner: ModuleObject) -> None:
+    def _take_over(
+        self, call: Call, wrapper: ModuleObject, inner: ModuleObject, literals: Literals
+    ) -> None:
         """A wrapper for a single GPU moves the module there, one for several leaves it where
-        it is."""
+        it is. The module is the one that is wrapped where `literals` hold."""
         home, device = home_device(inner), self._scatters_to(call, wrapper)
         if home is None or device is None or all(map(is_accelerator, leaves(home))):
             return
@@ -72,7 +75,10 @@ class Wrapper:
             return
         moved = combine(lambda was, goes: goes if was is CPU else was, home, device)
         present = self._present(call, inner)
-        move(call.services, inner, choose(present, choose(alone, moved, home), home))
+        new = choose(present, choose(alone, moved, home), home)
+        for atom, value in literals:
+            new = choose(Guarded(atom, value, not value), new, home)
+        move(call.services, inner, new)
 
     def _is_alone(self, call: Call, wrapper: ModuleObject) -> Any:
         """The condition under which the wrapper is for one GPU."""
