@@ -18,7 +18,7 @@ from device_lens.interpreter.facts import (
     Synchronization,
     Transfer,
 )
-from device_lens.interpreter.rarer_facts import HostRead
+from device_lens.interpreter.rarer_facts import HostRead, PinnedHalf, RoundTrip
 
 MAX_SKIPPED = 400
 """Skipped places kept in one run."""
@@ -42,7 +42,9 @@ class Findings:
     def add(self, fact: Any) -> None:
         """Adds a rarer fact."""
         key = (type(fact), fact.site.node, getattr(fact, "form", None))
-        self.others.setdefault(key, fact)
+        known = self.others.setdefault(key, fact)
+        if _is_cost(fact):
+            told_of_both(known, fact.condition)
 
     def computed(self, node: Any, operation: Operation | None) -> None:
         """What an activation computes at a node; None: not known. Activations that differ leave
@@ -73,11 +75,17 @@ class Findings:
             if place is not None:
                 self.conflicts[place] = conflict
         for node, waiting in other.synchronizations.items():
-            self.synchronizations.setdefault(node, waiting)
+            seen = self.synchronizations.get(node)
+            if seen is None:
+                self.synchronizations[node] = shallow(waiting)
+            else:
+                told_of_both(seen, waiting.condition)
         for key, fact in other.others.items():
             known = self.others.get(key)
             if known is None or (type(fact) is HostRead and not known.on_accelerator):
                 self.others[key] = shallow(fact)
+            elif _is_cost(fact):
+                told_of_both(known, fact.condition)
         for node, operation in other.operations.items():
             self.computed(node, operation)
         if len(self.skipped) < MAX_SKIPPED:
@@ -128,6 +136,20 @@ class Findings:
         for skipped in self.skipped.values():
             if skipped.site.path in files:
                 files[skipped.site.path].skipped.append(skipped)
+
+
+def told_of_both(known: Any, condition: str | None) -> None:
+    """A cost that is seen again under another condition is told of without one: with its own, a
+    reader takes it that there is none elsewhere."""
+    if known.condition is not None and known.condition != condition:
+        known.condition = None
+
+
+def _is_cost(fact: Any) -> bool:
+    """Whether a fact tells what something costs, and not that it fails."""
+    if type(fact) is PinnedHalf:
+        return fact.form != "pin-accelerator"
+    return type(fact) is RoundTrip
 
 
 def _is_another(known: Origin, origin: Origin) -> bool:

@@ -13,6 +13,7 @@ from device_lens.domain.values import Tensor, TupleValue, Unknown
 from device_lens.interpreter import async_facts, places
 from device_lens.interpreter.conditions import is_known_as_no_tensor
 from device_lens.interpreter.facts import Synchronization, Transfer
+from device_lens.interpreter.findings import told_of_both
 from device_lens.interpreter.rarer_facts import HostRead
 from device_lens.models.call import tensor_of, treated_as_tensor
 from device_lens.syntax.walking import walk
@@ -90,7 +91,10 @@ def _wait(
     if not _may_wait(machine, tensor.device):
         return
     async_facts.waited(machine)
-    if node in machine.findings.synchronizations:
+    known = machine.findings.synchronizations.get(node)
+    if known is not None:
+        if known.condition is not None:
+            told_of_both(known, places.condition_text(machine))
         return
     machine.findings.synchronizations[node] = Synchronization(
         machine.site(node, frame),
