@@ -166,7 +166,9 @@ def legacy(dtype: str, home: Callable[[Call], DeviceTree]) -> object:
         data: tuple[Value, ...] = bound.get("data") or ()
         other = tensor_of(data[0]) if len(data) == 1 else None
         if other is not None and call.name == "torch.Tensor":
-            return other
+            is_any = type(data[0]) is Unknown and not treated_as_tensor(data[0])
+            numbers = is_any and other.device is not CPU  # a list of them is as likely as a tensor
+            return other.with_(device=UNKNOWN_DEVICE) if numbers else other
         if len(data) == 1 and not is_number(data[0]):
             extent, _ = described(data[0])
         else:
