@@ -32,15 +32,19 @@ class Trail:
 
     `kind` is `created`, `encoded` (by a library, out of what is no tensor), `moved`, `assigned`,
     `received` or `loaded`; `text` completes the
-    sentence that starts with the value's name: "is created on the CPU by torch.randn".
+    sentence that starts with the value's name: "is created on the CPU by torch.randn". `case` is
+    the condition over named atoms under which the step was taken.
     """
 
-    __slots__ = ("kind", "length", "previous", "site", "text")
+    __slots__ = ("case", "kind", "length", "previous", "site", "text")
 
-    def __init__(self, kind: str, text: str, site: Site, previous: Trail | None = None) -> None:
+    def __init__(
+        self, kind: str, text: str, site: Site, previous: Trail | None = None, case: Any = True
+    ) -> None:
         self.kind = kind
         self.text = text
         self.site = site
+        self.case = case
         if previous is not None and previous.length >= MAX_STEPS:
             previous = previous.first
         self.previous = previous

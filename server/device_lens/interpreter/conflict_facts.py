@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.condition import conjunction, exclude
 from device_lens.domain.device import (
     CONTESTED,
     CPU,
@@ -130,15 +131,27 @@ def _operand(
     site = place if place is not None else machine.site(node, frame)
     absent = place is None and isinstance(position, str) and position.isidentifier()
     text = _text(None if absent else site.node, position, parameter)
+    trail = _of_case(machine, tensor.trail, literals)
     return Operand(
         site,
         text,
         device,
-        tensor.trail,
-        origin_of(machine, tensor.trail, site, text, parameter),
+        trail,
+        origin_of(machine, trail, site, text, parameter),
         is_parameter=parameter,
         is_unpacked=_is_unpacked(node, place),
     )
+
+
+def _of_case(machine: Machine, trail: Trail | None, literals: Literals) -> Trail | None:
+    """A history without the last steps that are not taken where some literals hold: that of the
+    primary case is the one that is kept."""
+    case = machine.path.named
+    for atom, value in literals:
+        case = conjunction(case, Guarded(atom, value, not value))
+    while trail is not None and trail.previous is not None and exclude(trail.case, case):
+        trail = trail.previous
+    return trail
 
 
 def _is_absent(machine: Machine, operand: Operand) -> bool:

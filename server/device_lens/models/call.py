@@ -196,7 +196,7 @@ class Call:
         return position if position < len(self.args) else name
 
     def trail(self, kind: str, text: str, previous: Trail | None = None) -> Trail:
-        return Trail(kind, text, self.site, previous)
+        return Trail(kind, text, self.site, previous, self.services.condition())
 
     def write(self, table: dict[Any, Any], key: Any, value: Value) -> None:
         self.services.journal.write(table, key, value)

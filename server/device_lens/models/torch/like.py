@@ -47,7 +47,7 @@ def _made(
     if device is not base.device or made.trail is None:
         return made
     step = made.trail
-    return made.with_(trail=Trail(step.kind, step.text, step.site, base.trail))
+    return made.with_(trail=Trail(step.kind, step.text, step.site, base.trail, step.case))
 
 
 def _tell(value: Value) -> None:

@@ -98,4 +98,4 @@ class Mover:
 
 
 def _after(step: Trail, previous: Trail | None) -> Trail:
-    return Trail(step.kind, step.text, step.site, previous)
+    return Trail(step.kind, step.text, step.site, previous, step.case)
