@@ -63,12 +63,24 @@ def settle(journal: Journal, met: Iterable[Met]) -> None:
             journal.write(table, AT_LEAST, least)
 
 
+def surely_present(entries: Table) -> int:
+    """How many keys of a dict come before the first one that need not be there."""
+    if all_present(entries):
+        return len(entries)
+    count = 0
+    for key in entries:
+        if presence(entries, key) is not True:
+            break
+        count += 1
+    return count
+
+
 def in_order(entries: Table, values: tuple[Any, ...], rest: Any) -> tuple[tuple[Any, ...], Any]:
     """What stands for the keys of a dict, in their order: from the first key on that need not be
     there they have no places, where their devices differ."""
-    if all_present(entries):
+    least = surely_present(entries)
+    if least == len(entries):
         return values, rest
-    least = next(n for n, key in enumerate(entries) if presence(entries, key) is not True)
     more = [each for each in (*values[least:], rest) if each is not None]
     devices = [device for each in more for device in _devices(each)]
     if all(each == devices[0] for each in devices):

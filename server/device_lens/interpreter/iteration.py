@@ -14,6 +14,7 @@ from device_lens.domain.heap import (
     Parameter,
 )
 from device_lens.domain.join import join, join_all, join_blind
+from device_lens.domain.lengths import AT_LEAST
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import (
     NONE,
@@ -261,8 +262,8 @@ def surely_runs_over(iterable: Any, items: tuple[Any, ...]) -> bool:
 
 def trip_count(items: tuple[Any, ...], rest: Any, iterable: Any) -> int | None:
     """How often a loop over it runs; None where that is not known."""
-    if rest is None:
-        return len(items)
     fields = getattr(iterable, "fields", None)
+    if rest is None:
+        return None if fields and AT_LEAST in fields else len(items)
     count = fields.get("length") if isinstance(fields, dict) else None
     return count if isinstance(count, int) else None

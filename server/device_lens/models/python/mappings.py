@@ -7,7 +7,7 @@ from typing import Any
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join, join_all, join_blind, join_blind_with
-from device_lens.domain.lengths import in_order
+from device_lens.domain.lengths import AT_LEAST, in_order, surely_present
 from device_lens.domain.objects import stands_for
 from device_lens.domain.presence import presence, put, put_all
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
@@ -98,7 +98,17 @@ def _keys(call: Call) -> Value:
         return Unknown()
     rest = None if target.rest is None else _rest_key(target)
     keys = tuple(_key_value(key) for key in target.entries)
-    return ListObject(keys, rest, "keys", call.site.node)
+    return _view(call, target, keys, rest, "keys")
+
+
+def _view(
+    call: Call, target: DictObject, items: tuple[Value, ...], rest: Value, kind: str
+) -> ListObject:
+    """What a dict gives one by one, of which as many are surely there as keys in front."""
+    view = ListObject(items, rest, kind, call.site.node)
+    if rest is None and (least := surely_present(target.entries)) < len(items):
+        view.fields[AT_LEAST] = least
+    return view
 
 
 def _values(call: Call) -> Value:
@@ -106,7 +116,7 @@ def _values(call: Call) -> Value:
     if target is None:
         return Unknown()
     items, rest = in_order(target.entries, tuple(target.entries.values()), target.rest)
-    return ListObject(items, rest, "values", call.site.node)
+    return _view(call, target, items, rest, "values")
 
 
 def _items(call: Call) -> Value:
@@ -116,7 +126,7 @@ def _items(call: Call) -> Value:
     pairs = tuple(TupleValue((_key_value(k), v)) for k, v in target.entries.items())
     rest = None if target.rest is None else TupleValue((_rest_key(target), target.rest))
     pairs, rest = in_order(target.entries, pairs, rest)
-    return ListObject(pairs, rest, "items", call.site.node)
+    return _view(call, target, pairs, rest, "items")
 
 
 def _update(call: Call) -> Value:
