@@ -241,7 +241,7 @@ def test_a_data_parallel_wrapper_scatters_its_inputs() -> None:
     net = call(services, "torch.nn.Linear", 4, 2)
     wrapped = call(services, "torch.nn.DataParallel", net, [0, 1])
     run(services, wrapped, "__call__", tensor("cpu", 3, 4))
-    assert services.conflicts == [("torch.nn.Linear", 0, "self.weight")]
+    assert services.conflicts == [("torch.nn.DataParallel", "self.weight", 0)]
     services.conflicts.clear()
     run(services, wrapped, "cuda")
     result = run(services, wrapped, "__call__", tensor("cpu", 3, 4))

@@ -5,16 +5,26 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from device_lens.domain.device import CPU, Device, DeviceTree, is_accelerator, is_unknown
+from device_lens.domain.device import (
+    CONTESTED,
+    CPU,
+    UNKNOWN_DEVICE,
+    Device,
+    DeviceTree,
+    is_accelerator,
+    is_unknown,
+)
 from device_lens.domain.guard import Guarded, Literals, cases, choose, combine, leaves, undecided
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.values import NONE, TRUE, Tensor, TupleValue, Unknown
+from device_lens.models.agreement import common_device
 from device_lens.models.call import Call, Model, Value, device_of, is_none
 from device_lens.models.numbers import number
 from device_lens.models.registry import ALIASES, BASES, FUNCTIONS, MODULES
 from device_lens.models.torch.availability import assumed_accelerator, availability, several
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.module import move
+from device_lens.models.torch.nn_layer import first_parameter
 from device_lens.models.torch.objects import class_model, first, nothing, register_names
 from device_lens.models.torch.parts import home_device
 from device_lens.models.torch.target import present
@@ -96,13 +106,29 @@ class Wrapper:
         args, kwargs = call.args, call.kwargs
         if device is not None:
             where = self._present(call, inner)
+            goes = self._checked(call, inner, where, device) if self.scatters else device
 
             def scattered(value: Value) -> Value:
-                return self._scattered(call, value, where, device)
+                return self._scattered(call, value, where, goes)
 
             args = tuple(map(scattered, args))
             kwargs = {key: scattered(value) for key, value in kwargs.items()}
         return call.services.invoke(inner, args, kwargs)
+
+    def _checked(self, call: Call, inner: Value, where: Any, device: DeviceTree) -> DeviceTree:
+        """The first device, in the cases in which the module is there: elsewhere the call raises
+        before the module runs (`torch/nn/parallel/data_parallel.py`)."""
+        own = first_parameter(inner) if isinstance(inner, ModuleObject) else None
+        position = next((n for n, each in enumerate(call.args) if type(each) is Tensor), None)
+        if own is None or position is None:
+            return device
+        there = choose(where, device, UNKNOWN_DEVICE)
+        value = self._scattered(call, call.args[position], True, there)
+        agreed = common_device(call.services, self.name, [own, (value, value, position)], False)
+        found: DeviceTree = combine(
+            lambda each, first: CONTESTED if each is CONTESTED else first, agreed, device
+        )
+        return found
 
     def _scatters_to(self, call: Call, wrapper: ModuleObject) -> DeviceTree | None:
         given = wrapper.fields.get("device_ids")
