@@ -77,7 +77,8 @@ class Findings:
         for node, waiting in other.synchronizations.items():
             seen = self.synchronizations.get(node)
             if seen is None:
-                self.synchronizations[node] = shallow(waiting)
+                is_open = waiting.condition is None  # so that nothing changes it
+                self.synchronizations[node] = waiting if is_open else shallow(waiting)
             else:
                 told_of_both(seen, waiting.condition)
         for key, fact in other.others.items():
