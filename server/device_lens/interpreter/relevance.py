@@ -195,7 +195,8 @@ class Relevance:
             yield package
             if not self._workspace.is_package(package):
                 return
-        for name in names if package is not None or level else ():
+        # A folder without `__init__.py` is a package of the modules in it.
+        for name in names:
             inner = resolve(f"{module}.{name}" if module else name, level, importer)
             if inner is not None:
                 yield inner
