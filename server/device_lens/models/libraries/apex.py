@@ -38,3 +38,6 @@ def register_all() -> None:
     ALIASES["apex.parallel.DistributedDataParallel"] = wrapper
     for name, like in (("FusedAdam", "Adam"), ("FusedSGD", "SGD")):
         ALIASES[f"apex.optimizers.{name}"] = f"torch.optim.{like}"
+    for name, like in (("FusedLayerNorm", "LayerNorm"), ("FusedRMSNorm", "RMSNorm")):
+        for package in ("apex.normalization", "apex.normalization.fused_layer_norm"):
+            ALIASES[f"{package}.{name}"] = f"torch.nn.{like}"

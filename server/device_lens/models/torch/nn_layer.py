@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from device_lens.domain.code import BoundMethod
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.heap import MISSING, ModuleObject, Parameter
 from device_lens.domain.values import NONE, Const, Shape, Tensor
@@ -16,6 +17,7 @@ from device_lens.models import gradient, registry, wording
 from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import Call, Services, Value, constant, is_none, tensor_of
 from device_lens.models.dtypes import DEFAULT, named
+from device_lens.models.methods import find_method
 from device_lens.models.relayed import Operand, with_conflicts
 from device_lens.models.torch.conversions import device_argument
 from device_lens.models.torch.module import get_attribute
@@ -64,6 +66,9 @@ class Layer:
                 call.write(module.fields, name, value)
         if self.makes:
             make_parts(call, module, self.makes, arguments)
+            method = find_method(module, "reset_parameters")
+            if type(method) is BoundMethod:  # the program's own, which PyTorch's constructor calls
+                call.services.invoke(method, (), {})
 
     def forward(self, call: Call) -> Value:
         """The result of the function, with conflicts told in terms of the module."""
