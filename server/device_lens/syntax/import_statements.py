@@ -35,6 +35,8 @@ _NAMED = re.compile(r"\bimport_module\(\s*[A-Za-z_]")
 """Imports by a name that stands elsewhere."""
 _CHOSEN = re.compile(r"""["']([A-Za-z_][\w.]*)\.(?:["']\s*\+|\{|%s)""")
 """The beginning of a name that is put together."""
+_WHOLE = re.compile(r"""\bimport_module\(\s*(["'])([A-Za-z_][\w.]*)\1""")
+"""A name that is written out."""
 _INSIDE = "_imports"
 """The entry of a statement under which its imports are kept."""
 _KNOWN: WeakKeyDictionary[Chunk, tuple[Import, ...]] = WeakKeyDictionary()
@@ -67,8 +69,9 @@ def any_module(package: str) -> Iterator[str]:
 
 
 def _chosen(text: str) -> Iterator[Import]:
-    """What `import_module("package." + name)` may import."""
+    """What `import_module("package.module")` and `import_module("package." + name)` may import."""
     if _CHOOSES in text and _CHOOSING.search(text) is not None:
+        yield from (Import(name, 0) for _, name in _WHOLE.findall(text))
         for package in dict.fromkeys(_CHOSEN.findall(text)):
             yield from (Import(name, 0) for name in any_module(package))
 
