@@ -78,7 +78,12 @@ def _goes_down(source: Any, target: Any) -> bool:
 
 
 def tested(machine: Machine, node: ast.expr, value: Any, frame: Frame) -> None:
-    """`if t:` on a tensor asks for its value."""
+    """`if t:` on a tensor asks for its value. Of `a or b`, Python has asked for all but the last
+    when it has evaluated that."""
+    while isinstance(node, ast.BoolOp):
+        node = node.values[-1]
+        seen = machine.recorder.seen.get(node)
+        value = seen[-1].value if seen else None
     if type(value) in (Tensor, Guarded):
         tensor = tensor_of(value)
         if tensor is not None and treated_as_tensor(value):
