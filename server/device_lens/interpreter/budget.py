@@ -41,7 +41,7 @@ class Options:
     """The same where each is at another module, deeper down."""
     max_activations: int = 192
     """Activations of one function in one run, those with remembered answers left out."""
-    max_spent: int = 1_500
+    max_spent: int = 2_000
     """Statements run in one unit for one function, with all that it calls, before it is followed no
     more."""
     symbolic_activations: int = 4
