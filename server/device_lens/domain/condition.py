@@ -50,6 +50,13 @@ def implies(left: Any, right: Any) -> bool:
     return _throughout(_WITHIN, implies, left, right)
 
 
+def together(literals: Literals, where: Any = True) -> Any:
+    """The condition that atoms have these values, where another one holds."""
+    for atom, value in literals:
+        where = conjunction(where, Guarded(atom, value, not value))
+    return where
+
+
 def negation(condition: Any) -> Any:
     if type(condition) is not Guarded:
         return not condition

@@ -50,6 +50,10 @@ class Trail:
         self.previous = previous
         self.length: int = 1 if previous is None else previous.length + 1
 
+    def behind(self, previous: Trail | None) -> Trail:
+        """This step as the last one of another history."""
+        return Trail(self.kind, self.text, self.site, previous, self.case)
+
     @property
     def first(self) -> Trail:
         trail = self

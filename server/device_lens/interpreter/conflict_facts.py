@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.condition import conjunction, exclude
+from device_lens.domain.condition import exclude, together
 from device_lens.domain.device import (
     CONTESTED,
     CPU,
@@ -146,9 +146,7 @@ def _operand(
 def _of_case(machine: Machine, trail: Trail | None, literals: Literals) -> Trail | None:
     """A history without the last steps that are not taken where some literals hold: that of the
     primary case is the one that is kept."""
-    case = machine.path.named
-    for atom, value in literals:
-        case = conjunction(case, Guarded(atom, value, not value))
+    case = together(literals, machine.path.named)
     while trail is not None and trail.previous is not None and exclude(trail.case, case):
         trail = trail.previous
     return trail

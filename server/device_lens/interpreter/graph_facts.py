@@ -42,16 +42,14 @@ class Level(NamedTuple):
 
 
 class Kept:
-    """A sum or list that keeps graphs, with the ways by which the program got there. `spent`:
-    each iteration runs the backward pass of what it adds, which frees the graph. `awaited`: one
-    that follows the loop does, so that what it frees had to be kept. `unused`, once somebody asked:
-    no backward pass starts from it."""
+    """A sum or list that keeps graphs, with the ways by which the program got there. `awaited`:
+    the backward pass of what it adds follows the loop, so that what that frees had to be kept.
+    `unused`, once somebody asked: no backward pass starts from it."""
 
-    __slots__ = ("awaited", "chains", "fact", "spent", "unused")
+    __slots__ = ("awaited", "chains", "fact", "unused")
 
     def __init__(self, fact: RetainedGraph, awaited: bool = False) -> None:
         self.fact = fact
-        self.spent = False
         self.awaited = awaited
         self.unused: bool | None = None
         self.chains: list[tuple[Level, ...]] = []
@@ -193,7 +191,7 @@ def _keep(
         fact = RetainedGraph(machine.site(node, frame), text, machine.site(subject, frame), form)
         awaited = bool(frame.loops) and _is_awaited(frame.loops[-1].node, names[0], frame)
         kept = machine.watched.kept_graphs[node] = Kept(fact, awaited)
-    kept.spent = kept.spent or any(map(_is_spent, runs, names))
+    kept.fact.spent = kept.fact.spent or any(map(_is_spent, runs, names))
     local = bool(frame.loops) and not _in_module(machine)
     kept.reached(chain_of(frame) if local else ())
 
@@ -286,7 +284,7 @@ def conclude(machine: Machine) -> None:
         if kept.unused is None:
             may_be = kept.fact.form != "parts" and not kept.awaited
             kept.unused = may_be and _is_never_used(kept)
-        if kept.spent or kept.unused:
+        if kept.fact.spent or kept.unused:
             machine.findings.add(kept.fact)
 
 

@@ -102,14 +102,11 @@ class Recorder:
         """Nothing is known now of a node, or was in another pass of the same loop. That `counts`
         too where the node is seen later by the same recorder."""
         case = condition, self.handling
-        if node in self.seen:
-            _add_opened(self.seen[node], [case])
-            return
-        if counts:
+        is_new = node not in self.seen
+        if is_new and counts:
             self.blank.add(node)
-        opened = self.opened.setdefault(node, [])
-        if case not in opened:
-            opened.append(case)
+        if not (is_new and case in self.opened.get(node, ())):
+            self._open(node, [case])
 
     def _open(self, node: Any, opened: list[tuple[Any, bool]]) -> None:
         known = self.seen.get(node)

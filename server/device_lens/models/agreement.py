@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.condition import conjunction
+from device_lens.domain.condition import together
 from device_lens.domain.device import (
     CONTESTED,
     CPU,
@@ -145,11 +145,7 @@ class _Pair:
             return
         if self.scalars and (_may_be_number(self.left[1]) or _may_be_number(self.right[1])):
             return
-        condition: Any = True
-        for atom, value in literals:
-            literal = Guarded(atom, True, False) if value else Guarded(atom, False, True)
-            condition = conjunction(condition, literal)
-        if conjunction(condition, self.services.condition()) is False:
+        if together(literals, self.services.condition()) is False:
             return
         self.services.conflict(
             self.operation, (self.left[1], self.left[2]), (self.right[1], self.right[2]), literals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from device_lens.domain.condition import conjunction
+from device_lens.domain.condition import together
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, DeviceTree
 from device_lens.domain.guard import Guarded, cases, combine, leaves
 from device_lens.domain.heap import DictObject, HeapObject, ListObject
@@ -237,10 +237,6 @@ def demand_host(services: Services, operation: str, placed: Placed, beside: Plac
     for literals, leaf in cases(tensor.device):
         if not isinstance(leaf, Device) or leaf is CPU or leaf.type == "meta":
             continue
-        condition = services.condition()
-        for atom, holds in literals:
-            literal = Guarded(atom, True, False) if holds else Guarded(atom, False, True)
-            condition = conjunction(condition, literal)
-        if condition is not False:
+        if together(literals, services.condition()) is not False:
             other = (beside[1], beside[2])
             services.conflict(operation, (value, place), other, literals, wants_cpu=True)

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from device_lens.domain.device import CPU, SymbolicDevice
 from device_lens.domain.guard import leaves
 from device_lens.fixes.bindings import parameters_of
+from device_lens.fixes.names import names_in
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Conflict, Transfer
 from device_lens.rules.context import Context
@@ -55,11 +56,7 @@ def may_come_otherwise(fact: Transfer, call: Place, context: Context) -> bool:
     step = telling_step(fact.trail)
     if step and context.knows(step.site) and _function(context.place(step.site)) is here:
         return False
-    return _is_given(subject, here, parameters_of(here)) or _holds_of_self(subject)
-
-
-def _holds_of_self(expression: ast.expr) -> bool:
-    return any(isinstance(n, ast.Name) and n.id == "self" for n in ast.walk(expression))
+    return _is_given(subject, here, parameters_of(here)) or "self" in names_in(subject)
 
 
 def is_lost_on_the_way(conflict: Conflict, context: Context) -> bool:

@@ -33,17 +33,12 @@ give it a number. `.item()` is offered too; it gives a Python number and waits.
 
 from __future__ import annotations
 
-import ast
-
-from device_lens.fixes.names import names_in
-from device_lens.fixes.place import Place
 from device_lens.fixes.read_value import as_number, drop_graph
 from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import quoted
-from device_lens.syntax.walking import walk
 
 RULE = Rule("retained-graph", Severity.WARNING, __doc__)
 
@@ -54,7 +49,7 @@ def check(fact: RetainedGraph, context: Context) -> Finding | None:
     verb = "adds up" if fact.form == "sum" else "collects"
     graph = "the tensors of {} with their graphs" if fact.form == "parts" else "{} with its graph"
     place = context.place(fact.subject)
-    if _is_gone_through(place):
+    if fact.spent:
         outcome = (
             ": after the backward pass the nodes of every iteration's graph stay alive, "
             "without the activations."
@@ -67,22 +62,3 @@ def check(fact: RetainedGraph, context: Context) -> Finding | None:
         as_number(place) if fact.form == "sum" else None,
     ]
     return context.finding(RULE, fact.site, message, fact.accumulator, fixes=fixes)
-
-
-def _is_gone_through(subject: Place) -> bool:
-    """Whether the loop around runs a backward pass on the subject, which keeps no graph:
-    `loss.backward()`, `scaler.scale(loss).backward()`, `accelerator.backward(loss)`."""
-    names = names_in(subject.node)
-    loops = (each for each in subject.ancestors() if isinstance(each, _LOOPS))
-    loop = next(loops, None)
-    return loop is not None and any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr == "backward"
-        and not names.isdisjoint(names_in(node))
-        and not any(each.arg == "retain_graph" for each in node.keywords)
-        for node in walk(loop)
-    )
-
-
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)

@@ -38,13 +38,18 @@ def _switch(name: str, enabled: bool) -> Model:
     return model
 
 
+def _is_on(call: Call) -> bool | None:
+    """What autograd is set to."""
+    off = call.services.inference_mode()
+    return None if off is None else not off
+
+
 def _set_grad_enabled(call: Call) -> Value:
     """A context; the function switches already when it is called."""
     mode = constant(call.get(0, "mode"))
     enabled = mode if isinstance(mode, bool) else None
     made = instance(call, "torch.set_grad_enabled")
-    off = call.services.inference_mode()
-    made.fields.update({"<enabled>": enabled, BEFORE: None if off is None else not off})
+    made.fields.update({"<enabled>": enabled, BEFORE: _is_on(call)})
     call.services.set_global("grad", enabled)
     return made
 
@@ -57,8 +62,8 @@ def _decorate(call: Call) -> Value:
 
 
 def _is_grad_enabled(call: Call) -> Value:
-    off = call.services.inference_mode()
-    return call.unknown() if off is None else Const(not off)
+    on = _is_on(call)
+    return call.unknown() if on is None else Const(on)
 
 
 def _gradient_of(value: Value) -> Tensor:
@@ -137,7 +142,7 @@ def _apply(call: Call) -> Value:
     if forward is None:
         return call.unknown()
     context = instance(call, CONTEXT)
-    off = call.services.inference_mode()
+    before = _is_on(call)
     call.services.set_global("grad", False)
     if setup is None:
         output = call.services.invoke(forward, (context, *call.args), call.kwargs)
@@ -145,9 +150,9 @@ def _apply(call: Call) -> Value:
         output = call.services.invoke(forward, call.args, call.kwargs)
         call.services.invoke(setup, (context, TupleValue(call.args), output), {})
     backward = owner.lookup("backward")
-    if backward is not None and off is not True:
+    if backward is not None and before is not False:
         call.services.invoke(backward, (context, *_gradients(output)), {})
-    call.services.set_global("grad", None if off is None else not off)
+    call.services.set_global("grad", before)
     return _within_graph(call, output)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from device_lens.domain.condition import together
 from device_lens.domain.device import (
     CONTESTED,
     CPU,
@@ -86,9 +87,7 @@ class Wrapper:
         moved = combine(lambda was, goes: goes if was is CPU else was, home, device)
         present = self._present(call, inner)
         new = choose(present, choose(alone, moved, home), home)
-        for atom, value in literals:
-            new = choose(Guarded(atom, value, not value), new, home)
-        move(call.services, inner, new)
+        move(call.services, inner, choose(together(literals), new, home))
 
     def _is_alone(self, call: Call, wrapper: ModuleObject) -> Any:
         """The condition under which the wrapper is for one GPU."""

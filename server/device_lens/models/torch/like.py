@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
-from device_lens.domain.trail import Trail
 from device_lens.domain.values import Tensor, Unknown
 from device_lens.models.call import Call, Model, Value, is_none, tensor_of
 from device_lens.models.registry import FUNCTIONS
@@ -46,8 +45,7 @@ def _made(
     made = make(bound, extent, base.dtype, device, by_default)
     if device is not base.device or made.trail is None:
         return made
-    step = made.trail
-    return made.with_(trail=Trail(step.kind, step.text, step.site, base.trail, step.case))
+    return made.with_(trail=made.trail.behind(base.trail))
 
 
 def _tell(value: Value) -> None:

@@ -91,11 +91,7 @@ class Mover:
             changes["device"] = self.device
             changes["pinned"] = False
             if self.trail is not None:
-                changes["trail"] = _after(self.trail, value.trail)
+                changes["trail"] = self.trail.behind(value.trail)
         if self.dtype is not None and (value.dtype is None or value.dtype in _FLOATING):
             changes["dtype"] = self.dtype if value.dtype else None
         return value.with_(**changes) if changes else value
-
-
-def _after(step: Trail, previous: Trail | None) -> Trail:
-    return Trail(step.kind, step.text, step.site, previous, step.case)
