@@ -28,6 +28,7 @@ from device_lens.interpreter import (
     imports,
     intrinsics,
     reports,
+    scan,
     suspended,
 )
 from device_lens.interpreter.assignment import assign
@@ -79,7 +80,12 @@ def _name(machine: Machine, node: ast.Name, frame: Frame) -> Any:
     if node.id == "__file__":
         return Const(frame.namespace.path)
     found = _builtin(node.id)
-    return Unknown(node.id) if found is None else found
+    if found is not None:
+        return found
+    for loop in frame.loops:
+        if not isinstance(loop.node, ast.comprehension):
+            loop.unbound |= node.id in scan.loop_info(loop.node).names
+    return Unknown(node.id)
 
 
 @lru_cache(maxsize=1024)

@@ -22,7 +22,8 @@ class LoopRecord:
     decides whether it runs for each item, `ends` that it may end without a `break`; `depth` counts
     the branches around the loop that may go another way in another pass of a loop around it;
     `replaces` is the statement that puts something in place of every item, `stored` what it put
-    there in each pass (`every_item.py`)."""
+    there in each pass (`every_item.py`). `unbound` tells that the present pass has read a name which
+    the body binds only later: what follows from it is not run."""
 
     __slots__ = (
         "breaks",
@@ -41,6 +42,7 @@ class LoopRecord:
         "start",
         "stored",
         "trip_count",
+        "unbound",
     )
 
     def __init__(
@@ -66,12 +68,15 @@ class LoopRecord:
         self.left: list[tuple[int, Exit]] = []
         self.continues: list[Exit] = []
         self.sights: dict[Any, int] = {}
+        self.unbound = False
         self.replaces: Any = None
         self.stored: list[Any] = []
 
     def differs(self, node: Any, is_open: bool) -> bool:
         """Whether something is known of a node in one pass and nothing in another, this one
         counted."""
+        if is_open and self.unbound:
+            return False
         self.sights[node] = known = self.sights.get(node, 0) | (2 if is_open else 1)
         return known == 3
 

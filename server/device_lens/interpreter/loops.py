@@ -280,6 +280,7 @@ def _pass(
     machine.budget.checkpoint()
     record.mark = machine.journal.mark()
     record.continues = []
+    record.unbound = False
     known_breaks = len(record.breaks)
     frame.loops.append(record)
     try:

@@ -176,7 +176,7 @@ class Machine(ModelServices):
         differs = bool(frame.loops) and frame.loops[0].differs(node, is_open)
         called = not frame.loops and frame.function is not None and not self.unit.standalone
         if (differs or (is_open and called)) and not self.recorder.omissions.short:
-            self.recorder.see_unknown(node, self._path.named, counts=called)
+            self.recorder.see_unknown(node, self._path.named)
         if is_open:
             return
         if type(value) is Tensor and type(value.device) is Guarded:

@@ -49,11 +49,9 @@ class Recorder:
         """The function of a node that was first seen under a condition."""
         self.seen: dict[Any, list[Seen]] = {}
         self.opened: dict[Any, list[tuple[Any, bool]]] = {}
-        """Nodes that were not seen here before nothing was known of them, or before a pass of a
-        loop of which another one knows more or less: the conditions, and whether that was after a
+        """Nodes that were not seen here before nothing was known of them in a call, or in a pass of
+        a loop of which another one knows more: the conditions, and whether that was after a
         failure. It counts where the node is seen later, or was by an earlier recorder."""
-        self.blank: set[Any] = set()
-        """Those of them of which nothing was known in a call, whatever passes of a loop know."""
         self.whole = object()
         """What stands for the unit that it belongs to, itself or by a part."""
         self.sites: dict[Any, Site] = {}
@@ -89,8 +87,7 @@ class Recorder:
         what, device = found
         if known is None:
             self.seen[node] = known = [Seen(what, device, value, condition, self.handling)]
-            if node in self.blank:
-                _add_opened(known, self.opened.pop(node, ()))
+            _add_opened(known, self.opened.pop(node, ()))
             shown = bare_name(node) if type(node) is ast.arg else node
             self.sites[node] = Site(frame.namespace.path, frame.chunk, shown)
             if condition is not True and frame.function is not None:
@@ -98,14 +95,10 @@ class Recorder:
             return
         _add(known, Seen(what, device, value, condition, self.handling))
 
-    def see_unknown(self, node: Any, condition: Any, counts: bool = False) -> None:
-        """Nothing is known now of a node, or was in another pass of the same loop. That `counts`
-        too where the node is seen later by the same recorder."""
+    def see_unknown(self, node: Any, condition: Any) -> None:
+        """Nothing is known now of a node, or was in another pass of the same loop."""
         case = condition, self.handling
-        is_new = node not in self.seen
-        if is_new and counts:
-            self.blank.add(node)
-        if not (is_new and case in self.opened.get(node, ())):
+        if case not in self.opened.get(node, ()):
             self._open(node, [case])
 
     def _open(self, node: Any, opened: list[tuple[Any, bool]]) -> None:
@@ -120,17 +113,15 @@ class Recorder:
         self.omissions.take(other.omissions)
         self.within.update(other.within)
         for node, opened in other.opened.items():
-            if node in other.blank and node not in self.seen:
-                self.blank.add(node)
             self._open(node, opened)
         for node, entries in other.seen.items():
             known = self.seen.get(node)
             if known is None:
                 self.seen[node] = entries
                 self.sites[node] = other.sites[node]
-                if node in self.blank:
+                if node in self.opened:
                     self.seen[node] = known = list(entries)
-                    _add_opened(known, self.opened.pop(node, ()))
+                    _add_opened(known, self.opened.pop(node))
             else:
                 for entry in entries:
                     _add(known, entry)
@@ -168,7 +159,7 @@ def expressions(
                 continue
             if node in by_node:
                 by_node[node].append(recorder)
-            elif node in recorder.blank:
+            else:
                 blank.append((node, recorder))
     for node, recorder in blank:
         if node in by_node:
@@ -189,7 +180,7 @@ def expression_at(
         is_seen = node in each.seen and each.sites[node].path == path
         if is_seen or (found and node in each.opened):
             found.append(each)
-        elif node in each.blank and node in each.opened:
+        elif node in each.opened:
             blank.append(each)
     if not found:
         return None
