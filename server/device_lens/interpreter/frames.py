@@ -22,7 +22,7 @@ class LoopRecord:
     decides whether it runs for each item, `ends` that it may end without a `break`; `depth` counts
     the branches around the loop that may go another way in another pass of a loop around it;
     `replaces` is the statement that puts something in place of every item, `stored` what it put
-    there in each pass (`every_item.py`). `unbound` tells that the present pass has read a name which
+    there in each pass (`every_item.py`). `unbound` tells that the present pass has read a name that
     the body binds only later: what follows from it is not run."""
 
     __slots__ = (
