@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 DEPTH = 3
 """Objects within objects whose parts are compared."""
+SETTLED = 2
+"""Calls alike after the first one that give the same before others are answered by them."""
 MOST_KINDS = 2
 """Calls that are followed though their function was followed often enough, since none alike was."""
 
@@ -54,6 +57,10 @@ class Alikes:
         self._kept: dict[Any, dict[Literals, Answer | None]] = {}
         self._kinds: dict[Any, set[Any]] = {}
         self._places: dict[Any, Any] = {}
+        self._agreed: Counter[Any] = Counter()
+        self.asked: dict[Any, set[int]] = {}
+        """By what the activations of a function are counted by, the steps that it had taken when it
+        hung on their number whether a call was followed."""
 
     def is_new(self, counted: Any, key: Any) -> bool:
         """Whether a call is to be followed though its function, counted so, was often enough."""
@@ -62,6 +69,12 @@ class Alikes:
             return False
         known.add(key)
         return key not in self._kept
+
+    def agree(self, key: Any, numbers: Any, path: Path) -> bool:
+        """Whether calls alike, with the very same `numbers_of`, gave the same a few times."""
+        if key is None or self._agreed[key, numbers] < SETTLED:
+            return False
+        return self.find(key, path) is not None
 
     def keep_place(self, key: Any, device: Any) -> None:
         """Keeps where a call of an `__init__` has put the parts of a module (None: there are none).
@@ -87,6 +100,7 @@ class Alikes:
     def keep(
         self,
         key: Any,
+        numbers: tuple[Any, ...],
         given: Literals,
         value: Any,
         condition: Any,
@@ -106,6 +120,23 @@ class Alikes:
         known = kept[given]
         if known is not None and not _says_the_same(known.value, answer):
             kept[given] = None
+        elif known is not None:
+            self._agreed[key, numbers] += 1
+
+
+def numbers_of(args: Iterable[Any]) -> tuple[Any, ...]:
+    """The numbers among the arguments of a call, and those that its objects have for attributes."""
+    found: list[Any] = []
+    for each in args:
+        if type(each) in (ModuleObject, Instance):
+            found += filter(_is_number, each.fields.values())
+        elif _is_number(each):
+            found.append(each)
+    return tuple(found)
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is Const and type(value.value) in (int, float)
 
 
 def _says_the_same(known: Any, answer: Any) -> bool:

@@ -44,6 +44,8 @@ class Options:
     max_spent: int = 2_000
     """Statements run in one unit for one function, with all that it calls, before it is followed no
     more."""
+    min_spent: int = 100
+    """The same before calls like those that were followed are answered as these were."""
     symbolic_activations: int = 4
     """The same under a function that no one calls."""
     symbolic_depth: int = 4

@@ -13,7 +13,7 @@ from device_lens.domain.join import join_blind
 from device_lens.domain.path import Path
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.interpreter import effects, kept_answers, reports, scan, suspended
-from device_lens.interpreter.alike import likeness
+from device_lens.interpreter.alike import likeness, numbers_of
 from device_lens.interpreter.annotations import of_host
 from device_lens.interpreter.arguments import of_any_name
 from device_lens.interpreter.budget import Exhausted
@@ -71,7 +71,13 @@ def _run_or_recall(
     often = number > machine.most_activations()
     often = often or machine.spent[counted] > machine.options.max_spent
     often = often or (aside and not machine.budget.spares())
-    if often and not machine.alikes.is_new(counted, like):
+    numbers = numbers_of((*args, *kwargs.values()))
+    settled = machine.alikes.agree(like, numbers, machine.path)
+    if settled:
+        spent = machine.spent[counted]
+        machine.alikes.asked.setdefault(counted, set()).add(spent)
+        settled = spent > machine.options.min_spent
+    if settled or (often and not machine.alikes.is_new(counted, like)):
         return _not_followed(machine, function, args, kwargs, like)
     journal, path = machine.journal, machine.path
     outside, mark = journal.outside, journal.mark()
@@ -96,7 +102,7 @@ def _run_or_recall(
         journal.outside = outside  # all that it wrote is in objects that it made
     if journal.outside == outside and like is not None:
         passes = journal.passing(born)
-        machine.alikes.keep(like, given, value, path.named, start, passes)
+        machine.alikes.keep(like, numbers, given, value, path.named, start, passes)
     return value
 
 

@@ -57,6 +57,7 @@ class Landmarks:
         self._callers: dict[int, Frame] = {}
         self._remembered: list[Known] = []
         self._spent: Counter[Any] = Counter()
+        self._asked: dict[Any, set[int]] = {}
         self._steps = 0
         self._usable = False
         self.bound: set[str] = set()
@@ -111,6 +112,7 @@ class Landmarks:
         self._frame, self._callers = None, {}
         self._usable = not (watched.kept_graphs or watched.bypasses or unit.budget.is_over())
         self._spent, self._steps = unit.spent, unit.budget.spare()
+        self._asked = unit.alikes.asked
 
     def visits(
         self, machine: Machine, unit: Unit, stretch: Stretch, splice: Splice
@@ -134,7 +136,7 @@ class Landmarks:
             visit.part = part_of(machine, unit)
             visit.part.symbolic = visit.symbolic
             visit.part.watched = Watched.over(visit.watched)
-            visit.take_down(self._spent)
+            visit.take_down(self._spent, self._asked)
             unit.use(visit.part)
             each.append(visit)
         contexts = _contexts_without(each, splice)

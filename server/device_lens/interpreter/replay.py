@@ -216,7 +216,10 @@ def _affordable(machine: Machine, visits: Visits, visit: Visit, more: int) -> bo
     for spent in visit.spent:
         if (spent > most) != (spent + more > most):
             return False
-    return visits.steps - more * len(visits.each) >= 0
+    least, most_more = machine.options.min_spent, more * len(visits.each)
+    if any((spent > least) != (spent + most_more > least) for spent in visit.asked):
+        return False
+    return visits.steps - most_more >= 0
 
 
 def _carries(body: Sequence[ast.stmt], names: frozenset[str]) -> bool:

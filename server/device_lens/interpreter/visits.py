@@ -49,6 +49,8 @@ class Visit:
     outcome: Outcome | None = None
     spent: list[int] = field(default_factory=list)
     """Steps that each function on the stack took in the whole script."""
+    asked: list[int] = field(default_factory=list)
+    """The same for each moment when it hung on them whether one of these was followed."""
     state: Delta = field(default_factory=dict)
     """What must be written to the heap to have the state before the stretch, once the script is
     over."""
@@ -58,8 +60,9 @@ class Visit:
     body: tuple[ast.stmt, ...] = ()
     """The statements of the stretch that lead to this state, where it is a head."""
 
-    def take_down(self, spent: Counter[Any]) -> None:
-        """Takes down what the functions on the stack have spent by the end of the unit."""
+    def take_down(self, spent: Counter[Any], asked: dict[Any, set[int]]) -> None:
+        """Takes down what the functions on the stack have spent by the end of the unit, and when
+        it mattered."""
         from device_lens.interpreter.functions import ASIDE, PROCESS, counted_as
 
         counted = [
@@ -67,8 +70,9 @@ class Visit:
             for frame in self.stack
             if frame.function is not None
         ]
-        keys = (key for each in counted for key in (each, (each, PROCESS), (each, ASIDE)))
+        keys = [key for each in counted for key in (each, (each, PROCESS), (each, ASIDE))]
         self.spent = [spent[key] for key in keys]
+        self.asked = [steps for key in keys for steps in asked.get(key, ())]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +128,7 @@ class Visits:
         self.steps = unit.budget.spare()
         self.asks_start = watched.asks_start
         for visit in self.each:
-            visit.take_down(unit.spent)
+            visit.take_down(unit.spent, unit.alikes.asked)
 
     def finish(self, history: History) -> None:
         """Works out the states of the visits, once all that happened is undone."""
