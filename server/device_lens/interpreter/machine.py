@@ -47,6 +47,7 @@ from device_lens.interpreter.picks import Pick
 from device_lens.interpreter.protocol import ForeignClass, Workspace
 from device_lens.interpreter.services import ModelServices
 from device_lens.interpreter.unit import Unit
+from device_lens.models.numbers import is_plain
 
 if TYPE_CHECKING:
     from device_lens.interpreter.program import Program
@@ -172,7 +173,7 @@ class Machine(ModelServices):
     def show(self, node: Any, value: Any, frame: Frame) -> None:
         """Records what a node is on the present path. What nothing is known of counts where it was
         known in another pass of the same loop, or in another call."""
-        is_open = type(value) is Unknown and is_unknown(value.device)
+        is_open = type(value) is Unknown and is_unknown(value.device) and not is_plain(value)
         differs = bool(frame.loops) and frame.loops[0].differs(node, is_open)
         called = not frame.loops and frame.function is not None and not self.unit.standalone
         if (differs or (is_open and called)) and not self.recorder.omissions.short:

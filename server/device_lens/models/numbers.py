@@ -99,6 +99,11 @@ def is_text(value: Value) -> bool:
     return type(value) is Unknown and value.fields is not None and _TEXT in value.fields
 
 
+def is_plain(value: Unknown) -> bool:
+    """Whether an unknown is surely a number or a string: it is on no device."""
+    return value.fields is not None and (_MARK in value.fields or _TEXT in value.fields)
+
+
 def dimension(value: Value) -> Dim:
     """The size that a value is: a number, or None where it is not known."""
     if type(value) is Const and type(value.value) is int:

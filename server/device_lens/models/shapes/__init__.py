@@ -14,6 +14,8 @@ SHAPES: dict[str, Rule] = {
     "some": rules.some,
     "none": rules.none,
     "line": rules.line,
+    "plane": rules.plane,
+    "indices": rules.indices,
     "same": rules.same,
     "broadcast": rules.all_operands,
     "reduced": rules.reduced,

@@ -40,6 +40,18 @@ def line(bound: Bound, tensors: list[Tensor]) -> Extent:
     return exactly((None,))
 
 
+def plane(bound: Bound, tensors: list[Tensor]) -> Extent:
+    """Two dimensions of unknown lengths."""
+    return exactly((None, None))
+
+
+def indices(bound: Bound, tensors: list[Tensor]) -> Extent:
+    """A row for each element that is found, with its place in every dimension."""
+    tensor = main(tensors, bound)
+    shape = None if tensor is None else tensor.shape
+    return exactly((None, None if shape is None else len(shape)))
+
+
 def same(bound: Bound, tensors: list[Tensor]) -> Extent:
     tensor = main(tensors, bound)
     return ANY if tensor is None else of_tensor(tensor)

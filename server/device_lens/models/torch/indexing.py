@@ -153,7 +153,7 @@ def extent(tensor: Tensor, index: Index) -> Extent:
     """The extent of `tensor[index]`."""
     if not index.clear:
         return _kept(index)
-    if tensor.shape is None or any(_is_mask(part) for part in index.parts):
+    if tensor.shape is None or any(_is_mask(part) and not _rank(part) for part in index.parts):
         return _kept(index)
     shape = _expand(list(index.parts), len(tensor.shape))
     return ANY if shape is None else _walk(shape, list(tensor.shape))
@@ -184,10 +184,18 @@ def _is_mask(part: Value) -> bool:
     return tensor is not None and tensor.dtype in (None, "bool")
 
 
+def _rank(part: Value) -> int:
+    """How many dimensions a mask whose shape is known selects from; 0 of all else."""
+    tensor = tensor_of(part)
+    kind = part if type(part) is HostArray else tensor
+    return len(kind.shape or ()) if kind is not None and kind.dtype == "bool" else 0
+
+
 def _expand(parts: list[Value], count: int) -> list[Value] | None:
-    """One part per dimension, `...` replaced by slices; new dimensions (None) come on top."""
+    """One part per dimension, or for all those of a mask, `...` replaced by slices; new dimensions
+    (None) come on top."""
     whole = SliceValue(NONE, NONE, NONE)
-    used = sum(1 for part in parts if not _is_constant(part, None, Ellipsis))
+    used = sum(_rank(part) or 1 for part in parts if not _is_constant(part, None, Ellipsis))
     if used > count:
         return None
     missing = [whole] * (count - used)
@@ -213,6 +221,7 @@ def _walk(parts: list[Value], dims: list[Dim]) -> Extent:
             result.append(1)
             continue
         dim = dims.pop(0)
+        del dims[: max(_rank(part) - 1, 0)]
         found = _advanced(part)
         if found is not None:
             advanced.append(found)
@@ -234,6 +243,8 @@ def _walk(parts: list[Value], dims: list[Dim]) -> Extent:
 def _advanced(part: Value) -> Extent | None:
     """The extent of an index tensor or list; None for other parts."""
     tensor = tensor_of(part) if type(part) is not Unknown else None
+    if _rank(part):
+        return exactly((None,))
     if tensor is not None:
         return None if tensor.zero_dim else of_tensor(tensor)
     if type(part) in (ListObject, TupleValue):

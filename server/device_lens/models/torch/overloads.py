@@ -24,7 +24,7 @@ _OVER = "(@input, dim, keepdim) -> (values=along.keep, indices=along.int64)"
 _PAIR = "(@input, @other) -> broadcast.promote scalars"
 _SCALED = "(@input, alpha, @other) -> broadcast.promote scalars"
 _INDICES = "(@input) -> list[line.int64] waits"
-_NONZERO = "(@input, *, as_tuple) -> some.int64 waits"
+_NONZERO = "(@input, *, as_tuple) -> indices.int64 waits"
 _CHOICE = "(@condition, @input, @other) -> broadcast.promote scalars"
 
 
@@ -116,13 +116,15 @@ def _unique(head: str) -> Model:
     """`unique`: the values, and what `return_inverse` and `return_counts` add."""
 
     def model(call: Call) -> Value:
-        shape = "some.keep" if not is_none(argument(call, 4, "dim")) else "line.keep"
         names = head[1:-1].replace("@", "").split(", ")
+        along = not is_none(argument(call, names.index("dim"), "dim"))
+        shape = "some.keep" if along else "line.keep"
+        inverse = "=line.int64" if along else "=same.int64"
         wanted = [_flag(call, names, name) for name in ("return_inverse", "return_counts")]
         if None in wanted or not call.complete:
             values = apply(parse(f"{head} -> some.unknown waits"), call)
             return ListObject((), values, "tuple", call.site.node)
-        extra = [text for text, on in zip(("=any.int64", "=line.int64"), wanted, strict=True) if on]
+        extra = [text for text, on in zip((inverse, "=line.int64"), wanted, strict=True) if on]
         tail = f"(={shape}, {', '.join(extra)})" if extra else shape
         return apply(parse(f"{head} -> {tail} waits"), call)
 

@@ -65,9 +65,9 @@ TABLE = """
     allclose
 (@input) -> host waits
     is_nonzero
-(@input, *, as_tuple) -> some.int64 waits
+(@input, *, as_tuple) -> indices.int64 waits
     argwhere
-(@input, *, size, fill_value) -> some.int64
+(@input, *, size, fill_value) -> indices.int64
     nonzero_static
 (@input, *, correction, @fweights, @aweights) -> any.unknown
     cov

@@ -45,7 +45,7 @@ TABLE = """
     bucketize
 (@indices, shape) -> list[any.int64]
     unravel_index
-(@input, num_samples, replacement, *, generator) -> some.int64
+(@input, num_samples, replacement, *, generator) -> rank.int64
     multinomial
 (@count, @prob, generator) -> broadcast.keep scalars
     binomial

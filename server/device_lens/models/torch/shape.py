@@ -47,7 +47,7 @@ TABLE = """
     block_diag
 (...@tensors) -> some.promote view
     cartesian_prod
-(@input, r, with_replacement) -> some.keep
+(@input, r, with_replacement) -> plane.keep
     combinations
 (@input, dim, index) -> selected.keep
     select select_copy
