@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from device_lens.fixes.bindings import parameters_of
 from device_lens.fixes.blocks import insert_below
@@ -25,6 +25,18 @@ def drop_graph(subject: Place) -> Fix | None:
         new_text = f'{new_text} if hasattr({subject.text}, "detach") else {subject.text}'
         edit = subject.replace(new_text)
     return Fix(f"Keep the value only: {new_text}", safety, (edit,))
+
+
+def drop_graphs(subjects: Sequence[Place]) -> Fix | None:
+    """The same for some items of a list, tuple or dict."""
+    fixes = list(map(drop_graph, subjects))
+    found = [fix for fix in fixes if fix is not None]
+    if not found or len(found) < len(fixes):
+        return None
+    texts = ", ".join(f"{grouped(subject)}.detach()" for subject in subjects)
+    safety = max((fix.safety for fix in found), key=lambda safety: safety is Safety.UNSAFE)
+    edits = tuple(edit for fix in found for edit in fix.edits)
+    return Fix(f"Keep the values only: {texts}", safety, edits)
 
 
 def _stands_alone(subject: Place) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, contents
@@ -13,8 +15,10 @@ from device_lens.interpreter.graph_flow import arguments as _arguments
 from device_lens.interpreter.graph_steps import (
     base_of,
     has_backward,
+    is_literal,
     is_of,
     is_of_one_step,
+    is_of_parts,
     joined,
     starts_anew,
 )
@@ -30,8 +34,6 @@ if TYPE_CHECKING:
 _MAX_CHAINS = 8
 _COPIES = frozenset("cpu cuda to float double half clone mean sum squeeze".split())
 """Methods whose result keeps the graph of what it is taken from."""
-_PARTS = frozenset("split chunk unbind tensor_split split_with_sizes".split())
-"""Functions whose result is the parts of one tensor."""
 
 
 class Level(NamedTuple):
@@ -93,7 +95,7 @@ def has_graph(value: Any) -> bool:
 def summed(machine: Machine, node: ast.AugAssign, right: Any, frame: Frame) -> None:
     """`total += loss`. What is added up without gradients has no graph."""
     if isinstance(node.op, ast.Add) and has_graph(right) and machine.globals["grad"] is not False:
-        _keep(machine, node, ast.unparse(node.target), node.value, "sum", frame)
+        _keep(machine, node, ast.unparse(node.target), node.value, "sum", frame, [right])
 
 
 def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
@@ -109,8 +111,9 @@ def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
     if not any(is_of(part, text) for part in parts):
         return
     for other in parts:
-        if not is_of(other, text) and _was_graph(machine, other):
-            _keep(machine, node, text, other, form, frame)
+        values = () if is_of(other, text) else _graphs_at(machine, other)
+        if values:
+            _keep(machine, node, text, other, form, frame, values)
             return
 
 
@@ -123,14 +126,15 @@ def _stored(machine: Machine, node: ast.Assign, frame: Frame) -> None:
     steps = walk(loop.target) if isinstance(loop, ast.For) else ()
     if not any(isinstance(each, ast.Name) and each.id == target.slice.id for each in steps):
         return
-    if not isinstance(target.value, ast.Name) or not _was_graph(machine, node.value):
-        return
-    if type(machine.evaluate(target.value, frame)) in (ListObject, DictObject):
-        _keep(machine, node, target.value.id, node.value, "collect", frame)
+    values = _graphs_at(machine, node.value) if isinstance(target.value, ast.Name) else ()
+    if values and type(machine.evaluate(target.value, frame)) in (ListObject, DictObject):
+        _keep(machine, node, ast.unparse(target.value), node.value, "collect", frame, values)
 
 
-def _was_graph(machine: Machine, node: ast.expr) -> bool:
-    return any(has_graph(entry.value) for entry in machine.recorder.seen.get(node, ()))
+def _graphs_at(machine: Machine, node: ast.expr) -> list[Any]:
+    """The tensors with graphs that an expression was seen to be."""
+    seen = machine.recorder.seen.get(node, ())
+    return [entry.value for entry in seen if has_graph(entry.value)]
 
 
 def appended(machine: Machine, seen: LibraryCall) -> None:
@@ -140,14 +144,18 @@ def appended(machine: Machine, seen: LibraryCall) -> None:
         return
     if len(node.args) != 1 or not seen.args:
         return
-    form = "collect" if has_graph(seen.args[0]) else "parts" if _has_graphs(seen.args[0]) else ""
-    if form:
-        _keep(machine, node, ast.unparse(node.func.value), node.args[0], form, seen.frame)
+    form, values = "collect", [seen.args[0]]
+    if not has_graph(seen.args[0]):
+        form, values = "parts", list(filter(has_graph, contents(seen.args[0])))
+    if values:
+        text = ast.unparse(node.func.value)
+        _keep(machine, node, text, node.args[0], form, seen.frame, values)
 
 
-def _has_graphs(value: Any) -> bool:
-    """Whether a list or dict has a tensor with a graph among its items."""
-    return any(map(has_graph, contents(value)))
+def passed(machine: Machine, seen: LibraryCall) -> None:
+    """`loss.backward()`, which frees the graph unless it is told to keep it."""
+    if "retain_graph" not in seen.kwargs:
+        machine.watched.spent.put(tensor_of(seen.receiver), True)
 
 
 def comprehended(machine: Machine, node: ast.ListComp, element: Any, frame: Frame) -> None:
@@ -176,7 +184,13 @@ def _in_module(machine: Machine) -> bool:
 
 
 def _keep(
-    machine: Machine, node: Any, text: str, subject: ast.expr, form: str, frame: Frame
+    machine: Machine,
+    node: Any,
+    text: str,
+    subject: ast.expr,
+    form: str,
+    frame: Frame,
+    values: Iterable[Any],
 ) -> None:
     found = _loop_around(frame, subject)
     if found is None:
@@ -189,9 +203,13 @@ def _keep(
     kept = machine.watched.kept_graphs.get(node)
     if kept is None:
         fact = RetainedGraph(machine.site(node, frame), text, machine.site(subject, frame), form)
+        if form == "parts" and isinstance(subject, ast.List | ast.Tuple | ast.Dict):
+            items = filter(partial(_graphs_at, machine), _parts(subject))
+            fact.parts = tuple(machine.site(each, frame) for each in items)
         awaited = bool(frame.loops) and _is_awaited(frame.loops[-1].node, names[0], frame)
         kept = machine.watched.kept_graphs[node] = Kept(fact, awaited)
-    kept.fact.spent = kept.fact.spent or any(map(_is_spent, runs, names))
+    spent = any(machine.watched.spent.get(tensor_of(value)) for value in values)
+    kept.fact.spent = kept.fact.spent or spent or any(map(_is_spent, runs, names))
     local = bool(frame.loops) and not _in_module(machine)
     kept.reached(chain_of(frame) if local else ())
 
@@ -210,8 +228,8 @@ def _loop_around(frame: Frame, subject: ast.expr) -> tuple[list[Any], list[set[s
             node = record.node
             names = names | _iterated(node, names)
             found = [*runs, node], [*held, names]
-            hot = record.hot and not _is_of_parts(node)
-            if hot or (not _is_literal(node) and any(map(_is_spent, *found))):
+            hot = record.hot and not is_of_parts(node)
+            if hot or (not is_literal(node) and any(map(_is_spent, *found))):
                 return found
         held.append(names)
         runs.append(inner.function.node if inner.function is not None else ast.Pass())
@@ -260,22 +278,6 @@ def _iterated(loop: Any, names: set[str]) -> set[str]:
     while isinstance(value, ast.Call) and value.args:
         value = value.args[0]
     return _operands(value)
-
-
-def _is_literal(loop: Any) -> bool:
-    """Whether a loop goes through what its own text lists: the parts of one step."""
-    return isinstance(loop, ast.For) and isinstance(loop.iter, ast.List | ast.Tuple)
-
-
-def _is_of_parts(loop: Any) -> bool:
-    """Whether a loop goes through the parts of one tensor, which one step needs together."""
-    if not isinstance(loop, ast.For):
-        return False
-    value = loop.iter
-    while isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.args:
-        value = value.args[0]
-    function = value.func if isinstance(value, ast.Call) else None
-    return isinstance(function, ast.Attribute) and function.attr in _PARTS
 
 
 def conclude(machine: Machine) -> None:
@@ -381,4 +383,4 @@ def reaches(chain: tuple[Level, ...], names: set[str], nodes: frozenset[Any]) ->
     return Fate.ESCAPED
 
 
-WATCHERS = {"list.append": appended}
+WATCHERS = {"list.append": appended, "torch.Tensor.backward": passed}

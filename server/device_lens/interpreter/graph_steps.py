@@ -9,6 +9,9 @@ from typing import Any
 from device_lens.interpreter import scan
 from device_lens.syntax.walking import walk
 
+_PARTS = frozenset("split chunk unbind tensor_split split_with_sizes".split())
+"""Functions whose result is the parts of one tensor."""
+
 
 def starts_anew(run: Any, accumulator: str) -> bool:
     """Whether a loop's own iterations, or the calls of a function, begin the sum or list: it keeps
@@ -96,3 +99,19 @@ def is_of(part: ast.expr, accumulator: str) -> bool:
             return True
         part = part.left
     return ast.unparse(part) == accumulator
+
+
+def is_literal(loop: Any) -> bool:
+    """Whether a loop goes through what its own text lists: the parts of one step."""
+    return isinstance(loop, ast.For) and isinstance(loop.iter, ast.List | ast.Tuple)
+
+
+def is_of_parts(loop: Any) -> bool:
+    """Whether a loop goes through the parts of one tensor, which one step needs together."""
+    if not isinstance(loop, ast.For):
+        return False
+    value = loop.iter
+    while isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.args:
+        value = value.args[0]
+    function = value.func if isinstance(value, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr in _PARTS

@@ -147,6 +147,8 @@ class RetainedGraph:
     subject: Site
     form: str
     """`sum`, `collect`, or `parts` where the subject is a list or dict of such tensors."""
+    parts: tuple[Site, ...] = ()
+    """These where the subject is written with its items."""
     spent: bool = False
     """Whether each iteration runs the backward pass of the tensor, which frees all of its graph but
     the nodes."""

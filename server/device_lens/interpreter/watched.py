@@ -60,6 +60,7 @@ _BY_VALUE = (
     "copies",
     "pending",
     "batches",
+    "spent",
     "wrapped",
     "late",
     "loads",
@@ -106,6 +107,8 @@ class Watched:
         """Tensors that a copy without waiting may not have filled yet."""
         self.batches: Notes
         """Tensors that a data loader yields."""
+        self.spent: Notes
+        """Tensors from which a backward pass started that freed the graph."""
         self.loads: Notes
         """What `torch.load` without `map_location` gave."""
         self.wrapped: Notes

@@ -33,7 +33,7 @@ give it a number. `.item()` is offered too; it gives a Python number and waits.
 
 from __future__ import annotations
 
-from device_lens.fixes.read_value import as_number, drop_graph
+from device_lens.fixes.read_value import as_number, drop_graph, drop_graphs
 from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
@@ -57,8 +57,9 @@ def check(fact: RetainedGraph, context: Context) -> Finding | None:
     else:
         outcome = ", which no backward pass uses: the memory of every iteration stays alive."
     message = f"{quoted(fact.accumulator)} {verb} {graph.format(quoted(subject))}{outcome}"
+    parts = list(map(context.place, fact.parts))
     fixes = [
-        drop_graph(place) if fact.form != "parts" else None,
+        drop_graphs(parts) if fact.form == "parts" else drop_graph(place),
         as_number(place) if fact.form == "sum" else None,
     ]
     return context.finding(RULE, fact.site, message, fact.accumulator, fixes=fixes)
