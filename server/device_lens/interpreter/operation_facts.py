@@ -208,7 +208,8 @@ def _steps(seen: LibraryCall) -> list[Step | None]:
     """What the call adds to the work: nothing, a step, or None for what cannot be counted."""
     short = seen.name.rpartition(".")[2]
     if short in _VIEWS:
-        return []
+        by_mask = any(each.dtype == "bool" for each in _tensors(seen.args))
+        return [None] if by_mask and short == "__getitem__" else []
     if seen.name in _NAMES:
         step = _named(seen)
         if step is not None:

@@ -42,7 +42,7 @@ class _Spot:
 
 @dataclass(frozen=True)
 class _Seen:
-    """A name, or an attribute of one, with the device that it was seen to have at a place."""
+    """A name, or an attribute or item of one, with the device that it was seen to have."""
 
     text: str
     base: str
@@ -55,6 +55,10 @@ class _Seen:
     def at(self) -> _Spot:
         """Worked out for those alone that an answer may rest on."""
         return _Spot(self.place)
+
+    @property
+    def is_item(self) -> bool:
+        return isinstance(self.place.node, ast.Subscript)
 
     @property
     def expression(self) -> str:
@@ -173,6 +177,13 @@ class AtHand:
             base = node.value.id
             if base == "self" or kind is Kind.DEVICE:
                 yield _Seen(f"{base}.{node.attr}", base, place, kind, device)
+        elif isinstance(node, ast.Subscript) and kind is Kind.DEVICE and _is_named(node):
+            yield _Seen(place.text, ast.unparse(node.value), place, kind, device)
+
+
+def _is_named(item: ast.Subscript) -> bool:
+    """Whether it is an item of what a name stands for, under a key that is written there."""
+    return isinstance(item.value, ast.Name) and isinstance(item.slice, ast.Constant)
 
 
 def _has_self(place: Place) -> bool:
@@ -226,8 +237,9 @@ def _may_speak_for(seen: _Seen, place: Place, function: ast.AST | None) -> bool:
     theirs = seen.at.function
     if function is None:
         return False
-    if theirs is function and seen.text == seen.base:
-        return seen.base not in stored_names(function)
+    if theirs is function and (seen.text == seen.base or seen.is_item):
+        is_set = seen.is_item and _sets_item(function, seen.base)
+        return seen.base not in stored_names(function) and not is_set
     if seen.base == "self":
         if place.owner is None or seen.at.place.owner is not place.owner:
             return False
@@ -244,6 +256,17 @@ def _may_speak_for(seen: _Seen, place: Place, function: ast.AST | None) -> bool:
     if theirs is None:
         return seen.at.place.owner is None and seen.kind is not Kind.TENSOR
     return not is_local(theirs, seen.base) and seen.kind is Kind.DEVICE
+
+
+def _sets_item(function: ast.AST, name: str) -> bool:
+    """Whether a function puts something into what a name stands for."""
+    return any(
+        isinstance(node, ast.Subscript)
+        and not isinstance(node.ctx, ast.Load)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == name
+        for node in ast.walk(function)
+    )
 
 
 def _is_set_up(function: ast.AST | None) -> TypeGuard[ast.FunctionDef]:

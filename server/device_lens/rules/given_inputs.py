@@ -37,17 +37,27 @@ def move_given(conflict: Conflict, context: Context) -> Fix | None:
 
 
 def _given(place: Place, call: ast.AST) -> ast.expr | None:
-    """The argument for the parameter of a `forward` that stands at the place, as it came in."""
+    """The same for a `forward`, whose caller calls the module."""
+    function = place.function
+    is_forward = isinstance(function, ast.FunctionDef) and function.name == "forward"
+    return argument_for(place, call) if is_forward else None
+
+
+def argument_for(place: Place, call: ast.AST) -> ast.expr | None:
+    """What a call gives for the parameter that stands at the place, as it came in; None where that
+    is not plain."""
     name, function = place.node, place.function
     if not isinstance(name, ast.Name) or not isinstance(function, ast.FunctionDef):
         return None
-    if function.name != "forward" or not isinstance(call, ast.Call):
+    if not isinstance(call, ast.Call) or any(isinstance(a, ast.Starred) for a in call.args):
         return None
-    if len(stores(function, name.id)) != 1 or any(isinstance(a, ast.Starred) for a in call.args):
+    if len(stores(function, name.id)) != 1:
         return None
     for keyword in call.keywords:
         if keyword.arg == name.id:
             return keyword.value
-    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)][1:]
+    names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
+    if place.owner is not None and function in place.owner.body and not function.decorator_list:
+        del names[:1]
     position = names.index(name.id) if name.id in names else len(call.args)
     return call.args[position] if position < len(call.args) else None

@@ -55,6 +55,7 @@ from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.given_inputs import move_given
 from device_lens.rules.rule import Rule
+from device_lens.rules.whole_modules import move_back, move_whole
 from device_lens.rules.wording import on, quoted
 
 RULE = Rule(MODULE_INPUT, Severity.ERROR, __doc__)
@@ -93,8 +94,12 @@ def _fixes(
     context: Context,
 ) -> Iterator[Fix | None]:
     if parameters.device is CPU:
-        moved = _move_module(parameters, tensor, context)
-        yield moved if moved is not None else _move_bound(parameters, tensor, conflict, context)
+        whole = move_back if _has_moved(parameters) else move_whole
+        yield (
+            whole(tensor.device, conflict, context)
+            or _move_module(parameters, tensor, context)
+            or _move_bound(parameters, tensor, conflict, context)
+        )
     call = conflict.module_call
     if _is_moved_by_call(tensor, conflict) or call is None or call.node is not conflict.site.node:
         return  # what the module's own code names is not the input as its caller names it
@@ -115,7 +120,7 @@ def _move_created(
     """`.to(device)` behind what makes the values that the call unpacks, where it does not move
     them yet."""
     trail = tensor.trail
-    if trail is None or any(step.kind == "moved" for step in trail.steps()):
+    if trail is None or _has_moved(tensor):
         return None
     created = trail.first.site
     if trail.first.kind not in ("created", "encoded") or not context.knows(created):
@@ -133,10 +138,14 @@ def _is_moved_by_call(tensor: Operand, conflict: Conflict) -> bool:
     return trail is not None and trail.kind == "moved" and trail.site == conflict.module_call
 
 
+def _has_moved(operand: Operand) -> bool:
+    return operand.trail is not None and any(step.kind == "moved" for step in operand.trail.steps())
+
+
 def _move_module(parameters: Operand, tensor: Operand, context: Context) -> Fix | None:
     """`.to(device)` behind the creation of a module that never moved."""
     trail = parameters.trail
-    if trail is None or any(step.kind == "moved" for step in trail.steps()):
+    if trail is None or _has_moved(parameters):
         return None
     created = trail.first.site
     if not context.knows(created) or created.path != context.facts.path:
@@ -157,10 +166,10 @@ def _move_bound(
 ) -> Fix | None:
     """`.to(device)` behind what the called name is set to, where the module was made elsewhere:
     `criterion = build(options)`, `self.net = net`."""
-    call, trail = conflict.module_call, parameters.trail
+    call = conflict.module_call
     if call is None or not isinstance(call.node, ast.Call) or call.path != context.facts.path:
         return None
-    if trail is not None and any(step.kind == "moved" for step in trail.steps()):
+    if _has_moved(parameters):
         return None
     value = bound_value(context.place(call).at(call.node.func))
     if value is None or not isinstance(value.node, ast.Call | ast.Name):

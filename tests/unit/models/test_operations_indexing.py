@@ -35,7 +35,9 @@ GET, SET = "torch.Tensor.__getitem__", "torch.Tensor.__setitem__"
         ((1, 2, 3), ()),
         (on(CPU, dtype="int64"), (3, 5)),
         ((ROWS, slice(None), ROWS), None),
-        (MASK, None),
+        (MASK, (None, 3, 5)),
+        ((slice(None), on(CPU, 3, 5, dtype="bool")), (4, None)),
+        (on(CPU, dtype="bool"), None),
         (Unknown("i"), None),
     ],
 )
