@@ -11,14 +11,14 @@ from device_lens.fixes.place import Place
 _FLOATS = frozenset(("float16", "bfloat16", "float32", "float64"))
 
 
-def array_to_tensor(operation: Place, tensor: Place, dtype: str | None) -> Fix | None:
-    """Makes a tensor of the array that an operator has beside `tensor`, where that is: the result
-    keeps its graph. It gets the tensor's `dtype` where that is a float's, since an array of
-    float64 would make the result one, which float32 layers refuse. None where the tensor is not a
-    mere name, which would be computed twice, or the array is what is assigned to."""
+def array_to_tensor(operation: Place, tensor: Place, named: Place, dtype: str | None) -> Fix | None:
+    """Makes a tensor of the array that an operator has beside `tensor`, where that is, as `named`
+    tells: the result keeps its graph. It gets the tensor's `dtype` where that is a float's, since
+    an array of float64 would make the result one, which float32 layers refuse. None where no mere
+    name tells, since all else would be computed twice, or the array is what is assigned to."""
     torch = name_for(operation.source, "torch")
     node = operation.node
-    if torch is None or not _is_name(tensor.node):
+    if torch is None or not is_name(named.node):
         return None
     if isinstance(node, ast.BinOp):
         array = node.right if node.left is tensor.node else node.left
@@ -27,13 +27,14 @@ def array_to_tensor(operation: Place, tensor: Place, dtype: str | None) -> Fix |
     else:
         return None
     place = operation.at(array)
-    kept = f", dtype={tensor.text}.dtype" if dtype in _FLOATS else ""
-    new_text = f"{torch}.as_tensor({place.text}{kept}, device={tensor.text}.device)"
+    kept = f", dtype={named.text}.dtype" if dtype in _FLOATS else ""
+    new_text = f"{torch}.as_tensor({place.text}{kept}, device={named.text}.device)"
     title = f"Make a tensor of the array: {new_text}"
     return Fix(title, Safety.UNSAFE, (place.replace(new_text),))
 
 
-def _is_name(node: ast.AST) -> bool:
+def is_name(node: ast.AST) -> bool:
+    """Whether it is a name, or an attribute of one."""
     while isinstance(node, ast.Attribute):
         node = node.value
     return isinstance(node, ast.Name)

@@ -79,10 +79,10 @@ def _in_method(method: Any, mentions: list[ast.AST], usage: Usage, makes: bool) 
             if node.value is not None and (method.name in _MOVING or _moves(node.value)):
                 usage.moved = usage.kept = True
                 usage.moved_later |= method.name not in ("__init__", "_apply")
-        elif isinstance(node, ast.Attribute):
+        elif isinstance(node, ast.Attribute) or _is_getattr(node):
             if method.name in _MOVING:  # it moves what moves of the module would miss
                 usage.moved = usage.kept = True
-            elif isinstance(node.ctx, ast.Load) and not makes:
+            elif not makes and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
                 usage.in_forward = True
         else:
             usage.moved = True
@@ -210,19 +210,33 @@ def _own_names(node: ast.AST, owners: set[str]) -> Iterator[str]:
         places: list[ast.expr] = node.targets
     elif isinstance(node, ast.AnnAssign | ast.AugAssign):
         places = [node.target]
-    elif isinstance(node, ast.Attribute):
-        places = [node]
+    elif isinstance(node, ast.Attribute) or _is_getattr(node):
+        places = [node]  # type: ignore[list-item]
     elif _is_move(node):
         places = [node.func.value]  # type: ignore[attr-defined]
     else:
         return
     for place in places:
-        if (
-            isinstance(place, ast.Attribute)
-            and isinstance(place.value, ast.Name)
-            and place.value.id in owners
-        ):
-            yield place.attr
+        if isinstance(place, ast.Attribute):
+            whole, name = place.value, place.attr
+        elif _is_getattr(place):
+            whole, name = place.args[0], place.args[1].value  # type: ignore[attr-defined]
+        else:
+            continue
+        if isinstance(whole, ast.Name) and whole.id in owners:
+            yield name
+
+
+def _is_getattr(node: ast.AST) -> bool:
+    """`getattr(self, "name")`."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "getattr"
+        and len(node.args) == 2
+        and isinstance(node.args[1], ast.Constant)
+        and isinstance(node.args[1].value, str)
+    )
 
 
 def _moves(node: ast.expr) -> bool:

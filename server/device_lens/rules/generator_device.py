@@ -111,9 +111,11 @@ def _own_generator(fact: GeneratorConflict, context: Context) -> Finding:
 
 def _give_generator(loader: Place, fact: GeneratorConflict) -> Fix | None:
     """A generator on the default device. `torch.get_default_device` is as old as 2.3, and knows
-    nothing of the default tensor type."""
+    nothing of the default tensor type: where not every machine has that, a new tensor tells."""
     torch = name_for(loader.source, "torch")
-    if fact.by_type:
+    if fact.by_type and fact.condition is not None:
+        text = f"{torch}.Generator({torch}.tensor([]).device)"
+    elif fact.by_type:
         text = f'{torch}.Generator("{leaf(fact.needed)}")'
     else:
         text = f"{torch}.Generator({torch}.get_default_device())"

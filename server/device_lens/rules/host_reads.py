@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from device_lens.domain.device import is_accelerator
 from device_lens.domain.guard import leaves
-from device_lens.fixes.array_to_tensor import array_to_tensor
+from device_lens.fixes.array_to_tensor import array_to_tensor, is_name
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.host_copy import copy_items, host_copy
 from device_lens.interpreter.facts import Kind
@@ -30,13 +30,32 @@ def copied(fact: HostRead, detach: bool, move: bool, context: Context) -> Fix | 
         return None
     place = context.place(fact.subject)
     if isinstance(fact.site.node, ast.BinOp | ast.AugAssign):
-        known = context.expression(fact.subject)
+        named = place.at(_term(place.node, context))
+        known = context.facts.expression_at(named.node)
         dtype = None if known is None else known.dtype
-        return array_to_tensor(context.place(fact.site), place, dtype)
+        return array_to_tensor(context.place(fact.site), place, named, dtype)
     if fact.nested:
         items = [place.at(node) for node in _items(place.node) if _is_read(node, move, context)]
         return copy_items(items, detach, move)
     return host_copy(place, container_of(fact, context), detach, move)
+
+
+def _term(node: ast.AST, context: Context) -> ast.AST:
+    """The first tensor with a name among what an expression adds, multiplies and so on; else the
+    expression itself."""
+    pending, found = [node], node
+    while pending:
+        found = pending.pop()
+        if isinstance(found, ast.BinOp):
+            pending += [found.right, found.left]
+        elif is_name(found) and _is_tensor(found, context):
+            return found
+    return node
+
+
+def _is_tensor(node: ast.AST, context: Context) -> bool:
+    known = context.facts.expression_at(node)
+    return known is not None and known.kind is Kind.TENSOR
 
 
 def _items(node: ast.AST) -> Iterator[ast.expr]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import dropwhile
 
+from device_lens.fixes.blocks import block_of
 from device_lens.fixes.place import Place
 
 _ADDING = ("append", "extend", "insert", "add", "update", "setdefault")
@@ -50,10 +52,38 @@ def makes_parameter(created: Place) -> bool:
 
 def _assigned(created: Place, statement: ast.Assign) -> Place | None:
     target = statement.targets[0]
+    if isinstance(target, ast.Name):
+        return _put_in_below(created, target.id)
     if isinstance(target, ast.Subscript) and _own(target.value) is not None:
         return _set_up(created, target.value)
     plain = isinstance(statement.value, ast.List | ast.Dict | ast.ListComp | ast.DictComp)
     return created.at(target) if plain and _own(target) is not None else None
+
+
+def _put_in_below(created: Place, name: str) -> Place | None:
+    """The same where the part has a name first: `w = nn.Parameter(…)`, `self.parts.append(w)`
+    further down in the same block."""
+    first = created.statement.node
+    for statement in dropwhile(lambda each: each is not first, block_of(created.statement)):
+        if statement is first:
+            continue
+        call = statement.value if isinstance(statement, ast.Expr) else None
+        if isinstance(call, ast.Call) and any(_is_named(each, name) for each in call.args):
+            function = call.func
+            if not isinstance(function, ast.Attribute) or function.attr not in _ADDING:
+                return None
+            return _set_up(created, function.value) if _own(function.value) is not None else None
+        if any(_is_named(each, name) for each in ast.walk(statement) if not _is_read(each)):
+            return None
+    return None
+
+
+def _is_named(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+def _is_read(node: ast.AST) -> bool:
+    return isinstance(getattr(node, "ctx", None), ast.Load)
 
 
 def _set_up(created: Place, target: ast.AST) -> Place | None:

@@ -195,7 +195,8 @@ def _raises(conflict: Conflict, holds: str, context: Context, moves: bool = True
         subject = "It is still" if one else "Its parts are still"
     else:
         subject = f"The program does not move the module, and {'it is' if one else 'its parts are'}"
-    held = conflict.stray if one or conflict.stray.is_parameter else conflict.other
+    given = conflict.other.is_parameter and not conflict.stray.is_parameter
+    held = conflict.other if given and not one else conflict.stray
     return (
         f"{subject} {on(held.device)} at {operation(conflict)} "
         f"({context.line(conflict.site)}), which {outcome(conflict)}."
