@@ -30,7 +30,7 @@ def outline_of(file: SourceFile) -> Outline:
     return Outline(
         tuple(imports_of(file)),
         any(map(_is_main_guard, statements)),
-        any(map(_does_something, statements)),
+        any(map(_does_something, statements)) or _only_computes(statements),
     )
 
 
@@ -77,3 +77,12 @@ def _does_something(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr):
         return isinstance(statement.value, (ast.Call, ast.Await))
     return isinstance(statement, (ast.For, ast.While, ast.With, ast.AsyncFor, ast.AsyncWith))
+
+
+def _only_computes(statements: list[ast.stmt]) -> bool:
+    """Whether statements define no function or class that others could want, and call some."""
+    defined = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    return not any(isinstance(each, defined) for each in statements) and any(
+        isinstance(each, ast.Assign | ast.AnnAssign) and isinstance(each.value, ast.Call)
+        for each in statements
+    )

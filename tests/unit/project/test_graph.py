@@ -62,6 +62,16 @@ def test_entry_scripts(tmp_path: Path) -> None:
     assert _names(tmp_path, _graph(tmp_path).entry_scripts()) == {"train.py", "tool.py"}
 
 
+def test_what_defines_nothing_and_calls_is_run(tmp_path: Path) -> None:
+    texts = {
+        "run.py": "from net import Net\nout = Net()(1)\n",
+        "config.py": "size = 3\n",
+        "lib.py": "import x\nlogger = x.log()\ndef f():\n    pass\n",
+    }
+    found = {name: outline_of(parse(name, text)).does_something for name, text in texts.items()}
+    assert found == {"run.py": True, "config.py": False, "lib.py": False}
+
+
 def test_an_edit_changes_the_edges(tmp_path: Path) -> None:
     graph = _graph(tmp_path)
     tool, plain = str(tmp_path / "tool.py"), str(tmp_path / "plain.py")
