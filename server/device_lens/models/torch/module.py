@@ -83,13 +83,16 @@ def get_attribute(services: Services, module: ModuleObject, name: str) -> Value 
 
 def opaque_attribute(module: ModuleObject, name: str) -> Value:
     """An attribute of an opaque module that neither the object nor its class is known to have: a
-    submodule that moves along, or an unknown that is the same each time."""
+    submodule or the `weight` of a layer, which move along, or an unknown that is the same each
+    time."""
     if name in module.modules:
         return module.modules[name]
     if name in OPAQUE_CHILDREN:
         return opaque_part(module, name)
     if name == "device":
         return DeviceValue(own_device(module))
+    if name == "weight":
+        return opaque_parameter(module)
     memory: dict[str, Unknown] = module.own.setdefault("unknowns", {})
     if name not in memory:
         memory[name] = Unknown(name)

@@ -100,8 +100,9 @@ def _modules(with_names: bool) -> Model:
         if module is None:
             return call.unknown()
         pairs = list(walk(module))
-        rest: Value = Unknown("module") if any(is_opaque(found) for _, found in pairs) else None
-        rest = gathered([found for name, found in pairs if is_many(name)], rest, MOST_KINDS)
+        further: list[Value] = [opaque_part(each, REST) for _, each in pairs if is_opaque(each)]
+        further += (found for name, found in pairs if is_many(name))
+        rest = gathered(further, None, MOST_KINDS)
         if rest is not None and with_names:
             rest = TupleValue((Unknown("name"), rest))
         items = [named(name, found) if with_names else found for name, found in pairs]
