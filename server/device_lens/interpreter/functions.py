@@ -72,12 +72,13 @@ def _run_or_recall(
     often = often or machine.spent[counted] > machine.options.max_spent
     often = often or (aside and not machine.budget.spares())
     numbers = numbers_of((*args, *kwargs.values()))
-    settled = machine.alikes.agree(like, numbers, machine.path)
-    if settled:
+    if machine.alikes.agree(like, numbers, machine.path):
         spent = machine.spent[counted]
         machine.alikes.asked.setdefault(counted, set()).add(spent)
-        settled = spent > machine.options.min_spent
-    if settled or (often and not machine.alikes.is_new(counted, like)):
+        if spent > machine.options.min_spent and not often:
+            return _answered(machine, function, like, short=False)
+    if often and not machine.alikes.is_new(counted, like):
+        machine.budget.note("functions called very often were not followed each time")
         return _not_followed(machine, function, args, kwargs, like)
     journal, path = machine.journal, machine.path
     outside, mark = journal.outside, journal.mark()
@@ -113,18 +114,28 @@ def _not_followed(
     kwargs: dict[str, Any],
     like: Any,
 ) -> Any:
-    """What a call gives that is not followed: what one alike gave, which changed nothing."""
-    machine.budget.note("functions called very often were not followed each time")
-    omissions, path = machine.recorder.omissions, machine.path
-    known = machine.alikes.find(like, path)
-    if known is not None:
-        given, answer = known
-        machine.premises.update(atom for atom, _ in given)
-        omissions.answer(function.node, path.named, answer.condition)
-        return answer.again()
-    omissions.leave_out(function.node, path.named)
+    """What a call gives that is not followed for want of steps: what one alike gave, which changed
+    nothing."""
+    answer = _answered(machine, function, like, short=True)
+    if answer is not None:
+        return answer
+    machine.recorder.omissions.leave_out(function.node, machine.path.named)
     effects.left_out(machine, function, args, kwargs, machine.alikes.place(like))
     return Unknown(f"{function.name}(…)")
+
+
+def _answered(machine: Machine, function: Function, like: Any, short: bool) -> Any:
+    """What a call gave that was followed and is like another one; Python's None where none was.
+    `short` tells that steps are wanting."""
+    path = machine.path
+    known = machine.alikes.find(like, path)
+    if known is None:
+        return None
+    given, answer = known
+    machine.premises.update(atom for atom, _ in given)
+    omissions = machine.recorder.omissions
+    omissions.answer(function.node, path.named, answer.condition, short)
+    return answer.again()
 
 
 PROCESS = "process"

@@ -55,10 +55,10 @@ class Omissions:
         self.short = self.short or short
         self.left_out[function] = _either(self.left_out.get(function, False), condition)
 
-    def answer(self, function: Any, condition: Any, source: Any) -> None:
+    def answer(self, function: Any, condition: Any, source: Any, short: bool = True) -> None:
         """A call under a condition was answered as one alike was, under the condition `source`."""
         if source is not True and source != condition:
-            self.short = True
+            self.short = self.short or short
             known = self.alike.setdefault(function, {})
             known[source] = _either(known.get(source, False), condition)
 
@@ -68,7 +68,7 @@ class Omissions:
             self.leave_out(function, condition, other.short)
         for function, known in other.alike.items():
             for source, condition in known.items():
-                self.answer(function, condition, source)
+                self.answer(function, condition, source, other.short)
         for callee, callers in other.callers.items():
             self.callers.setdefault(callee, set()).update(callers)
 
