@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from device_lens.domain.heap import ANY_OF, ListObject, ModuleObject, Parameter
 from device_lens.domain.parameters import members
 from device_lens.domain.values import Tensor, TupleValue
-from device_lens.interpreter.effects import CHANGERS, MOVERS, ONLY_READ, forget, objects
+from device_lens.interpreter.doings import CHANGERS, MOVERS, ONLY_READ
+from device_lens.interpreter.effects import forget, objects
 from device_lens.interpreter.iteration import any_of
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry

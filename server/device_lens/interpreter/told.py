@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from device_lens.interpreter import carried, gradient_text, item_effects, scan
+from device_lens.interpreter import carried, doings, gradient_text, item_effects, scan
 from device_lens.interpreter.frames import Frame
 from device_lens.syntax.walking import walk
 
@@ -84,10 +84,8 @@ class Text:
         return self._known[key]
 
     def _context(self, frame: Frame) -> Context:
-        from device_lens.interpreter import effects
-
         function, nodes = frame.function, self._nodes
-        moved = None if function is None else effects.moved_by(function.node)
+        moved = None if function is None else doings.moved_by(function.node)
         records = [loop for loop in frame.loops if isinstance(loop.node, ast.stmt)]
         if not records:
             return Context(moved, clears=self._clears, reads=self._reads)

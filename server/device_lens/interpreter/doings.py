@@ -1,0 +1,244 @@
+"""What the text of a function may do to what it is given: which attributes it moves or makes anew,
+and what it hands on. The answers are kept with the nodes, for as long as these live."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from device_lens.syntax.names import last_name
+from device_lens.syntax.statements import child_statements
+from device_lens.syntax.walking import walk
+
+_MOVES = "_moves_arguments"
+_MOVED_IN = "_moved_in"
+_HANDS_ON = "_hands_arguments_on"
+_RECEIVERS = "_moved_names"
+_REMADE = "_remade_attributes"
+_OWN_CALLS = "_own_methods_called"
+"""The entries of a node under which answers are kept, for as long as the node lives."""
+CHANGERS = frozenset("apply setattr register_buffer".split())
+"""Methods and functions that put another value into what they are called of."""
+MOVERS = CHANGERS | frozenset("to cuda cpu xpu mtia to_empty".split())
+"""Those, and what moves a module in place."""
+ONLY_READ = frozenset(
+    "print len isinstance id type str repr getattr hasattr list tuple sum".split()
+)
+"""Functions that leave what they are given where it is."""
+
+
+class Doings(NamedTuple):
+    """What a function may do to its arguments."""
+
+    moved: frozenset[str] | None
+    """The attributes that it puts elsewhere; None where it moves nothing in place."""
+    handed: frozenset[str]
+    """The parameters that it gives to calls whose results it drops, which may move them."""
+    hands_on: bool
+    """Whether it hands arguments on to any call."""
+    receivers: frozenset[str]
+    """The names that it moves."""
+    remade: frozenset[str]
+    """The attributes that it makes anew."""
+    own_calls: frozenset[str]
+    """The methods that it calls of its own object."""
+
+
+def what_it_does(node: Any) -> Doings:
+    """What a function may do, told from its own text alone."""
+    moved, handed = _moves(node)
+    receivers, remade, own_calls = _receivers(node), _remade(node), _own_calls(node)
+    return Doings(moved, handed, _hands_on(node), receivers, remade, own_calls)
+
+
+def moved_by(node: Any) -> frozenset[str] | None:
+    """The attributes that a function puts elsewhere, what it hands on included; None where it
+    moves nothing in place."""
+    moved, handed = _moves(node)
+    return frozenset() if moved is None and handed else moved
+
+
+def first_parameter(node: Any) -> str:
+    """The name of a function's first parameter."""
+    names = (*node.args.posonlyargs, *node.args.args)
+    return names[0].arg if names else ""
+
+
+def _own_calls(node: Any) -> frozenset[str]:
+    """The methods that a method calls of its own object."""
+    known: frozenset[str] | None = node.__dict__.get(_OWN_CALLS)
+    if known is None:
+        first = first_parameter(node)
+        called = (each.func for each in walk(node) if isinstance(each, ast.Call))
+        known = node.__dict__[_OWN_CALLS] = frozenset(
+            each.attr
+            for each in called
+            if isinstance(each, ast.Attribute) and getattr(each.value, "id", None) == first
+        )
+    return known
+
+
+def _remade(node: Any) -> frozenset[str]:
+    """The attributes that a function gives what a call makes of them: `self.mask = on(self.mask)`.
+    The call may move them, whatever its name is."""
+    known: frozenset[str] | None = node.__dict__.get(_REMADE)
+    if known is None:
+        known = node.__dict__[_REMADE] = frozenset(
+            target.attr
+            for each in walk(node)
+            if isinstance(each, ast.Assign)
+            for target in each.targets
+            if isinstance(target, ast.Attribute) and _is_given(each.value, target)
+        )
+    return known
+
+
+def _is_given(value: ast.expr, place: ast.Attribute) -> bool:
+    """Whether a call in an expression is given what an attribute holds."""
+    text = ast.unparse(place)
+    return any(
+        isinstance(given, ast.Attribute) and given.attr == place.attr and ast.unparse(given) == text
+        for call in walk(value)
+        if isinstance(call, ast.Call)
+        for given in (*call.args, *(keyword.value for keyword in call.keywords))
+    )
+
+
+def _receivers(node: Any) -> frozenset[str]:
+    """The names of which a function calls what moves a module in place, whatever it does with the
+    result (`return model.to(device)`)."""
+    known: frozenset[str] | None = node.__dict__.get(_RECEIVERS)
+    if known is None:
+        called = (each.func for each in walk(node) if isinstance(each, ast.Call))
+        known = node.__dict__[_RECEIVERS] = frozenset(
+            each.value.id
+            for each in called
+            if isinstance(each, ast.Attribute)
+            and each.attr in MOVERS
+            and isinstance(each.value, ast.Name)
+        )
+    return known
+
+
+def _hands_on(node: Any) -> bool:
+    """Whether a function gives an argument of its own to a call that may do more than read it."""
+    known: bool | None = node.__dict__.get(_HANDS_ON)
+    if known is None:
+        names = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
+        calls = (each for each in walk(node) if isinstance(each, ast.Call))
+        known = node.__dict__[_HANDS_ON] = any(_is_given_on(call, names) for call in calls)
+    return known
+
+
+def _is_given_on(call: ast.Call, names: set[str]) -> bool:
+    values = (*call.args, *(keyword.value for keyword in call.keywords))
+    given = any(isinstance(each, ast.Name) and each.id in names for each in values)
+    return given and getattr(call.func, "id", "") not in ONLY_READ
+
+
+_NOT_READ: Any = frozenset({"not read"})
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Every statement inside a node."""
+    for each in child_statements(node):
+        yield each
+        yield from _statements(each)
+
+
+def _places_moved(node: ast.stmt) -> list[ast.expr]:
+    """The attributes and items that a statement assigns something moved to, and those that it gives
+    other data."""
+    if not isinstance(node, ast.Assign):
+        return []
+    places: list[ast.expr] = [
+        each for each in node.targets if isinstance(each, ast.Attribute | ast.Subscript)
+    ]
+    given_data = [
+        each.value for each in places if isinstance(each, ast.Attribute) and each.attr == "data"
+    ]
+    if given_data and not isinstance(node.value, ast.Constant):
+        return given_data
+    moves = places and any(
+        isinstance(each, ast.Call) and getattr(each.func, "attr", "") in MOVERS
+        for each in walk(node.value)
+    )
+    return places if moves else []
+
+
+def _is_in_place(node: ast.stmt) -> bool:
+    """Whether a statement is a call that moves its receiver."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    function = call.func if isinstance(call, ast.Call) else None
+    return isinstance(function, ast.Attribute) and function.attr in MOVERS
+
+
+def _handed_on(node: ast.stmt, names: frozenset[str]) -> set[str]:
+    """The parameters that a statement gives to a function whose result nobody takes."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if not isinstance(call, ast.Call) or isinstance(call.func, ast.Attribute):
+        return set()
+    if getattr(call.func, "id", "") in ONLY_READ:
+        return set()
+    return {each.id for each in call.args if isinstance(each, ast.Name)} & names
+
+
+def _moves(node: Any) -> tuple[frozenset[str] | None, frozenset[str]]:
+    """The attributes that a function puts elsewhere, None where it moves nothing in place; and the
+    parameters that it gives to calls whose results it drops, which may move them."""
+    known: tuple[frozenset[str] | None, frozenset[str]] | None = node.__dict__.get(_MOVES)
+    if known is None:
+        names = frozenset(argument.arg for argument in (*node.args.args, *node.args.kwonlyargs))
+        body = [] if isinstance(node, ast.Lambda) else node.body
+        made = _made_in(node)
+        each = [_moved_in(statement, names, made) for statement in body]
+        in_place = any(moves for moves, _, _ in each)
+        places = frozenset().union(*(attributes for _, attributes, _ in each))
+        given = frozenset().union(*(handed for _, _, handed in each))
+        known = node.__dict__[_MOVES] = places if in_place else None, given
+    return known
+
+
+def _made_in(node: Any) -> frozenset[str]:
+    """The names that a function binds to new objects of some class, and to nothing else."""
+    made: set[ast.AST] = set()
+    for each in walk(node):
+        call = each.value if isinstance(each, ast.Assign) else None
+        if isinstance(call, ast.Call) and last_name(call.func)[:1].isupper():
+            targets = each.targets if isinstance(each, ast.Assign) else ()
+            made.update(target for target in targets if isinstance(target, ast.Name))
+    bound = [
+        each
+        for each in walk(node)
+        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
+    ]
+    others = {each.id for each in bound if each not in made}
+    return frozenset(each.id for each in bound if each.id not in others)
+
+
+Moved = tuple[bool, frozenset[str], frozenset[str]]
+"""Whether a statement moves anything in place, which attributes it puts elsewhere, and which
+parameters it hands on for what that does."""
+
+
+def _moved_in(node: ast.stmt, names: frozenset[str], made: frozenset[str]) -> Moved:
+    """What a statement of a function does that has some parameters; what is `made` in the function
+    is left out. Remembered with it, since typing leaves most as they are."""
+    known: tuple[Any, Moved] | None = node.__dict__.get(_MOVED_IN)
+    if known is None or known[0] != (names, made):
+        inner = [node, *_statements(node)]
+        moved = (place for each in inner for place in _places_moved(each))
+        places = [place for place in moved if _root(place) not in made]
+        in_place = bool(places) or any(map(_is_in_place, inner))
+        attributes = frozenset(each.attr for each in places if isinstance(each, ast.Attribute))
+        handed = frozenset().union(*(_handed_on(each, names) for each in inner))
+        known = node.__dict__[_MOVED_IN] = (names, made), (in_place, attributes, handed)
+    return known[1]
+
+
+def _root(place: ast.expr) -> str:
+    """The name that an attribute or item begins with."""
+    while isinstance(place, ast.Attribute | ast.Subscript):
+        place = place.value
+    return place.id if isinstance(place, ast.Name) else ""
