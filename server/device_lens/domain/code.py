@@ -100,6 +100,19 @@ class Function:
         return f"Function({self.name})"
 
 
+def is_one_text(left: Function, right: Function) -> bool:
+    """Whether two functions were defined by one node in one run of what is around it: they differ
+    in nothing but their defaults."""
+    same_scope = left.scope is right.scope or left.scope.names is right.scope.names
+    return (
+        left.node is right.node
+        and same_scope
+        and left.kind == right.kind
+        and left.owner is right.owner
+        and left.kept is right.kept
+    )
+
+
 class BoundMethod:
     """A function of the program with its first argument."""
 

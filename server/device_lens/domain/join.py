@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+from device_lens.domain.code import Function, is_one_text
 from device_lens.domain.device import (
     UNKNOWN_DEVICE,
     DeviceTree,
@@ -33,6 +34,7 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.objects import one_dict, one_of
 from device_lens.domain.parameters import either
+from device_lens.domain.shallow import shallow
 from device_lens.domain.similarity import TENSORS, similar, value_of
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
@@ -237,6 +239,8 @@ def join_blind(left: Any, right: Any) -> Any:
         return _join_tuples_blindly(left, right)
     if type(left) is DictObject and type(right) is DictObject:
         return one_dict(left, right) or flatten(join(undecided(), left, right))
+    if type(left) is Function and type(right) is Function and is_one_text(left, right):
+        return _join_functions(left, right)
     if similar(left, right):
         return left
     if Unknown in (type(left), type(right)) and (type(left) in TENSORS or type(right) in TENSORS):
@@ -253,6 +257,22 @@ def join_blind(left: Any, right: Any) -> Any:
     if tensors and NONE in (left, right):
         return tensors[0]
     return flatten(join(undecided(), left, right))
+
+
+def _join_functions(left: Function, right: Function) -> Function:
+    """Either of two functions of one text, by what they were given as defaults."""
+    pairs = zip((left.defaults, left.kw_defaults), (right.defaults, right.kw_defaults), strict=True)
+    defaults, kw_defaults = (tuple(map(_join_given, one, other)) for one, other in pairs)
+    if defaults == left.defaults and kw_defaults == left.kw_defaults:
+        return left
+    found = shallow(left)
+    found.defaults, found.kw_defaults = defaults, kw_defaults
+    return found
+
+
+def _join_given(left: Any, right: Any) -> Any:
+    """Either of two defaults; MISSING where there is none."""
+    return left if left is right else join_blind(left, right)
 
 
 def join_blind_with(value: Any) -> Callable[[Any], Any]:

@@ -216,7 +216,8 @@ def _len(call: Call) -> Value:
         return by_cases(_counted, (value,), number("a length"))
     counted = _counted(value)
     method = find_method(value, "__len__") if type(counted) is Unknown else None
-    return counted if method is None else call.services.invoke(method, (), {})
+    found = counted if method is None else call.services.invoke(method, (), {})
+    return found if type(found) is Const or is_number(found) else number("a length")
 
 
 def _counted(value: Value) -> Value:

@@ -92,6 +92,10 @@ def _batches(call: Call) -> Value:
 def batch_of(call: Call, loader: Instance) -> Value:
     """What a loader yields."""
     services, fields = call.services, loader.fields
+    own_sampler = all(is_none(fields.get(name)) for name in ("sampler", "batch_sampler"))
+    length = find_method(fields.get("dataset", NONE), "__len__") if own_sampler else None
+    if length is not None:
+        services.invoke(length, (), {})
     item = item_of(services, fields.get("dataset", NONE))
     size = constant(fields.get("batch_size", Const(1)))
     function = fields.get("collate_fn")
@@ -111,7 +115,7 @@ def batch_of(call: Call, loader: Instance) -> Value:
 
 
 def _length(call: Call) -> Value:
-    return Unknown("the number of batches")
+    return number("the number of batches")
 
 
 def _tensor_dataset(call: Call) -> Value:
