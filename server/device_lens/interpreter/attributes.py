@@ -110,6 +110,9 @@ def _of_library(
         return calls.run_model(machine, model, qualified, receiver, (), {}, node, frame)
     if registry.function(qualified) is not None:
         return BoundExternal(receiver, qualified)
+    model = registry.any_attribute(prefix)
+    if model is not None:
+        return calls.run_model(machine, model, qualified, receiver, (), {}, node, frame)
     return None
 
 

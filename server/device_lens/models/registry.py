@@ -33,6 +33,8 @@ MODULES: dict[str, ModuleModel] = {}
 ATTRIBUTES: dict[str, Model] = {}
 """Attributes that are read, not called: `torch.Tensor.device`, `torch.Tensor.T`, `torch.float32`;
 `call.receiver` is the object."""
+ANY_ATTRIBUTE: dict[str, Model] = {}
+"""By classes whose attributes may have any name, what those are that nothing else tells."""
 CLASS_METHODS: set[str] = set()
 """Qualified names of methods that get the class which they are called on, as `call.receiver`."""
 ALIASES: dict[str, str] = {}
@@ -85,6 +87,11 @@ def module(name: str) -> ModuleModel | None:
 def attribute(name: str) -> Model | None:
     _load()
     return ATTRIBUTES.get(ALIASES.get(name, name))
+
+
+def any_attribute(cls: str) -> Model | None:
+    """What an attribute of a library class is that may have any name."""
+    return ANY_ATTRIBUTE.get(cls)
 
 
 def bases(name: str) -> tuple[str, ...]:

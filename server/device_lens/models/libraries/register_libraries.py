@@ -20,6 +20,7 @@ from device_lens.models.libraries import (
     torchaudio,
     torchinfo,
     torchmetrics,
+    torchtext,
     torchvision,
     transformers,
 )
@@ -44,6 +45,7 @@ _TABLES = (
     network,
     torchinfo,
     torchmetrics,
+    torchtext,
 )
 
 
