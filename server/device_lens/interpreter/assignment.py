@@ -283,13 +283,27 @@ def _set_on_tensor(
         assign(machine, target.value, changed, frame, None)
 
 
+_MAKING = ("detach", "clone")
+"""Methods that give a tensor of its own each time."""
+
+
+def _is_made_by(node: ast.AST | None, value: Tensor) -> bool:
+    """Whether an expression is the call that makes a tensor, so that nothing else holds it."""
+    if not isinstance(node, ast.Call):
+        return False
+    trail = value.trail
+    is_created = trail is not None and trail.kind == "created" and trail.site.node is node
+    return is_created or (isinstance(node.func, ast.Attribute) and node.func.attr in _MAKING)
+
+
 def change_graph(machine: Machine, node: ast.AST, old: Tensor, new: Tensor, frame: Frame) -> None:
     """`x.requires_grad_()`, `x.detach_()` at a call: what it is called on is `new` from here on."""
     called = node.func if isinstance(node, ast.Call) else None
     target = called.value if isinstance(called, ast.Attribute) else None
     name = target.id if isinstance(target, ast.Name) else None
     is_local = name is not None and frame.scope.names.get(name) is old
-    aliases.lose_gradient(machine, old, new)
+    if not _is_made_by(target, old):
+        aliases.lose_gradient(machine, old, new)
     if is_local:
         machine.journal.write(frame.scope.names, name, new)
     elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
