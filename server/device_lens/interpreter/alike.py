@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import Function
 from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.guard import Atom, Guarded, Literals, combine, leaves
-from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter, Table
+from device_lens.domain.heap import (
+    DictObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+    Parameter,
+    Table,
+    contents,
+)
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -71,7 +79,8 @@ class Alikes:
         return key not in self._kept
 
     def agree(self, key: Any, numbers: Any, path: Path) -> bool:
-        """Whether calls alike, with the very same `numbers_of`, gave the same a few times."""
+        """Whether calls alike, with the very same `numbers_of`, gave the same a few times, which
+        had no sizes that another answer would lack."""
         if key is None or self._agreed[key, numbers] < SETTLED:
             return False
         return self.find(key, path) is not None
@@ -120,7 +129,7 @@ class Alikes:
         known = kept[given]
         if known is not None and not _says_the_same(known.value, answer):
             kept[given] = None
-        elif known is not None:
+        elif known is not None and not _has_sizes(value):
             self._agreed[key, numbers] += 1
 
 
@@ -137,6 +146,15 @@ def numbers_of(args: Iterable[Any]) -> tuple[Any, ...]:
 
 def _is_number(value: Any) -> bool:
     return type(value) is Const and type(value.value) in (int, float)
+
+
+def _has_sizes(value: Any) -> bool:
+    """Whether anything is known of how large the tensors of an answer are."""
+    if type(value) is Guarded:
+        return any(map(_has_sizes, leaves(value)))
+    if type(value) in (TupleValue, ListObject):
+        return any(map(_has_sizes, contents(value)))
+    return type(value) is Tensor and any(type(dim) is int for dim in value.shape or ())
 
 
 def _says_the_same(known: Any, answer: Any) -> bool:

@@ -137,9 +137,6 @@ def _is_given_on(call: ast.Call, names: set[str]) -> bool:
     return given and getattr(call.func, "id", "") not in ONLY_READ
 
 
-_NOT_READ: Any = frozenset({"not read"})
-
-
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:
     """Every statement inside a node."""
     for each in child_statements(node):
@@ -181,7 +178,8 @@ def _handed_on(node: ast.stmt, names: frozenset[str]) -> set[str]:
         return set()
     if getattr(call.func, "id", "") in ONLY_READ:
         return set()
-    return {each.id for each in call.args if isinstance(each, ast.Name)} & names
+    values = (*call.args, *(keyword.value for keyword in call.keywords))
+    return {each.id for each in values if isinstance(each, ast.Name)} & names
 
 
 def _moves(node: Any) -> tuple[frozenset[str] | None, frozenset[str]]:

@@ -135,6 +135,8 @@ def _answered(machine: Machine, function: Function, like: Any, short: bool) -> A
     machine.premises.update(atom for atom, _ in given)
     omissions = machine.recorder.omissions
     omissions.answer(function.node, path.named, answer.condition, short)
+    if machine.watched.open_calls:
+        machine.watched.steps.append(None)  # what it computes is not counted
     return answer.again()
 
 
