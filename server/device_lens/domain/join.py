@@ -261,18 +261,13 @@ def join_blind(left: Any, right: Any) -> Any:
 
 def _join_functions(left: Function, right: Function) -> Function:
     """Either of two functions of one text, by what they were given as defaults."""
-    pairs = zip((left.defaults, left.kw_defaults), (right.defaults, right.kw_defaults), strict=True)
-    defaults, kw_defaults = (tuple(map(_join_given, one, other)) for one, other in pairs)
+    defaults = tuple(map(join_blind, left.defaults, right.defaults))
+    kw_defaults = tuple(map(join_blind, left.kw_defaults, right.kw_defaults))
     if defaults == left.defaults and kw_defaults == left.kw_defaults:
         return left
     found = shallow(left)
     found.defaults, found.kw_defaults = defaults, kw_defaults
     return found
-
-
-def _join_given(left: Any, right: Any) -> Any:
-    """Either of two defaults; MISSING where there is none."""
-    return left if left is right else join_blind(left, right)
 
 
 def join_blind_with(value: Any) -> Callable[[Any], Any]:

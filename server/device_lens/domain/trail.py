@@ -55,6 +55,11 @@ class Trail:
         return Trail(self.kind, self.text, self.site, previous, self.case)
 
     @property
+    def has_moved(self) -> bool:
+        """Whether it was moved by itself since it was made."""
+        return any(step.kind == "moved" for step in self.steps())
+
+    @property
     def first(self) -> Trail:
         trail = self
         while trail.previous is not None:

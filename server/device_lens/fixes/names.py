@@ -94,6 +94,11 @@ def stored_names(function: ast.AST) -> frozenset[str]:
     return _remembered(function, "_stored_names", _stored_in)
 
 
+def stored_items(function: ast.AST) -> frozenset[str]:
+    """The names into which a function and those in it put items, or of which they delete some."""
+    return _remembered(function, "_stored_items", _items_stored_in)
+
+
 def deleted_names(function: ast.AST) -> frozenset[str]:
     """The names that a function deletes somewhere."""
     return _remembered(function, "_deleted_names", _deleted_in)
@@ -123,6 +128,16 @@ def _stored_in(function: ast.AST) -> frozenset[str]:
         each.id
         for each in walk(function)
         if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
+    )
+
+
+def _items_stored_in(function: ast.AST) -> frozenset[str]:
+    return frozenset(
+        each.value.id
+        for each in walk(function)
+        if isinstance(each, ast.Subscript)
+        and not isinstance(each.ctx, ast.Load)
+        and isinstance(each.value, ast.Name)
     )
 
 

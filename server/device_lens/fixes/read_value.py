@@ -34,7 +34,7 @@ def drop_graphs(subjects: Sequence[Place]) -> Fix | None:
     if not found or len(found) < len(fixes):
         return None
     texts = ", ".join(f"{grouped(subject)}.detach()" for subject in subjects)
-    safety = max((fix.safety for fix in found), key=lambda safety: safety is Safety.UNSAFE)
+    safety = Safety.SAFE if all(fix.safe for fix in found) else Safety.UNSAFE
     edits = tuple(edit for fix in found for edit in fix.edits)
     return Fix(f"Keep the values only: {texts}", safety, edits)
 

@@ -23,7 +23,7 @@ def kept_in(machine: Machine, trail: Trail | None) -> Site | None:
     """The `self.name` of a plain list or dict, set up by a module whose method runs and whose
     class the program moves, that holds a module which made what has this history. None where it
     was moved by itself."""
-    if trail is None or any(step.kind == "moved" for step in trail.steps()):
+    if trail is None or trail.has_moved:
         return None
     for frame in reversed(machine.stack):
         owner = frame.self_value

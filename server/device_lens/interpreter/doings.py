@@ -202,10 +202,10 @@ def _made_in(node: Any) -> frozenset[str]:
     """The names that a function binds to new objects of some class, and to nothing else."""
     made: set[ast.AST] = set()
     for each in walk(node):
-        call = each.value if isinstance(each, ast.Assign) else None
-        if isinstance(call, ast.Call) and last_name(call.func)[:1].isupper():
-            targets = each.targets if isinstance(each, ast.Assign) else ()
-            made.update(target for target in targets if isinstance(target, ast.Name))
+        match each:
+            case ast.Assign(targets=targets, value=ast.Call(func=function)):
+                if last_name(function)[:1].isupper():
+                    made.update(target for target in targets if isinstance(target, ast.Name))
     bound = [
         each
         for each in walk(node)

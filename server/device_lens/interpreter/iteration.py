@@ -30,8 +30,7 @@ from device_lens.interpreter import enumerations, passes
 from device_lens.interpreter.alike import mark_of
 from device_lens.models import registry
 from device_lens.models.python import dict_classes
-from device_lens.models.torch.module import opaque_part
-from device_lens.models.torch.parts import REST, is_opaque
+from device_lens.models.torch.parts import REST, is_opaque, opaque_part
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine

@@ -207,9 +207,10 @@ def _runs_once(machine: Machine, frame: Frame | None) -> bool:
 def _steps(seen: LibraryCall) -> list[Step | None]:
     """What the call adds to the work: nothing, a step, or None for what cannot be counted."""
     short = seen.name.rpartition(".")[2]
+    if short == "__getitem__" and any(each.dtype == "bool" for each in _tensors(seen.args)):
+        return [None]  # how much a mask selects is not known
     if short in _VIEWS:
-        by_mask = any(each.dtype == "bool" for each in _tensors(seen.args))
-        return [None] if by_mask and short == "__getitem__" else []
+        return []
     if seen.name in _NAMES:
         step = _named(seen)
         if step is not None:

@@ -148,7 +148,7 @@ def expressions(
     """The facts of a file, out of what several units observed. `sizes` tells how large a module is
     (None: not asked, since it walks over every part), `hidden` what does not count."""
     by_node: dict[Any, list[Recorder]] = {}
-    blank: list[tuple[Any, Recorder]] = []
+    unseen: list[tuple[Any, Recorder]] = []
     for recorder in recorders:
         apart = hidden(recorder)
         for node in recorder.nodes(path):
@@ -160,8 +160,8 @@ def expressions(
             if node in by_node:
                 by_node[node].append(recorder)
             else:
-                blank.append((node, recorder))
-    for node, recorder in blank:
+                unseen.append((node, recorder))
+    for node, recorder in unseen:
         if node in by_node:
             by_node[node].append(recorder)
     return [
@@ -175,16 +175,16 @@ def expression_at(
 ) -> Expression | None:
     """The fact of one node of a file: all of them cost as much as the file is large."""
     found: list[Recorder] = []
-    blank: list[Recorder] = []
+    unseen: list[Recorder] = []
     for each in recorders:
         is_seen = node in each.seen and each.sites[node].path == path
         if is_seen or (found and node in each.opened):
             found.append(each)
         elif node in each.opened:
-            blank.append(each)
+            unseen.append(each)
     if not found:
         return None
-    found += blank
+    found += unseen
     return found[0].expression(node, sizes) if len(found) == 1 else _shared(node, found, sizes)
 
 

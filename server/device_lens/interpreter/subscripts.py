@@ -42,7 +42,7 @@ from device_lens.models import registry
 from device_lens.models.call import constant
 from device_lens.models.python import dict_classes, list_classes
 from device_lens.models.torch import module as torch_module
-from device_lens.models.torch.parts import REST, is_opaque
+from device_lens.models.torch.parts import REST, is_opaque, opaque_part
 
 REPLACED = "<items replaced>"
 """What is remembered of an unknown of which nobody knows which items the program has replaced."""
@@ -179,7 +179,7 @@ def _listed_part(receiver: Any, name: str) -> Any:
     if name == REST and not all(map(_is_unlisted, receiver.modules.values())):
         return Unknown()
     found = receiver.modules.get(name)
-    return torch_module.opaque_part(receiver, name) if found is None else found
+    return opaque_part(receiver, name) if found is None else found
 
 
 def _is_unlisted(part: Any) -> bool:

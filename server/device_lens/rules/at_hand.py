@@ -18,7 +18,7 @@ from device_lens.domain.device import (
 )
 from device_lens.domain.guard import leaves, primary
 from device_lens.fixes.bindings import parameters_of, surely_bound
-from device_lens.fixes.names import is_local, of_comprehension, stored_names, stores
+from device_lens.fixes.names import is_local, of_comprehension, stored_items, stored_names, stores
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import FileFacts, Kind
 from device_lens.rules.wording import leaf
@@ -238,7 +238,7 @@ def _may_speak_for(seen: _Seen, place: Place, function: ast.AST | None) -> bool:
     if function is None:
         return False
     if theirs is function and (seen.text == seen.base or seen.is_item):
-        is_set = seen.is_item and _sets_item(function, seen.base)
+        is_set = seen.is_item and seen.base in stored_items(function)
         return seen.base not in stored_names(function) and not is_set
     if seen.base == "self":
         if place.owner is None or seen.at.place.owner is not place.owner:
@@ -256,17 +256,6 @@ def _may_speak_for(seen: _Seen, place: Place, function: ast.AST | None) -> bool:
     if theirs is None:
         return seen.at.place.owner is None and seen.kind is not Kind.TENSOR
     return not is_local(theirs, seen.base) and seen.kind is Kind.DEVICE
-
-
-def _sets_item(function: ast.AST, name: str) -> bool:
-    """Whether a function puts something into what a name stands for."""
-    return any(
-        isinstance(node, ast.Subscript)
-        and not isinstance(node.ctx, ast.Load)
-        and isinstance(node.value, ast.Name)
-        and node.value.id == name
-        for node in ast.walk(function)
-    )
 
 
 def _is_set_up(function: ast.AST | None) -> TypeGuard[ast.FunctionDef]:

@@ -115,7 +115,7 @@ def _follows(
     """Whether the stray was made where another one is that the function has met before, as in
     `torch.arange(n, device=x.device)`: it goes where that one is moved."""
     trail = conflict.stray.trail
-    if not strays or trail is None or any(step.kind == "moved" for step in trail.steps()):
+    if not strays or trail is None or trail.has_moved:
         return False
     made = trail.first.site
     if made.path not in all_facts or not isinstance(made.node, ast.Call):
@@ -190,7 +190,7 @@ def _made_for_module(
         trail = operand.trail
         if trail is None or trail.first.site.path not in all_facts:
             continue
-        if conflict.wants_cpu or any(step.kind == "moved" for step in trail.steps()):
+        if conflict.wants_cpu or trail.has_moved:
             continue
         first = trail.first.site
         made = _place(first, all_facts)

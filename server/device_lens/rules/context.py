@@ -31,15 +31,22 @@ class Context:
     def __init__(self, facts: FileFacts, all_facts: Mapping[str, FileFacts]) -> None:
         self.facts = facts
         self.all_facts = all_facts if facts.path in all_facts else {**all_facts, facts.path: facts}
+        self._at_hand: dict[str, AtHand] = {}
 
     @cached_property
     def causes(self) -> list[Cause]:
         """The conflicts of all files by cause; those to be reported in this file."""
         return [cause for cause in causes_of(self.all_facts) if cause.site.path == self.facts.path]
 
-    @cached_property
+    @property
     def at_hand(self) -> AtHand:
-        return AtHand(self.facts)
+        return self.at_hand_in(self.facts.path)
+
+    def at_hand_in(self, path: str) -> AtHand:
+        """The devices at hand in one of the files that were analysed."""
+        if path not in self._at_hand:
+            self._at_hand[path] = AtHand(self.all_facts[path])
+        return self._at_hand[path]
 
     @cached_property
     def waits(self) -> Waits:

@@ -9,8 +9,8 @@ from device_lens.fixes.move_operand import move_operand
 from device_lens.fixes.names import stores
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Conflict, Kind
-from device_lens.rules.at_hand import AtHand
 from device_lens.rules.context import Context
+from device_lens.syntax.names import last_name
 
 
 def move_given(conflict: Conflict, context: Context) -> Fix | None:
@@ -27,12 +27,10 @@ def move_given(conflict: Conflict, context: Context) -> Fix | None:
         place = context.place(calls.pop()).at(given)
     if len(calls) == len(conflict.call_chain):
         return None
-    facts = context.all_facts[place.path]
-    known = facts.expression_at(place.node)
+    known = context.all_facts[place.path].expression_at(place.node)
     if known is None or known.kind is not Kind.TENSOR or known.device != stray.device:
         return None
-    at_hand = context.at_hand if facts is context.facts else AtHand(facts)
-    device = at_hand.find(conflict.other.device, place, kinds=(Kind.DEVICE,))
+    device = context.at_hand_in(place.path).find(conflict.other.device, place, kinds=(Kind.DEVICE,))
     return None if device is None else move_operand([place], device)
 
 
@@ -57,7 +55,11 @@ def argument_for(place: Place, call: ast.AST) -> ast.expr | None:
         if keyword.arg == name.id:
             return keyword.value
     names = [each.arg for each in (*function.args.posonlyargs, *function.args.args)]
-    if place.owner is not None and function in place.owner.body and not function.decorator_list:
+    if place.owner is not None and function in place.owner.body and not _is_static(function):
         del names[:1]
     position = names.index(name.id) if name.id in names else len(call.args)
     return call.args[position] if position < len(call.args) else None
+
+
+def _is_static(function: ast.FunctionDef) -> bool:
+    return any(last_name(each) == "staticmethod" for each in function.decorator_list)

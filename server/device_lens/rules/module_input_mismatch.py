@@ -120,7 +120,7 @@ def _move_created(
     """`.to(device)` behind what makes the values that the call unpacks, where it does not move
     them yet."""
     trail = tensor.trail
-    if trail is None or _has_moved(tensor):
+    if trail is None or trail.has_moved:
         return None
     created = trail.first.site
     if trail.first.kind not in ("created", "encoded") or not context.knows(created):
@@ -139,13 +139,13 @@ def _is_moved_by_call(tensor: Operand, conflict: Conflict) -> bool:
 
 
 def _has_moved(operand: Operand) -> bool:
-    return operand.trail is not None and any(step.kind == "moved" for step in operand.trail.steps())
+    return operand.trail is not None and operand.trail.has_moved
 
 
 def _move_module(parameters: Operand, tensor: Operand, context: Context) -> Fix | None:
     """`.to(device)` behind the creation of a module that never moved."""
     trail = parameters.trail
-    if trail is None or _has_moved(parameters):
+    if trail is None or trail.has_moved:
         return None
     created = trail.first.site
     if not context.knows(created) or created.path != context.facts.path:

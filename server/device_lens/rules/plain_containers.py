@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from itertools import dropwhile
 
 from device_lens.fixes.blocks import block_of
+from device_lens.fixes.names import stores
 from device_lens.fixes.place import Place
 
 _ADDING = ("append", "extend", "insert", "add", "update", "setdefault")
@@ -63,27 +63,22 @@ def _assigned(created: Place, statement: ast.Assign) -> Place | None:
 def _put_in_below(created: Place, name: str) -> Place | None:
     """The same where the part has a name first: `w = nn.Parameter(…)`, `self.parts.append(w)`
     further down in the same block."""
-    first = created.statement.node
-    for statement in dropwhile(lambda each: each is not first, block_of(created.statement)):
-        if statement is first:
-            continue
+    block, first = block_of(created.statement), created.statement.node
+    position = next((n for n, each in enumerate(block) if each is first), len(block))
+    for statement in block[position + 1 :]:
         call = statement.value if isinstance(statement, ast.Expr) else None
         if isinstance(call, ast.Call) and any(_is_named(each, name) for each in call.args):
             function = call.func
             if not isinstance(function, ast.Attribute) or function.attr not in _ADDING:
                 return None
             return _set_up(created, function.value) if _own(function.value) is not None else None
-        if any(_is_named(each, name) for each in ast.walk(statement) if not _is_read(each)):
+        if stores(statement, name):
             return None
     return None
 
 
 def _is_named(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
-
-
-def _is_read(node: ast.AST) -> bool:
-    return isinstance(getattr(node, "ctx", None), ast.Load)
 
 
 def _set_up(created: Place, target: ast.AST) -> Place | None:

@@ -13,7 +13,6 @@ from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.move_operand import move_operand
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Conflict, Kind
-from device_lens.rules.at_hand import AtHand
 from device_lens.rules.context import Context
 from device_lens.rules.given_inputs import argument_for
 
@@ -34,9 +33,7 @@ def move_whole(device: DeviceTree, conflict: Conflict, context: Context) -> Fix 
         if not _is_on_host(called, context):
             continue
         for made in reversed(list(_made(called, calls[:position], context))):
-            facts = context.all_facts[made.path]
-            at_hand = context.at_hand if facts is context.facts else AtHand(facts)
-            text = at_hand.find(device, made, kinds=(Kind.DEVICE,))
+            text = context.at_hand_in(made.path).find(device, made, kinds=(Kind.DEVICE,))
             if text is not None:
                 return move_operand([made], text)
     return None

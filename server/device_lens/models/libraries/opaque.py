@@ -9,9 +9,8 @@ from device_lens.domain.values import DeviceValue, Tensor
 from device_lens.models.call import Call, Value
 from device_lens.models.registry import ATTRIBUTES, BASES, MODULES
 from device_lens.models.torch.construction import make_opaque
-from device_lens.models.torch.module import PART
 from device_lens.models.torch.nn_layer import agreeing, first_parameter, operands_of
-from device_lens.models.torch.parts import home_device
+from device_lens.models.torch.parts import PART, home_device
 
 MODULE = "torch.nn.Module"
 

@@ -242,9 +242,9 @@ def _walk(parts: list[Value], dims: list[Dim]) -> Extent:
 
 def _advanced(part: Value) -> Extent | None:
     """The extent of an index tensor or list; None for other parts."""
-    tensor = tensor_of(part) if type(part) is not Unknown else None
     if _rank(part):
         return exactly((None,))
+    tensor = tensor_of(part) if type(part) is not Unknown else None
     if tensor is not None:
         return None if tensor.zero_dim else of_tensor(tensor)
     if type(part) in (ListObject, TupleValue):

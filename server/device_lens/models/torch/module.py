@@ -25,13 +25,13 @@ from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
     HOLDS_SOME,
-    WITH_WHOLE,
     all_parts,
     children,
     devices_of,
     is_opaque,
     of_many,
     opaque_parameter,
+    opaque_part,
     own_device,
     walk,
 )
@@ -46,8 +46,6 @@ OPAQUE_CHILDREN = frozenset(
 )
 """Attributes of models out of libraries that are modules in turn."""
 
-PART = "torch.nn.<part>"
-"""The class of a module inside an opaque one."""
 BUFFER = "torch.nn.Buffer"
 """The class of the `Instance` that `nn.Buffer(t)` gives, with its `tensor`: it becomes a buffer
 where it is assigned to a module."""
@@ -150,16 +148,6 @@ def _scatter(services: Services, whole: Value, device: DeviceTree) -> None:
                 lost = fields["tensor"].with_(device=UNKNOWN_DEVICE)
                 services.journal.write(fields, "tensor", lost)
         whole = whole.own.get("parent")
-
-
-def opaque_part(module: ModuleObject, name: str) -> ModuleObject:
-    """A submodule of an opaque module, which moves along."""
-    child = module.modules.get(name)
-    if not isinstance(child, ModuleObject):
-        child = ModuleObject(External(PART), module.site)
-        child.own.update(opaque=True, parent=module, device=WITH_WHOLE)
-        module.modules[name], child.standing.attached = child, True
-    return child
 
 
 def set_attribute(

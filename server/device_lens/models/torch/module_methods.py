@@ -31,7 +31,6 @@ from device_lens.models.torch.module import (
     get_attribute,
     move,
     move_within,
-    opaque_part,
     own_apply,
     set_attribute,
 )
@@ -42,6 +41,7 @@ from device_lens.models.torch.parts import (
     all_parts,
     children,
     is_opaque,
+    opaque_part,
     walk,
     without_attribute,
 )

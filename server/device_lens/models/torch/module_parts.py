@@ -13,7 +13,6 @@ from device_lens.domain.kinds import gathered
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import FALSE, TRUE, Const, Tensor, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, constant, single_device
-from device_lens.models.torch.module import opaque_part
 from device_lens.models.torch.parts import (
     REST,
     OpaqueFields,
@@ -22,6 +21,7 @@ from device_lens.models.torch.parts import (
     children,
     is_many,
     is_opaque,
+    opaque_part,
     tensor_in,
     walk,
 )

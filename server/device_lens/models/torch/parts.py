@@ -20,7 +20,7 @@ from device_lens.domain.device import (
 from device_lens.domain.guard import Guarded, combine, leaves, node
 from device_lens.domain.heap import MISSING, ModuleObject, Parameter, Table
 from device_lens.domain.trail import Trail
-from device_lens.domain.values import Tensor, Unknown
+from device_lens.domain.values import External, Tensor, Unknown
 
 REST = "*"
 """The name of a container's member that stands for any number of further ones."""
@@ -33,6 +33,9 @@ HAS_HOME = "has a home"
 
 HOLDS_SOME = "holds some"
 """The entry of a container that may hold some of those for which a member of it stands."""
+
+PART = "torch.nn.<part>"
+"""The class of a module inside an opaque one."""
 
 WITH_WHOLE = SymbolicDevice("the module that it is a part of")
 """Where a part of an opaque module is for as long as it does not move by itself."""
@@ -133,6 +136,16 @@ def opaque_parameter(module: ModuleObject) -> Parameter:
         found.fields = OpaqueFields(module)
         module.own["representative"] = found
     return found
+
+
+def opaque_part(module: ModuleObject, name: str) -> ModuleObject:
+    """A submodule of an opaque module, which moves along."""
+    child = module.modules.get(name)
+    if not isinstance(child, ModuleObject):
+        child = ModuleObject(External(PART), module.site)
+        child.own.update(opaque=True, parent=module, device=WITH_WHOLE)
+        module.modules[name], child.standing.attached = child, True
+    return child
 
 
 def walk(module: ModuleObject) -> Iterator[tuple[str, ModuleObject]]:
