@@ -256,6 +256,17 @@ class Editor:
         """The rules of the diagnostics that the server answers with."""
         return rules((await self.pull()).items)
 
+    async def told(self, *expected: str) -> list[types.Diagnostic]:
+        """The diagnostics of these rules, pulled anew with each message until the server tells
+        them: a first look at a file may tell less."""
+        async with within(PATIENCE):
+            while True:
+                self.client.arrived.clear()
+                items = list((await self.pull()).items)
+                if rules(items) == list(expected):
+                    return items
+                await self.client.arrived.wait()
+
     async def pushed(self, version: int | None = None) -> list[types.Diagnostic]:
         """The diagnostics published for a version, by default the newest text's."""
         wanted = self.version if version is None else version

@@ -38,6 +38,7 @@ async def ask(client: Client, uri: str, part: str | None = None) -> Any:
 
 async def test_a_map_has_places_in_the_document(editor: Editor) -> None:
     editor.open(PROGRAM)
+    await editor.told("transfer-in-loop")
     found = await ask(editor.client, editor.uri)
     devices = {(each.label, each.device) for each in found.nodes}
     assert devices >= {("größe", "cpu"), ("batch", "cuda")}
@@ -59,8 +60,7 @@ async def test_a_map_has_places_in_the_document(editor: Editor) -> None:
 
 async def test_a_new_analysis_is_told_and_the_map_is_another(editor: Editor) -> None:
     editor.open(PROGRAM)
-    await editor.pulled()
-    await until(editor.client, lambda: editor.uri in editor.client.analysed)
+    await editor.told("transfer-in-loop")
     before = await ask(editor.client, editor.uri)
     editor.client.analysed.clear()
     editor.replace('größe.to("cuda")', "größe.abs()")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from device_lens.fixes.suppress import remove_rule, remove_suppression
@@ -40,6 +40,18 @@ def diagnostics(
     if UNUSED_IGNORE.name in active:
         shown += (_configured(each, loaded.configuration) for each in _unused(source, active, used))
     return sorted(shown, key=lambda each: (each.range, each.rule))
+
+
+def without_remarks(found: Sequence[Finding], loaded: Loaded) -> tuple[Finding, ...]:
+    """Those of the findings that are no hints or information, whatever severity the configuration
+    gives them."""
+    set_by_user = loaded.configuration.severity
+
+    def is_remark(finding: Finding) -> bool:
+        own = RULES[finding.rule].severity if finding.rule in set_by_user else finding.severity
+        return not own.at_least(Severity.WARNING)
+
+    return tuple(finding for finding in found if not is_remark(finding))
 
 
 def active_rules(path: str, loaded: Loaded) -> frozenset[str]:

@@ -190,17 +190,16 @@ class Project:
 
         Raises `Unreadable`.
         """
+        from device_lens.ide.diagnostics import without_remarks
         from device_lens.interpreter.analysis import analyse
         from device_lens.interpreter.program import Program
-        from device_lens.rules.finding import Severity
 
         workspace = FileAlone(self._cache, self._resolver, snapshot, self.foreign)
         self._read(path, workspace)
         loaded = self.configuration(path)
         program = Program(_options(loaded, only_findings=True), workspace)
         found = self._analysis(path, loaded, analyse(program, workspace, [path]), workspace)
-        kept = tuple(f for f in found.findings if f.severity.at_least(Severity.WARNING))
-        return replace(found, findings=kept)
+        return replace(found, findings=without_remarks(found.findings, loaded))
 
     def groups(self, targets: Sequence[str]) -> list[Group]:
         """The indexed files among `targets` that a tensor can reach, in groups to be analysed

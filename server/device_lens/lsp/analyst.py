@@ -103,9 +103,9 @@ class Analyst:
     def warm_up(self, token: Token) -> None:
         """Loads the analysis, so that the first file does not wait for it, and keeps
         the collector from going through it again and again."""
-        from device_lens.ide.late_modules import load
+        from device_lens.ide.late_modules import load_all
 
-        load()
+        load_all()
         gc.collect()
         gc.freeze()
         gc.set_threshold(50_000, 20, 50)

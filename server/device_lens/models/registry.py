@@ -52,12 +52,12 @@ MODULE_PACKAGES: dict[str, Callable[[str], ModuleModel | None]] = {}
 
 def canonical(name: str) -> str:
     """The name under which a symbol's model is registered."""
-    _load()
+    load()
     return ALIASES.get(name, name)
 
 
 def function(name: str) -> Model | None:
-    _load()
+    load()
     known = ALIASES.get(name, name)
     found = FUNCTIONS.get(known)
     if found is None and PACKAGES and not known.endswith("__"):
@@ -69,13 +69,13 @@ def function(name: str) -> Model | None:
 def is_listed(name: str) -> bool:
     """Whether a function or attribute has a model of its own, and is no name that a whole package
     answers to."""
-    _load()
+    load()
     known = ALIASES.get(name, name)
     return known in FUNCTIONS or known in ATTRIBUTES
 
 
 def module(name: str) -> ModuleModel | None:
-    _load()
+    load()
     known = ALIASES.get(name, name)
     found = MODULES.get(known)
     if found is None and MODULE_PACKAGES:
@@ -85,7 +85,7 @@ def module(name: str) -> ModuleModel | None:
 
 
 def attribute(name: str) -> Model | None:
-    _load()
+    load()
     return ATTRIBUTES.get(ALIASES.get(name, name))
 
 
@@ -96,7 +96,7 @@ def any_attribute(cls: str) -> Model | None:
 
 def bases(name: str) -> tuple[str, ...]:
     """Qualified names of a library class's bases, transitively."""
-    _load()
+    load()
     return BASES.get(ALIASES.get(name, name), ())
 
 
@@ -116,7 +116,8 @@ def names_code(name: str) -> bool:
 _loaded = False
 
 
-def _load() -> None:
+def load() -> None:
+    """Fills the tables, once; every question does so first."""
     global _loaded
     if _loaded:
         return

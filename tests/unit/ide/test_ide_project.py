@@ -239,6 +239,17 @@ def test_a_glance_looks_at_one_file_alone(tmp_path: Path) -> None:
     assert str(tmp_path / "net.py") in found.analyse(path).all_facts
 
 
+def test_a_glance_leaves_out_remarks_whatever_severity_they_are_given(tmp_path: Path) -> None:
+    loop = "for i in range(9):\n    y = x.to('cuda')\n"
+    found = project(tmp_path, train=f"import torch\nx = torch.ones(3)\nx.to('cuda')\n{loop}")
+    settings = 'severity = {discarded-transfer = "hint", transfer-in-loop = "error"}'
+    (tmp_path / "pyproject.toml").write_text(f"[tool.device-lens]\n{settings}\n", encoding="utf-8")
+    path = str(tmp_path / "train.py")
+    rules = {each.rule for each in found.analyse(path).findings}
+    assert {"discarded-transfer", "transfer-in-loop"} <= rules
+    assert [each.rule for each in found.glance(path).findings] == ["discarded-transfer"]
+
+
 def test_an_analysis_that_is_late_keeps_what_has_run(tmp_path: Path) -> None:
     found = project(tmp_path, net=NET, train=TRAIN)
     path, snapshot = str(tmp_path / "train.py"), Snapshot()
