@@ -53,7 +53,7 @@ def implies(left: Any, right: Any) -> bool:
 def together(literals: Literals, where: Any = True) -> Any:
     """The condition that atoms have these values, where another one holds."""
     for atom, value in literals:
-        where = conjunction(where, Guarded(atom, value, not value))
+        where = conjunction(where, node(atom, value, not value))
     return where
 
 

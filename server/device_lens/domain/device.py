@@ -20,6 +20,7 @@ from device_lens.domain.guard import (
     combine,
     leaves,
     node,
+    single,
 )
 
 MAX_UNNAMED = 3
@@ -133,6 +134,8 @@ CONTESTED = UnknownDevice()
 comes to be, and what is computed from it neither."""
 CPU = Device("cpu")
 META = Device("meta")
+for _kind in (Device, SymbolicDevice, UnknownDevice):
+    single(_kind)
 DeviceTree = Union[Device, SymbolicDevice, UnknownDevice, Guarded]  # noqa: UP007
 
 
@@ -239,7 +242,8 @@ def without_unnamed(tree: DeviceTree) -> DeviceTree:
         return tree
     yes, no = without_unnamed(tree.yes), without_unnamed(tree.no)
     if tree.atom.named:
-        return yes if yes == no else Guarded(tree.atom, yes, no)
+        kept: DeviceTree = node(tree.atom, yes, no)
+        return kept
     result: DeviceTree = combine(shared, yes, no)
     return result
 

@@ -18,13 +18,17 @@ MAX_DEPTH = 6
 MOST_CASES = 64
 """Leaves of a tree that are told apart: what two trees give together may have one for each pair."""
 
-MOST_SHARED_NODES = 8_192
-"""Conditions of which there is one object each; past that the next ones are made anew."""
+MOST_SHARED_NODES = 32_768
+"""Nodes of which there is one object each; past that the next ones are made anew."""
 
 _ORDER = count()
 _NODES: dict[tuple[int, int, int], Guarded] = {}
-"""Conditions by the identities of their parts, which they keep alive. What is the same object need
-not be compared, and costs its memory once."""
+"""Nodes by the identities of their parts, which they keep alive. What is the same object need not
+be compared, and costs its memory once."""
+_generation = 1
+"""How often the table of these has begun anew."""
+_SINGLE: set[type] = {bool}
+"""The types of leaves that are equal only to themselves."""
 
 
 class Atom:
@@ -103,9 +107,20 @@ def _order_of(text: str, kind: str) -> int:
 
 class Guarded:
     """A decision: `yes` where `atom` holds, else `no`. `depth` counts the atoms on its longest
-    path, `size` its leaves; it is a condition where all leaves are truth values."""
+    path, `size` its leaves; it is a condition where all leaves are truth values. No two of one
+    `generation` above 0 are equal."""
 
-    __slots__ = ("_atoms", "_hash", "atom", "depth", "is_condition", "no", "size", "yes")
+    __slots__ = (
+        "_atoms",
+        "_hash",
+        "atom",
+        "depth",
+        "generation",
+        "is_condition",
+        "no",
+        "size",
+        "yes",
+    )
 
     def __init__(self, atom: Atom, yes: Any, no: Any) -> None:
         self.atom = atom
@@ -124,6 +139,7 @@ class Guarded:
         self.depth: int = 1 + (left if left > right else right)
         self.size: int = size + more
         self.is_condition: bool = so_far
+        self.generation = 0
         self._hash: int | None = None
         self._atoms: frozenset[Atom] | None = None
 
@@ -131,6 +147,8 @@ class Guarded:
         if self is other:
             return True
         if type(other) is not Guarded or self.atom is not other.atom:
+            return False
+        if self.generation and self.generation == other.generation:
             return False
         return bool(self.depth == other.depth and self.yes == other.yes and self.no == other.no)
 
@@ -160,24 +178,48 @@ def depth(tree: Any) -> int:
     return tree.depth if type(tree) is Guarded else 0
 
 
+def single(kind: type) -> None:
+    """Takes note that the leaves of a type are equal only to themselves, and cost little: trees of
+    nothing else are the same object where they are equal."""
+    _SINGLE.add(kind)
+
+
 def node(atom: Atom, yes: Any, no: Any) -> Any:
     """A reduced node; `atom` must precede every atom of `yes` and `no`."""
     if yes is no:
         return yes
-    left = yes is True or yes is False or (type(yes) is Guarded and yes.is_condition)
-    if not left or not (no is True or no is False or (type(no) is Guarded and no.is_condition)):
+    if len(_NODES) >= MOST_SHARED_NODES:
+        _begin_anew()
+    left, right = _shared(yes), _shared(no)
+    if left is None or right is None:
         return yes if yes == no else Guarded(atom, yes, no)
+    return left if left is right else _shared_node(atom, left, right)
+
+
+def _begin_anew() -> None:
+    global _generation
+    _NODES.clear()
+    _generation += 1
+
+
+def _shared(tree: Any) -> Any:
+    """The one object for what equals a tree; None where its leaves are none of which that holds."""
+    if type(tree) is not Guarded:
+        return tree if type(tree) in _SINGLE else None
+    if tree.generation == _generation:
+        return tree
+    yes = _shared(tree.yes)
+    no = _shared(tree.no) if yes is not None else None
+    return None if no is None else _shared_node(tree.atom, yes, no)
+
+
+def _shared_node(atom: Atom, yes: Any, no: Any) -> Guarded:
     key = (id(atom), id(yes), id(no))
     found = _NODES.get(key)
-    if found is not None:
-        return found
-    if yes == no:
-        return yes
-    made = Guarded(atom, yes, no)
-    if len(_NODES) >= MOST_SHARED_NODES:
-        _NODES.clear()
-    _NODES[key] = made
-    return made
+    if found is None:
+        found = _NODES[key] = Guarded(atom, yes, no)
+        found.generation = _generation
+    return found
 
 
 def assume(tree: Any, atom: Atom, value: bool) -> Any:
@@ -240,7 +282,7 @@ def _mapped(function: Callable[..., Any], tree: Any) -> Any:
 def _decided(atom: Atom, yes: Any, no: Any) -> Any:
     """A node over trees that leaf functions made, whose atoms may precede its own."""
     if _precedes(yes, atom) or _precedes(no, atom):
-        return choose(Guarded(atom, True, False), yes, no)
+        return choose(node(atom, True, False), yes, no)
     return node(atom, yes, no)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.condition import negation
 from device_lens.domain.device import UNNAMED, SymbolicDevice, is_unknown
-from device_lens.domain.guard import Atom, Guarded, combine, shared_atom
+from device_lens.domain.guard import Atom, Guarded, combine, node, shared_atom
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject
 from device_lens.domain.lengths import at_least
 from device_lens.domain.presence import any_present
@@ -73,7 +73,7 @@ def _opaque(value: Unknown, test: Any, text: str) -> Any:
     atom = value.truths.get(test)
     if atom is None:
         atom = value.truths[test] = Atom(value.label or text)
-    return Guarded(atom, True, False)
+    return node(atom, True, False)
 
 
 def is_known_as_no_tensor(machine: Machine, value: Any) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice, is_unknown, same_everywhere
-from device_lens.domain.guard import Guarded, combine
+from device_lens.domain.guard import Guarded, combine, node
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import DeviceValue, External, Tensor, TupleValue, Unknown
 from device_lens.interpreter.facts import Kind
@@ -133,4 +133,4 @@ def without(tree: Any, nothing: Any) -> Any:
         return no
     if no is nothing:
         return yes
-    return yes if yes == no else Guarded(tree.atom, yes, no)
+    return node(tree.atom, yes, no)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, shared
-from device_lens.domain.guard import MAX_DEPTH, Guarded, choose, combine, depth
+from device_lens.domain.guard import MAX_DEPTH, Guarded, choose, combine, depth, node
 from device_lens.interpreter.observations import Seen
 from device_lens.interpreter.omissions import Missed
 
@@ -67,7 +67,7 @@ def _evaluated(tree: Any) -> Any:
     starts = atom.kind == "flag" and _is_idle(tree.yes if atom.default else tree.no)
     if starts and combine(_is_seen, tree.yes) != combine(_is_seen, tree.no):
         return combine(_both, yes, no)
-    return yes if yes == no else Guarded(atom, yes, no)
+    return node(atom, yes, no)
 
 
 def _is_seen(leaf: Any) -> bool:

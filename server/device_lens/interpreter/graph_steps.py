@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
@@ -13,17 +15,39 @@ _PARTS = frozenset("split chunk unbind tensor_split split_with_sizes".split())
 """Functions whose result is the parts of one tensor."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Assigned:
+    """An assignment in a loop or function: the names that it binds, and those that it reads."""
+
+    statement: ast.Assign
+    bound: frozenset[str | None]
+    read: frozenset[str]
+
+
+_ASSIGNED = "_assigned_within"
+"""The entry of a node under which its assignments are kept, for as long as the node lives."""
+
+
 def starts_anew(run: Any, accumulator: str) -> bool:
     """Whether a loop's own iterations, or the calls of a function, begin the sum or list: it keeps
     the graphs of one."""
     base = base_of(accumulator)
+    begun = [each for each in _assigned(run) if base in each.bound and base not in each.read]
+    if not begun:
+        return False
     first = {id(each) for node in walk(run) for each in _begun_once(node, base)}
-    for node in walk(run):
-        if not isinstance(node, ast.Assign) or base not in _bound(node) or id(node) in first:
-            continue
-        if not any(isinstance(each, ast.Name) and each.id == base for each in walk(node.value)):
-            return True
-    return False
+    return any(id(each.statement) not in first for each in begun)
+
+
+def _assigned(run: Any) -> tuple[_Assigned, ...]:
+    known: tuple[_Assigned, ...] | None = run.__dict__.get(_ASSIGNED)
+    if known is None:
+        known = run.__dict__[_ASSIGNED] = tuple(
+            _Assigned(node, frozenset(_bound(node)), frozenset(scan.names_read(node.value)))
+            for node in walk(run)
+            if isinstance(node, ast.Assign)
+        )
+    return known
 
 
 def _begun_once(node: ast.AST, base: str | None) -> list[ast.stmt]:
@@ -68,6 +92,7 @@ def has_backward(loop: Any) -> bool:
     return any(isinstance(func, ast.Attribute) and func.attr == "backward" for func in calls)
 
 
+@lru_cache(1_024)
 def base_of(text: str) -> str | None:
     """The local name that holds the sum or list; None for an attribute, which outlives it."""
     node: ast.AST = ast.parse(text, mode="eval").body

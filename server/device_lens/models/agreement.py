@@ -16,7 +16,7 @@ from device_lens.domain.device import (
     is_unknown,
     widen_device,
 )
-from device_lens.domain.guard import Guarded, assume
+from device_lens.domain.guard import Guarded, assume, node
 from device_lens.domain.values import Tensor, Unknown
 from device_lens.models.call import Services, treated_as_tensor
 
@@ -109,7 +109,7 @@ class _Pair:
             under = (*literals, (atom, value))
             results.append(self.merge(assume(left, atom, value), assume(right, atom, value), under))
         yes, no = results
-        return yes if yes == no else Guarded(atom, yes, no)
+        return node(atom, yes, no)
 
     def _leaf(self, left: Any, right: Any, literals: Any) -> Any:
         if left is CONTESTED or right is CONTESTED:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import product
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from device_lens.domain import guard
 from device_lens.domain.condition import (
     conjunction,
     disjunction,
@@ -17,6 +19,7 @@ from device_lens.domain.condition import (
     negation,
     settled,
 )
+from device_lens.domain.device import UNKNOWN_DEVICE, Device
 from device_lens.domain.guard import (
     MOST_CASES,
     Atom,
@@ -244,6 +247,21 @@ def test_conditions_cost_their_nodes_and_not_their_ways() -> None:
     assert exclude(every, negation(every))
     assert implies(every, every.yes)  # what the other pairs say
     assert not implies(every.yes, every)
+
+
+DEVICES = trees(st.sampled_from([Device("cpu"), Device("cuda", 0), UNKNOWN_DEVICE]))
+
+
+@given(st.tuples(CONDITIONS, CONDITIONS) | st.tuples(DEVICES, DEVICES), st.sampled_from([0, 9_999]))
+def test_equal_trees_are_those_that_mean_the_same(pair: tuple[Any, Any], most: int) -> None:
+    """Also where one was made before the table of shared nodes has begun anew."""
+    left, right = pair
+    same = all(value_in(left, world) == value_in(right, world) for world in WORLDS)
+    assert (left == right) is same
+    copied = combine(lambda leaf: leaf, left)
+    with patch.object(guard, "MOST_SHARED_NODES", most):
+        again = combine(lambda leaf: leaf, right)
+        assert (copied == again) is same
 
 
 @given(NUMBERS)
