@@ -97,9 +97,18 @@ class Tensor:
     def with_(self, **changes: Any) -> Tensor:
         """A copy with some fields changed."""
         copy = Tensor.__new__(Tensor)
-        for name in Tensor.__slots__:
-            setattr(copy, name, changes[name] if name in changes else getattr(self, name))
-        if "shape" in changes and changes["shape"] is not None:
+        copy.default_made = self.default_made
+        copy.device = self.device
+        copy.dtype = self.dtype
+        copy.leaf = self.leaf
+        copy.pinned = self.pinned
+        copy.requires_grad = self.requires_grad
+        copy.shape = self.shape
+        copy.trail = self.trail
+        copy.zero_dim = self.zero_dim
+        for name, value in changes.items():
+            setattr(copy, name, value)
+        if changes.get("shape") is not None:
             copy.zero_dim = not changes["shape"]
         return copy
 

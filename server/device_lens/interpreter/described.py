@@ -133,4 +133,4 @@ def without(tree: Any, nothing: Any) -> Any:
         return no
     if no is nothing:
         return yes
-    return node(tree.atom, yes, no)
+    return tree if yes is tree.yes and no is tree.no else node(tree.atom, yes, no)

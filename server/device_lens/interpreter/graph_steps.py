@@ -17,11 +17,12 @@ _PARTS = frozenset("split chunk unbind tensor_split split_with_sizes".split())
 
 @dataclass(frozen=True, slots=True)
 class _Assigned:
-    """An assignment in a loop or function: the names that it binds, and those that it reads."""
+    """An assignment in a loop or function: the names that it binds, and those that it reads.
+    `first`: the name that is None before it, in the first iteration only (`if total is None:`)."""
 
-    statement: ast.Assign
     bound: frozenset[str | None]
     read: frozenset[str]
+    first: str | None
 
 
 _ASSIGNED = "_assigned_within"
@@ -35,26 +36,26 @@ def starts_anew(run: Any, accumulator: str) -> bool:
     begun = [each for each in _assigned(run) if base in each.bound and base not in each.read]
     if not begun:
         return False
-    first = {id(each) for node in walk(run) for each in _begun_once(node, base)}
-    return any(id(each.statement) not in first for each in begun)
+    return any(each.first != base for each in begun)
 
 
 def _assigned(run: Any) -> tuple[_Assigned, ...]:
     known: tuple[_Assigned, ...] | None = run.__dict__.get(_ASSIGNED)
     if known is None:
+        first = {id(each): name for node in walk(run) for name, each in _begun_once(node)}
         known = run.__dict__[_ASSIGNED] = tuple(
-            _Assigned(node, frozenset(_bound(node)), frozenset(scan.names_read(node.value)))
+            _Assigned(_bound(node), frozenset(scan.names_read(node.value)), first.get(id(node)))
             for node in walk(run)
             if isinstance(node, ast.Assign)
         )
     return known
 
 
-def _begun_once(node: ast.AST, base: str | None) -> list[ast.stmt]:
-    """What `if average is None:` runs, in the first iteration only."""
+def _begun_once(node: ast.AST) -> list[tuple[str, ast.stmt]]:
+    """What `if average is None:` runs, in the first iteration only, with that name."""
     match node:
-        case ast.If(test=ast.Compare(left=ast.Name(id=name), ops=[ast.Is()])) if name == base:
-            return node.body
+        case ast.If(test=ast.Compare(left=ast.Name(id=name), ops=[ast.Is()])):
+            return [(name, each) for each in node.body]
     return []
 
 
@@ -82,8 +83,8 @@ def _is_of_training(node: ast.AST) -> bool:
     return is_step or function.attr == "backward"
 
 
-def _bound(node: ast.Assign) -> set[str | None]:
-    return {name for target in node.targets for name in scan.names_bound(target)}
+def _bound(node: ast.Assign) -> frozenset[str | None]:
+    return frozenset(name for target in node.targets for name in scan.names_bound(target))
 
 
 def has_backward(loop: Any) -> bool:

@@ -84,6 +84,8 @@ def tested(machine: Machine, node: ast.expr, value: Any, frame: Frame) -> None:
         node = node.values[-1]
         seen = machine.recorder.seen.get(node)
         value = seen[-1].value if seen else None
+        if type(value) is Tensor and seen:
+            value = value.with_(device=seen[-1].device)
     if type(value) in (Tensor, Guarded):
         tensor = tensor_of(value)
         if tensor is not None and treated_as_tensor(value):

@@ -180,9 +180,10 @@ class Machine(ModelServices):
             self.recorder.see_unknown(node, self._path.named)
         if is_open:
             return
-        if type(value) is Tensor and type(value.device) is Guarded:
-            value = value.with_(device=self._here(value.device))
-        self.recorder.see(node, value, frame, self._path.named)
+        device = value.device if type(value) is Tensor else None
+        if type(device) is Guarded:
+            device = self._here(device)
+        self.recorder.see(node, value, frame, self._path.named, device)
 
     def _here(self, tree: Guarded) -> Any:
         """What is left of a tree on the present path."""

@@ -9,9 +9,10 @@ from device_lens.interpreter.facts import Kind
 
 
 class Seen:
-    """One observation: the kind and device of a value under a path condition. Of a module `trail`
-    is what was known of its way when it was observed: others may move it later. `failed` tells that
-    it was made after something had failed."""
+    """One observation: the kind and device of a value under a path condition, which may leave less
+    open than the value's own. Of a module `trail` is what was known of its way when it was
+    observed: others may move it later. `failed` tells that it was made after something had
+    failed."""
 
     __slots__ = ("condition", "device", "failed", "kind", "trail", "value")
 

@@ -69,22 +69,26 @@ class Recorder:
                     self._by_path.setdefault(site.path, []).append(node)
         return self._by_path.get(path, [])
 
-    def see(self, node: Any, value: Any, frame: Frame, condition: Any) -> None:
+    def see(self, node: Any, value: Any, frame: Frame, condition: Any, device: Any) -> None:
+        """Takes note of a value under a condition. `device`: that of a tensor, as far as the
+        present path leaves it open."""
         describe = DESCRIBE.get(type(value))
         if describe is None:
             return
         if self.settled and frame.function is not None and frame.function.node in self.settled:
             return
         known = self.seen.get(node)
-        if known is not None and type(value) is Tensor:
+        what = Kind.TENSOR
+        if device is None:
+            found = describe(self, value)
+            if found is None:
+                return
+            what, device = found
+        elif known is not None:
             last = known[-1]
-            same = last.value is value and last.condition is condition
+            same = last.value is value and last.condition is condition and last.device is device
             if same and last.failed is self.handling:
                 return
-        found = describe(self, value)
-        if found is None:
-            return
-        what, device = found
         if known is None:
             self.seen[node] = known = [Seen(what, device, value, condition, self.handling)]
             _add_opened(known, self.opened.pop(node, ()))

@@ -307,6 +307,8 @@ def _filled(tree: DeviceTree | None) -> DeviceTree | None:
     yes, no = _filled(tree.yes), _filled(tree.no)
     if yes is None or no is None:
         return no if yes is None else yes
+    if yes is tree.yes and no is tree.no:
+        return tree
     found: DeviceTree = node(tree.atom, yes, no)
     return found
 
