@@ -165,15 +165,21 @@ def _with(machine: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> int
     leaves: list[Callable[[], None]] = []
     before = dict(machine.globals)
     known = leaving.ways_out(frame)
+    catches = False
     for item in node.items:
         manager = machine.evaluate(item.context_expr, frame)
+        catches = catches or contexts.may_catch(manager)
         value, leave = contexts.enter(machine, manager, item.context_expr, frame)
         leaves.append(leave)
         if item.optional_vars is not None:
             assign(machine, item.optional_vars, value, frame, item.context_expr)
     entered = dict(machine.globals)
     mark = machine.journal.mark()
+    thrown, frame.thrown = frame.thrown, False
     flow = machine.execute(node.body, frame)
+    if flow and frame.thrown and catches:
+        flow = NEXT
+    frame.thrown = (frame.thrown and not catches) or thrown
     own = [leave for leave in reversed(leaves) if isinstance(leave, contexts.OwnLeave)]
     if own:
 

@@ -9,13 +9,7 @@ from typing import Any
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import Instance, ModuleObject
-from device_lens.domain.values import (
-    NONE,
-    BoundExternal,
-    External,
-    Partial,
-    Unknown,
-)
+from device_lens.domain.values import NONE, BoundExternal, External, Partial, Unknown
 from device_lens.interpreter import (
     arguments,
     attributes,
@@ -26,8 +20,9 @@ from device_lens.interpreter import (
     reports,
 )
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine, with_active
+from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.picks import picking
+from device_lens.interpreter.services import with_active
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, constant, tensor_of
 from device_lens.models.torch import module as torch_module
@@ -136,7 +131,9 @@ def call_external(
     name = function.name
     intrinsic = intrinsics.INTRINSICS.get(name)
     if intrinsic is not None:
-        return intrinsic(machine, args, kwargs, node, frame)
+        stuck, value = frame.stuck, intrinsic(machine, args, kwargs, node, frame)
+        frame.stuck = stuck  # by what came before: what it calls, as of `getattr`, may not end it
+        return value
     model = registry.function(name)
     if model is not None:
         return run_model(machine, model, name, None, args, kwargs, node, frame, complete)

@@ -80,6 +80,23 @@ def enter(machine: Machine, manager: Any, expression: ast.expr, frame: Frame) ->
     return manager, _nothing
 
 
+def may_catch(manager: Any) -> bool:
+    """Whether what follows a manager's block may run after an exception in it."""
+    if type(manager) is Guarded:
+        return any(map(may_catch, leaves(manager)))
+    if type(manager) is ListObject:
+        return any(isinstance(node, ast.Try | ast.With) for node in walk(manager.site))
+    if type(manager) is not Instance:
+        return type(manager) is Unknown
+    if type(manager.cls) is External:
+        return manager.cls.name.rpartition(".")[2].startswith(("suppress", "raises", "assertRaises"))
+    leaving = manager.cls.lookup("__exit__")
+    if not isinstance(leaving, Function):
+        return True
+    returns = (node.value for node in walk(leaving.node) if isinstance(node, ast.Return))
+    return any(value and getattr(value, "value", True) for value in returns)
+
+
 def _enter_one_of(
     machine: Machine, tree: Guarded, expression: ast.expr, frame: Frame
 ) -> tuple[Any, Leave]:

@@ -87,7 +87,9 @@ class Frame:
     the whole run; `statement` is the one being run; `top` is the top level
     of an edited file that it is an activation of; `deferring` tells that its imports wait until
     their names are used, `lazily` that statements may (`waiting.py`); `asked` is the path on which
-    an undecided test around it asked whether something is there."""
+    an undecided test around it asked whether something is there; `stuck` tells that what is being
+    evaluated does not get past a call that never returns, `thrown` that a path has ended by an
+    exception, `open_ended` that one has for want of what another class or a signal gives."""
 
     __slots__ = (
         "asked",
@@ -101,6 +103,7 @@ class Frame:
         "lazily",
         "loops",
         "namespace",
+        "open_ended",
         "owner",
         "parent",
         "raised",
@@ -108,6 +111,8 @@ class Frame:
         "self_value",
         "settled",
         "statement",
+        "stuck",
+        "thrown",
         "top",
         "try_depth",
         "waits",
@@ -137,6 +142,9 @@ class Frame:
         self.try_depth = 0
         self.entry_mark = 0
         self.raised = False
+        self.stuck = False
+        self.thrown = False
+        self.open_ended = False
         self.deferring = False
         self.lazily = False
         self.statement: Any = None
@@ -144,6 +152,14 @@ class Frame:
         self.yields: list[Any] | None = None
         self.waits: list[Exit] = []
         self.call_site: Any = None
+
+    def has_ended(self) -> bool:
+        """Whether a call that never returns has ended the present path, which is then told."""
+        if not self.stuck:
+            return False
+        self.stuck = False
+        self.raised = self.thrown = True
+        return True
 
     @property
     def open_branches(self) -> int:

@@ -22,6 +22,15 @@ from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.merging import Ways, fold, join_values
 
 
+class _Never:
+    """What a call gives that never returns."""
+
+    __slots__ = ()
+
+
+NEVER = _Never()
+
+
 def invoke(
     machine: Machine,
     function: Function,
@@ -31,11 +40,18 @@ def invoke(
     caller: Frame | None,
     complete: bool = True,
 ) -> Any:
-    """Calls `function`; past the bounds of depth and recursion the answer is unknown."""
+    """Calls `function`; past the bounds of depth and recursion the answer is unknown. Where it
+    never returns, the caller is stuck."""
     if function.kept is not None and caller is not None and complete:
         call = partial(_run_or_recall, machine, function, args, kwargs, node, caller)
-        return kept_answers.answer(machine, function.kept, args, kwargs, caller, call)
-    return _run_or_recall(machine, function, args, kwargs, node, caller, complete)
+        value = kept_answers.answer(machine, function.kept, args, kwargs, caller, call)
+    else:
+        value = _run_or_recall(machine, function, args, kwargs, node, caller, complete)
+    if value is not NEVER:
+        return value
+    if caller is not None and type(node) is ast.Call:
+        caller.stuck = True
+    return Unknown(f"{function.name}(…)")
 
 
 def _run_or_recall(
@@ -272,9 +288,15 @@ def _result(machine: Machine, frame: Frame, alive: bool, base: Path) -> Any:
         suspended.suspend(machine, frame, generator)
         return generator
     if not paths:
-        return Unknown()
+        return NEVER if _always_raises(frame) else Unknown()
     ways = Ways([path[0] for path in paths], base)
     return fold([path[1] for path in paths], ways, join_values)
+
+
+def _always_raises(frame: Frame) -> bool:
+    """Whether a body without a way out ends by an exception, and its call with it."""
+    awaited = frame.function is not None and type(frame.function.node) is ast.AsyncFunctionDef
+    return frame.thrown and not frame.open_ended and not awaited
 
 
 def _generator(frame: Frame) -> ListObject:

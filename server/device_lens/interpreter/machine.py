@@ -230,7 +230,7 @@ class Machine(ModelServices):
             if executor is None:
                 continue
             try:
-                if executor(self, statement, frame):
+                if executor(self, statement, frame) or frame.has_ended():
                     return DEAD
             except (Cancelled, Exhausted):
                 raise
@@ -307,10 +307,15 @@ class Machine(ModelServices):
         found: list[Any] = [MISSING, MISSING]
 
         def run(index: int, side: Callable[[], Any]) -> int:
-            found[index] = side()
+            value = side()
+            if frame.has_ended():
+                return DEAD
+            found[index] = value
             return NEXT
 
-        self.fork(condition, frame, lambda: run(0, yes), lambda: run(1, no))
+        frame.stuck = bool(self.fork(condition, frame, lambda: run(0, yes), lambda: run(1, no)))
+        if MISSING in found:
+            return next((value for value in found if value is not MISSING), Unknown())
         return join(condition, found[0], found[1])
 
     def apply(self, changed: Delta) -> None:
@@ -388,13 +393,3 @@ class Machine(ModelServices):
             settle(self.journal, entries, key, present)
         lengths.settle(self.journal, met)
         self.path = reduce(Path.meet, ways.paths)
-
-
-def with_active(machine: Machine, node: Any, frame: Frame, action: Any) -> Any:
-    """Runs `action` while `node` is the call whose arguments reports point at."""
-    before = machine.active
-    machine.active = (node, frame)
-    try:
-        return action()
-    finally:
-        machine.active = before

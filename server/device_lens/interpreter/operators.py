@@ -35,7 +35,8 @@ from device_lens.interpreter import calls, reports
 from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
 from device_lens.interpreter.expressions import merge_mapping, text_of
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import EVALUATORS, Machine, with_active
+from device_lens.interpreter.machine import EVALUATORS, Machine
+from device_lens.interpreter.services import with_active
 from device_lens.models.call import constant, tensor_of, treated_as_tensor
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method

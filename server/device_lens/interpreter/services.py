@@ -40,6 +40,17 @@ PLACES = frozenset("device devices device_id device_ids gpu gpus gpu_id gpu_ids 
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 
 
+def with_active(machine: Any, node: Any, frame: Frame, action: Any) -> Any:
+    """Runs `action` while `node` is the call whose arguments reports point at. What a model calls
+    may be called later, or not at all: none of it ends the present path."""
+    before, stuck = machine.active, frame.stuck
+    machine.active = (node, frame)
+    try:
+        return action()
+    finally:
+        machine.active, frame.stuck = before, stuck
+
+
 class ModelServices:
     """Mixed into `Machine`, whose state it reads; `active` is the call (node and frame) whose
     model runs."""

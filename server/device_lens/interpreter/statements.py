@@ -27,8 +27,7 @@ def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> int:
     machine.evaluate(node.value, frame)
     reports.discarded(machine, node, frame)
     if _never_returns(node.value):
-        frame.raised = True
-        return DEAD
+        frame.stuck = True
     return NEXT
 
 
@@ -150,8 +149,15 @@ def _return(machine: Machine, node: ast.Return, frame: Frame) -> int:
 def _raise(machine: Machine, node: ast.Raise, frame: Frame) -> int:
     if node.exc is not None:
         machine.evaluate(node.exc, frame)
-    frame.raised = True
+    frame.raised = frame.thrown = True
+    frame.open_ended = frame.open_ended or _is_for_others(node.exc)
     return DEAD
+
+
+def _is_for_others(exception: ast.expr | None) -> bool:
+    """Whether an exception tells that another class does what is asked for."""
+    named = exception.func if isinstance(exception, ast.Call) else exception
+    return isinstance(named, ast.Name) and named.id == "NotImplementedError"
 
 
 def _assert(machine: Machine, node: ast.Assert, frame: Frame) -> int:
@@ -160,6 +166,7 @@ def _assert(machine: Machine, node: ast.Assert, frame: Frame) -> int:
     condition = machine.decide(truth(value))
     frame.raised = True
     if condition is False:
+        frame.open_ended = True
         return DEAD
     machine.path = machine.path.assume(condition)
     narrow(machine, node.test, frame, True)

@@ -295,7 +295,8 @@ def _surroundings(machine: Machine, frame: Frame) -> list[Any]:
     ways = [(len(loop.breaks), len(loop.continues)) for loop in frame.loops]
     return [
         list(map(id, machine.globals.values())),
-        (len(frame.exits), frame.yields and len(frame.yields), frame.raised, frame.deferring),
+        (len(frame.exits), frame.yields and len(frame.yields), frame.deferring),
+        (frame.raised, frame.thrown, frame.open_ended),
         (frame.branch_depth, frame.try_depth, ways, len(machine.stack)),
         (id(watched.mask), list(map(id, watched.contexts))),
         (len(watched.steps) if watched.open_calls else 0, len(machine.budget.limits)),
