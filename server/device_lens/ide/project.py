@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from device_lens.domain.libraries import TENSOR_LIBRARIES
 from device_lens.ide.callers import find_callers
-from device_lens.ide.plan import Group, plan, relevant
+from device_lens.ide.plan import MOST_SCRIPTS, Group, plan, relevant
 from device_lens.project.configuration import Configuration, Configurations, Loaded
 from device_lens.project.discovery import Discovered, discover
 from device_lens.project.exports import Exports
@@ -39,9 +39,6 @@ if TYPE_CHECKING:
 
 Content = str | NotebookSource
 """What a file holds: its text, or a notebook's cells."""
-
-MOST_CALLERS = 8
-"""Scripts that run first so that their arguments reach a file that is analysed alone."""
 
 MOST_SEARCHED = 5_000
 """Files of a project in which callers of a few files are looked for."""
@@ -92,7 +89,8 @@ class Project:
         self.calibration = calibration
         self.memory: Mapping[str, int] = {}
         """Bytes of memory of this machine's accelerators, by their names, as far as known."""
-        self.most_callers = MOST_CALLERS
+        self.most_callers = MOST_SCRIPTS
+        """Scripts that run first so that their arguments reach a file that is analysed alone."""
         self._configurations = Configurations(command_line, layer)
         self._cache = ParseCache() if parsed is None else parsed
         self._resolver = ImportResolver(root)

@@ -228,6 +228,17 @@ def test_however_deep_a_sum_is_it_is_followed() -> None:
     assert fate([ast.Return(deep[0].value)], {"z"}, frozenset()) == Fate.NOTHING  # type: ignore[attr-defined]
 
 
+def test_each_of_many_callers_counts(tmp_path: Path) -> None:
+    last = TRAIN.replace("cuda:1", "cpu")
+    found = project(tmp_path, net=NET, zuletzt=last, **{f"train{n}": TRAIN for n in range(12)})
+    net = tmp_path / "net.py"
+    found.index([str(each) for each in tmp_path.glob("*.py")])
+    assert device_of(found, net, "y") == "unknown"
+    (tmp_path / "zuletzt.py").unlink()
+    found.forget([str(tmp_path / "zuletzt.py")])
+    assert device_of(found, net, "y") == "cuda:1"
+
+
 def test_a_glance_looks_at_one_file_alone(tmp_path: Path) -> None:
     found = project(tmp_path, net=NET, train=TRAIN)
     path = str(tmp_path / "train.py")
