@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from device_lens.syntax.import_statements import ANY
 
@@ -27,7 +28,7 @@ class ImportResolver:
         standard library never do."""
         self.root = os.path.abspath(root)
         self._foreign = foreign | _LIBRARIES | sys.stdlib_module_names
-        self._answers: dict[tuple[str, int, str], str | None] = {}
+        self._answers: dict[tuple[Any, ...], str | None] = {}
         self._names: dict[str, frozenset[str]] = {}
         self._unsaved: frozenset[str] = frozenset()
         self._own = _packages_of(self.root)
@@ -68,16 +69,24 @@ class ImportResolver:
         """The file of ``module`` (``a.b``; may be empty with a level), imported by ``importer``.
 
         A package's file is its ``__init__.py``; a namespace package has none, its modules do.
-        None when it is not a file of the workspace.
+        None when it is not a file of the workspace. No module means itself where another one has
+        its name: ``from model import Net`` in ``utils/model.py``.
         """
-        key = (module, level, os.path.dirname(importer))
+        folder = os.path.dirname(importer)
+        found = self._known((module, level, folder))
+        if found is None or found != importer or level > 0:
+            return found
+        return self._known((module, level, folder, importer)) or found
+
+    def _known(self, key: tuple[str, int, str] | tuple[str, int, str, str]) -> str | None:
         if key not in self._answers:
             if len(self._answers) >= _MOST_ANSWERS:
                 self._answers.clear()
-            self._answers[key] = self._find(module, level, key[2])
+            self._answers[key] = self._find(*key)
         return self._answers[key]
 
-    def _find(self, module: str, level: int, folder: str) -> str | None:
+    def _find(self, module: str, level: int, folder: str, importer: str = "") -> str | None:
+        """``importer`` is a file that is not meant."""
         package, _, number = module.rpartition(ANY)
         if package and number.isdigit():
             return self._one_of(package.split("."), int(number), level, folder)
@@ -100,7 +109,7 @@ class ImportResolver:
             if known and (self._has(base, _INIT) or not self._is_regular(base, parts[0])):
                 continue
             found = self._in_folder(base, parts)
-            if found is not None:
+            if found is not None and found != importer:
                 return found
         return None
 

@@ -50,6 +50,7 @@ def root(tmp_path: Path) -> Path:
         ("src/lib/core.py", 0, "lib", "src/lib/__init__.py"),
         ("scripts/run.py", 0, "helper", "scripts/helper.py"),
         ("scripts/run.py", 0, "utils", "utils.py"),
+        ("scripts/utils.py", 0, "utils", "utils.py"),
         ("scripts/run.py", 0, "random", "scripts/random.py"),
         ("pkg/net.py", 0, "utils", "utils.py"),
         ("pkg/net.py", 0, "net", "pkg/net.py"),
