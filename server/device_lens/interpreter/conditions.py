@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.condition import negation
 from device_lens.domain.device import UNNAMED, SymbolicDevice, is_unknown
-from device_lens.domain.guard import Atom, Guarded, combine, node, shared_atom
+from device_lens.domain.guard import Atom, Guarded, combine, node, shared_atom, undecided
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject
 from device_lens.domain.lengths import at_least
 from device_lens.domain.presence import any_present
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
 _ZERO = Const(0)
-_ALWAYS_TRUE = (Function, BoundMethod, ClassValue, Namespace, DeviceValue, BoundExternal)
+_ALWAYS_TRUE = (Function, BoundMethod, ClassValue, Namespace, DeviceValue)
 
 
 def truth(value: Any, text: str = "") -> Any:
@@ -52,6 +52,8 @@ def truth(value: Any, text: str = "") -> Any:
         return found if found is True or value.rest is None else Guarded(Atom(text), True, False)
     if kind in _ALWAYS_TRUE or kind is Partial:
         return True
+    if kind is BoundExternal:
+        return registry.function(value.name) is not None or undecided(text)
     if kind is External:
         return registry.names_code(value.name) or Guarded(
             shared_atom(f"{value.name} is true"), True, False

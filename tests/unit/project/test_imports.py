@@ -15,7 +15,7 @@ FILES = [
     "pkg/sub/deep.py", "pkg/utils.py", "space/inner/mod.py", "src/lib/__init__.py",
     "src/lib/core.py", "scripts/run.py", "scripts/helper.py", "scripts/random.py",
     "tests/torch/nn.py", "tests/test_x.py", "tests/json/tool.py",
-    "pkg/torch/__init__.py", "pkg/torch/plain/deep.py",
+    "pkg/torch/__init__.py", "pkg/torch/plain/deep.py", "mod/__init__.py",
 ]  # fmt: skip
 
 
@@ -50,7 +50,8 @@ def root(tmp_path: Path) -> Path:
         ("src/lib/core.py", 0, "lib", "src/lib/__init__.py"),
         ("scripts/run.py", 0, "helper", "scripts/helper.py"),
         ("scripts/run.py", 0, "utils", "utils.py"),
-        ("scripts/utils.py", 0, "utils", "utils.py"),
+        ("space/inner/mod.py", 0, "mod", "mod/__init__.py"),
+        ("space/inner/mod.py", 1, "mod", "space/inner/mod.py"),
         ("scripts/run.py", 0, "random", "scripts/random.py"),
         ("pkg/net.py", 0, "utils", "utils.py"),
         ("pkg/net.py", 0, "net", "pkg/net.py"),

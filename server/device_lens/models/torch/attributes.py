@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from device_lens.domain.device import Device, DeviceTree, SymbolicDevice
-from device_lens.domain.guard import Guarded, combine
+from device_lens.domain.guard import Guarded, combine, undecided
 from device_lens.domain.heap import Parameter
 from device_lens.domain.values import (
     FALSE,
+    NONE,
     TRUE,
     Const,
     DeviceValue,
@@ -117,6 +118,15 @@ def _is_leaf(call: Call, tensor: Tensor) -> Value:
     return TRUE if type(call.receiver) is Parameter else _boolean(tensor.leaf)
 
 
+def _undecided(call: Call, tensor: Tensor) -> Value:
+    """What kinds of tensors differ in: sparse, nested, quantized ones are not told from others."""
+    return combine(Const, undecided())
+
+
+def _grad_fn(call: Call, tensor: Tensor) -> Value:
+    return NONE if tensor.leaf is True else call.unknown()
+
+
 def _number(call: Call, tensor: Tensor) -> Value:
     return number(call.name.rpartition(".")[2])
 
@@ -139,6 +149,12 @@ _READERS: dict[str, _Reader] = {
     "nbytes": _number,
     "itemsize": _number,
     "output_nr": _number,
+    "_version": _number,
+    "grad_fn": _grad_fn,
+    **dict.fromkeys(
+        "is_sparse is_sparse_csr is_nested is_quantized is_mkldnn retains_grad volatile".split(),
+        _undecided,
+    ),
 }
 _TYPES = "cuda cpu mps xpu meta ipu xla mtia vulkan hpu maia"
 
