@@ -45,6 +45,9 @@ def invoke(
     if function.kept is not None and caller is not None and complete:
         call = partial(_run_or_recall, machine, function, args, kwargs, node, caller)
         value = kept_answers.answer(machine, function.kept, args, kwargs, caller, call)
+    elif caller is not None and suspended.resumes_apart(function, node, caller):
+        with suspended.default_open(machine):
+            value = _run_or_recall(machine, function, args, kwargs, node, caller, complete)
     else:
         value = _run_or_recall(machine, function, args, kwargs, node, caller, complete)
     if value is not NEVER:

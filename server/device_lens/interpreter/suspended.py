@@ -4,14 +4,21 @@ kept apart."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
+from device_lens.domain.code import Function
+from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.heap import MISSING, ListObject, Presences, Table
 from device_lens.domain.journal import Delta
+from device_lens.interpreter import scan
 from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.merging import Ways, fold, join_values
+from device_lens.syntax.names import last_name
+from device_lens.syntax.walking import walk
 
 MANAGING = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 _FIELD = "<suspended>"
@@ -33,6 +40,54 @@ def keep(machine: Machine, frame: Frame) -> None:
     """Keeps what a generator has changed by a `yield` of it."""
     if frame.function is not None and frame.function.manages:
         frame.waits.append((machine.path, None, machine.journal.changes(frame.entry_mark)))
+
+
+def resumes_apart(function: Function, call: Any, caller: Frame) -> bool:
+    """Whether a call makes a generator that is given a name within a block which decides where
+    factories create, and resumed outside of it, or the other way round: its body runs where it is
+    resumed. What other statements of a top level do is not looked at."""
+    statement = caller.statement
+    if type(statement) is not ast.Assign or statement.value is not call:
+        return False
+    if type(function.node) is ast.Lambda:
+        return False
+    if not scan.function_info(function.node, function.chunk.text).generates:
+        return False
+    names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
+    around = caller.chunk.body if caller.function is None else (caller.function.node,)
+    every = [node for part in around for node in walk(part)]
+    used = {id(node) for node in every if _reads(node, names)}
+    for block in every:
+        if isinstance(block, ast.With) and any(map(_names_device, block.items)):
+            inside = {id(node) for node in walk(block)}
+            if id(statement) not in inside:
+                apart = bool(used & inside)
+            else:
+                apart = caller.function is None or bool(used - inside)
+            if apart:
+                return True
+    return False
+
+
+@contextmanager
+def default_open(machine: Machine) -> Iterator[None]:
+    """Leaves open where factories create, for what runs in it."""
+    default = machine.globals["default_device"]
+    machine.journal.write(machine.globals, "default_device", UNKNOWN_DEVICE)
+    try:
+        yield
+    finally:
+        machine.journal.write(machine.globals, "default_device", default)
+
+
+def _reads(node: ast.AST, names: set[str]) -> bool:
+    return isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load)
+
+
+def _names_device(item: ast.withitem) -> bool:
+    called = item.context_expr
+    name = last_name(called.func if isinstance(called, ast.Call) else called)
+    return "device" in name.lower()
 
 
 def suspend(machine: Machine, frame: Frame, generator: ListObject) -> None:

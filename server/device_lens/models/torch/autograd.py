@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_accelerator
+from device_lens.domain.guard import combine
 from device_lens.domain.heap import Instance, ListObject, Parameter
 from device_lens.domain.values import FALSE, NONE, TRUE, Const, Partial, Tensor, TupleValue, Unknown
 from device_lens.models import gradient
@@ -151,9 +153,29 @@ def _apply(call: Call) -> Value:
         call.services.invoke(setup, (context, TupleValue(call.args), output), {})
     backward = owner.lookup("backward")
     if backward is not None and before is not False:
-        call.services.invoke(backward, (context, *_gradients(output)), {})
+        gradients = _gradients(output)
+        default = call.services.default_device()
+        call.services.set_global("default_device", _default_in_backward(call, gradients))
+        call.services.invoke(backward, (context, *gradients), {})
+        call.services.set_global("default_device", default)
     call.services.set_global("grad", before)
     return _within_graph(call, output)
+
+
+def _default_in_backward(call: Call, gradients: tuple[Value, ...]) -> DeviceTree:
+    """Where factories create in the backward pass. That of an accelerator runs on a thread of its
+    own, in which `torch.set_default_device()` and `with torch.device(d):` do not hold
+    (pytorch/pytorch#172798); that of the host where somebody starts it."""
+    present, of_type = call.services.default_device(), call.services.default_type_device()
+    if present == of_type:
+        return present
+    tensors = [found for found in map(tensor_of, gradients) if found is not None]
+
+    def leaf(device: DeviceTree) -> DeviceTree:
+        return of_type if is_accelerator(device) else UNKNOWN_DEVICE
+
+    found: DeviceTree = combine(leaf, tensors[0].device) if tensors else UNKNOWN_DEVICE
+    return found
 
 
 def _within_graph(call: Call, output: Value) -> Value:
