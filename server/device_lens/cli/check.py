@@ -176,7 +176,7 @@ def _print_text(
 
     style = text.style_for(sys.stdout)
     sys.stdout.write(text.render(entries, style))
-    print(text.summary(entries, files, arguments.unsafe_fixes))
+    print(text.summary(entries, files, arguments.unsafe_fixes, arguments.fix))
 
 
 def _print_diff(fixes: Report, report: Report, arguments: argparse.Namespace) -> int:

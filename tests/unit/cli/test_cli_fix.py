@@ -123,3 +123,28 @@ def test_a_notebook_keeps_its_form(run: CommandLine) -> None:
     after["cells"][2]["source"] = before["cells"][2]["source"]
     assert after == before
     assert run.read("book.ipynb").startswith('{\n "nbformat": 4,')
+
+
+COUNTS = """\
+import torch
+
+
+def count(parts):
+    total = torch.zeros(9)
+    for part in parts:
+        total += torch.bincount(part, minlength=9)
+    return total
+
+
+device = torch.device("cuda:0" if torch.cuda.is_available() else "cpu")
+places = torch.tensor([1, 2], device=device)
+print(count([torch.tensor([1, 2])])[places])
+"""
+
+
+def test_a_fix_that_brings_other_findings_is_told_to_be_left(run: CommandLine) -> None:
+    run.write({"a.py": COUNTS})
+    assert "1 can be fixed (--fix)." in run("check").out
+    found = run("check", "--fix")
+    assert run.read("a.py") == COUNTS
+    assert found.out.endswith("1 error. 1 left as it was: its fix brings other findings.\n")

@@ -37,8 +37,11 @@ def render(entries: Sequence[Entry], style: Style) -> str:
     return "".join("\n".join(_block(entry, style)) + "\n\n" for entry in entries)
 
 
-def summary(entries: Sequence[Entry], files: int, with_unsafe: bool = False) -> str:
-    """`Found 3 findings in 2 files: 1 error, 2 warnings. 2 can be fixed (--fix).`"""
+def summary(
+    entries: Sequence[Entry], files: int, with_unsafe: bool = False, tried: bool = False
+) -> str:
+    """`Found 3 findings in 2 files: 1 error, 2 warnings. 2 can be fixed (--fix).` Where the fixes
+    have been `tried`, those that remain would bring other findings."""
     if not entries:
         return f"Nothing found in {_count(files, 'file')}."
     by_severity: dict[str, int] = {}
@@ -49,7 +52,10 @@ def summary(entries: Sequence[Entry], files: int, with_unsafe: bool = False) -> 
     places = len({entry.data["file"] for entry in entries})
     text = f"Found {_count(len(entries), 'finding')} in {_count(places, 'file')}: {parts}."
     fixable = sum(_is_fixable(entry, with_unsafe) for entry in entries)
-    if fixable:
+    if fixable and tried:
+        left = "as it was: its fix brings" if fixable == 1 else "as they were: their fixes bring"
+        text += f" {fixable} left {left} other findings."
+    elif fixable:
         option = "--fix --unsafe-fixes" if with_unsafe else "--fix"
         text += f" {fixable} can be fixed ({option})."
     return text
