@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 _OTHERS = "others"
 """Marks a `setattr` that sets what is no tensor."""
+_CARRIED = "carried"
+"""Marks an attribute that the `_apply` of another module moves along."""
 
 
 def assigned(
@@ -115,6 +117,8 @@ def _plain(
         return
     in_class = frame.self_value is module and frame.function is not None
     if not in_class:
+        if frame.function is not None and frame.function.name == "_apply":
+            machine.watched.plain[_CARRIED, module.cls, name] = module.cls, None
         return
     machine.unit.consulted.update(base.node for base in module.cls.mro)
     reads = usage_of(module.cls, name)
@@ -203,6 +207,8 @@ def conclude(machine: Machine) -> None:
         if fact is None:
             continue
         fact.beside_others = (_OTHERS, node) in watched.plain
+        carried = (_CARRIED, cls, fact.attribute) in watched.plain
+        fact.moved_by_method = fact.moved_by_method or carried
         if cls in watched.moved_classes:
             fact.module_moves = True
         elif not machine.standalone and fact.module_moves is None:

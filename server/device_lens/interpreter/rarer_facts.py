@@ -171,7 +171,8 @@ class PlainAttribute:
     value: Site
     used_in_forward: bool
     moved_by_method: bool
-    """A method of the class moves it itself, or uses it only after moving it."""
+    """A method of the class moves it itself, or uses it only after moving it; or the `_apply` of a
+    module around it does."""
     module_moves: bool | None
     """Whether the program moves such a module; None when unknown."""
     persistent_write: bool
