@@ -157,7 +157,7 @@ def _values(function: ast.AST, attribute: str) -> Iterator[ast.expr]:
         if isinstance(node, ast.Assign) and node.targets[0] in targets:
             targets.remove(node.targets[0])
             yield node.value
-        elif isinstance(node, ast.AugAssign | ast.AnnAssign) and node.target in targets:
+        elif isinstance(node, ast.AnnAssign) and node.target in targets:
             targets.remove(node.target)
             yield node.value or node.target
     yield from targets
@@ -206,12 +206,15 @@ def _count(owner: ast.AST | None, attribute: str) -> int:
 
 
 def _stores(node: ast.AST, attribute: str) -> list[ast.expr]:
-    """The places that bind `self.<attribute>`."""
+    """The places that bind `self.<attribute>`, less those that change its tensor in place (`+=`)."""
+    nodes = list(ast.walk(node))
+    in_place = {id(each.target) for each in nodes if isinstance(each, ast.AugAssign)}
     return [
         each
-        for each in ast.walk(node)
+        for each in nodes
         if isinstance(each, ast.Attribute)
         and each.attr == attribute
+        and id(each) not in in_place
         and isinstance(each.ctx, ast.Store)
         and isinstance(each.value, ast.Name)
         and each.value.id == "self"

@@ -53,6 +53,9 @@ def assigned(
     if type(value) is Tensor and name in module.parameters:
         tensor_facts.put_for_parameter(machine, value, node, frame)
     if type(value) is Tensor and name not in module.buffers:
+        kept = value.trail is not None and value.trail.kind == "attribute"
+        if kept and type(frame.statement) is ast.AugAssign:
+            return value  # changed in place: it is the tensor that was kept before
         _plain(machine, module, name, "tensor", value.device, node, frame, source, value)
         text = f"is kept as the plain attribute `self.{name}`"
         step = Trail("attribute", text, machine.site(node, frame), value.trail)

@@ -111,10 +111,13 @@ class Operands:
         return leader is not None and leader.default_made
 
     def _source(self, device: DeviceTree) -> Tensor | None:
+        found: Tensor | None = None
         for tensor in self.tensors:
-            if tensor.device == device and tensor.trail is not None:
-                return tensor
-        return None
+            if tensor.trail is not None and tensor.device == device:
+                if tensor.zero_dim is False:
+                    return tensor
+                found = found or tensor
+        return found
 
 
 def collect(bound: Bound) -> Operands:

@@ -39,9 +39,9 @@ def test_explain_where_nothing_is_known(run: CommandLine) -> None:
 
 
 def test_explain_tells_of_callers_that_are_left_out(run: CommandLine) -> None:
-    scripts = {f"run{number}.py": "from net import f\n\nf(1)\n" for number in range(9)}
+    scripts = {f"run{number}.py": "from net import f\n\nf(1)\n" for number in range(42)}
     run.write({"net.py": "def f(x):\n    return x\n", **scripts})
-    limit = "limit: only the nearest 8 of 9 scripts that use it count"
+    limit = "limit: only the nearest 40 of 42 scripts that use it count"
     assert run("explain", "net.py").out.splitlines() == [limit]
 
 
