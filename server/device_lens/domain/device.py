@@ -197,7 +197,9 @@ def same_everywhere(left: DeviceTree, right: DeviceTree) -> bool:
 
 def shared(left: DeviceTree, right: DeviceTree) -> DeviceTree:
     """What can be said of something that is on one of two devices: an accelerator's type where they
-    differ in its number alone."""
+    differ in its number alone; the other one where one of them never comes to be."""
+    if left is CONTESTED or right is CONTESTED:
+        return right if left is CONTESTED else left
     if same_everywhere(left, right):
         return left
     if not isinstance(left, Device) or not isinstance(right, Device):
