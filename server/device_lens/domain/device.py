@@ -23,6 +23,8 @@ from device_lens.domain.guard import (
     single,
 )
 
+MAX_CHAIN = 24
+"""Leaves of a tree of any depth that is kept: one for each flag of a program, say."""
 MAX_UNNAMED = 3
 """Depth of a tree up to which conditions without words are kept."""
 ANY_INDEX = -1
@@ -225,8 +227,9 @@ def widen_device(tree: DeviceTree) -> DeviceTree:
 
 
 def _shallow(tree: DeviceTree, deepest: int) -> DeviceTree:
-    """The tree; where it is too deep, of its primary case alone."""
-    if type(tree) is not Guarded or tree.depth <= deepest:
+    """The tree; where it is too deep, and has more leaves than there are ways to leave one, of its
+    primary case alone."""
+    if type(tree) is not Guarded or tree.depth <= deepest or tree.size <= MAX_CHAIN:
         return tree
     default = tree.atom.default
     if default is None or deepest < 1:

@@ -117,6 +117,18 @@ def test_widening_and_flattening_only_forget(tree: Any) -> None:
             assert at_most(value_in(tree, world), value_in(weaker, world))
 
 
+@pytest.mark.parametrize("count", [3, 9, 30])
+def test_a_device_that_many_flags_may_replace_is_where_the_defaults_put_it(count: int) -> None:
+    flags = [Atom(f"--flag{number} is given", "flag", False) for number in range(count)]
+    tree: Any = Device("cuda")
+    for flag in reversed(flags):
+        tree = choose(Guarded(flag, True, False), UNKNOWN_DEVICE, tree)
+    kept = widen_device(tree)
+    assert value_in(kept, dict.fromkeys(flags, True)) is UNKNOWN_DEVICE
+    usual = value_in(kept, dict.fromkeys(flags, False))
+    assert usual is (Device("cuda") if count < 20 else UNKNOWN_DEVICE)
+
+
 @given(device_trees)
 def test_flattening_leaves_one_leaf(tree: Any) -> None:
     assert not isinstance(flatten_device(tree), Guarded)
