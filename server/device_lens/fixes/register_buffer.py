@@ -206,7 +206,7 @@ def _count(owner: ast.AST | None, attribute: str) -> int:
 
 
 def _stores(node: ast.AST, attribute: str) -> list[ast.expr]:
-    """The places that bind `self.<attribute>`, less those that change its tensor in place (`+=`)."""
+    """The places that bind `self.<attribute>`; `+=` changes its tensor in place."""
     nodes = list(ast.walk(node))
     in_place = {id(each.target) for each in nodes if isinstance(each, ast.AugAssign)}
     return [
