@@ -48,11 +48,13 @@ def _stands_alone(subject: Place) -> bool:
 
 def _is_given(subject: Place) -> bool:
     """Whether a value is made of nothing but parameters, their attributes and items, and
-    constants."""
+    constants. What has a slice is no number."""
     given = _given_names(subject.function)
     pending = [subject.node]
     while pending:
         node = pending.pop()
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
+            return False
         if isinstance(node, ast.BinOp):
             pending += [node.left, node.right]
         elif isinstance(node, ast.UnaryOp):
