@@ -69,7 +69,11 @@ def conflict(
     part = None
     if not (first.is_parameter or second.is_parameter or wants_cpu):
         part = _as_part(machine, first, second)
-    stray, other = _order(first, second, wants_cpu)
+    cached = _cached(frame, first), _cached(frame, second)
+    if cached[0] != cached[1] and not wants_cpu:
+        stray, other = (first, second) if cached[0] else (second, first)
+    else:
+        stray, other = _order(first, second, wants_cpu)
     certainty = _certainty(stray, other)
     if certainty is None and _is_made_beside_input(stray, other, frame):
         certainty = Certainty.EVIDENCED
@@ -277,6 +281,16 @@ def _makes_module(machine: Machine, node: Any) -> bool:
 def _factory(trail: Trail) -> str:
     node = trail.site.node
     return ast.unparse(node.func) if isinstance(node, ast.Call) else "a factory"
+
+
+def _cached(frame: Frame, operand: Operand) -> bool:
+    """Whether the function that runs has kept an operand as an attribute, in an earlier call: it is
+    where that call's arguments were."""
+    trail, function = operand.trail, frame.function
+    if trail is None or trail.kind != "attribute" or function is None or operand.device is CPU:
+        return False
+    kept_at = trail.site.node
+    return any(node is kept_at for node in ast.walk(function.node))
 
 
 def _order(first: Operand, second: Operand, wants_cpu: bool) -> tuple[Operand, Operand]:
