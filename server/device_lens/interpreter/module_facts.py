@@ -300,11 +300,12 @@ def _stays_at(value: ModuleObject | Parameter) -> Any:
 
 
 def _whole_text(node: Any) -> str:
-    """The module that gets a part: of `m.part = p`, of `m.append(p)`, of `setattr(m, name, p)`."""
+    """The module that gets a part: of `m.part = p`, of `m[0] = p`, of `m.append(p)`, of
+    `setattr(m, name, p)`."""
     if isinstance(node, ast.Call):
         given = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0]
         return ast.unparse(given)
-    return ast.unparse(node.value) if isinstance(node, ast.Attribute) else "self"
+    return ast.unparse(node.value) if isinstance(node, ast.Attribute | ast.Subscript) else "self"
 
 
 def added(machine: Machine, seen: LibraryCall) -> None:
@@ -317,9 +318,24 @@ def added(machine: Machine, seen: LibraryCall) -> None:
             _late(machine, seen.receiver, "", value, seen.node, seen.frame, source)
 
 
+def put(machine: Machine, seen: LibraryCall) -> None:
+    """`blocks[2] = part`."""
+    statement, node = seen.frame.statement, seen.node
+    if type(statement) is not ast.Assign or type(node) is not ast.Subscript:
+        return
+    value = seen.args[-1] if seen.args else None
+    if isinstance(seen.receiver, ModuleObject) and type(value) in (ModuleObject, Parameter):
+        _late(machine, seen.receiver, "", value, node, seen.frame, statement.value)
+
+
 _ADDERS = (
     *(f"torch.nn.Module.{name}" for name in ("add_module", "register_module")),
     *(f"torch.nn.{kind}.append" for kind in ("ModuleList", "Sequential", "ParameterList")),
     *(f"torch.nn.{kind}.insert" for kind in ("ModuleList", "Sequential")),
 )
-WATCHERS = {f"torch.nn.Module.{name}": moved for name in MOVES} | dict.fromkeys(_ADDERS, added)
+_HOLDERS = "ModuleList Sequential ModuleDict ParameterList ParameterDict".split()
+WATCHERS = (
+    {f"torch.nn.Module.{name}": moved for name in MOVES}
+    | dict.fromkeys(_ADDERS, added)
+    | {f"torch.nn.{kind}.__setitem__": put for kind in _HOLDERS}
+)
