@@ -18,7 +18,7 @@ MAX_DEPTH = 6
 MOST_CASES = 64
 """Leaves of a tree that are told apart: what two trees give together may have one for each pair."""
 
-MOST_SHARED_NODES = 32_768
+MOST_SHARED_NODES = 8_192
 """Nodes of which there is one object each; past that the next ones are made anew."""
 
 _ORDER = count()
@@ -29,6 +29,8 @@ _generation = 1
 """How often the table of these has begun anew."""
 _SINGLE: set[type] = {bool}
 """The types of leaves that are equal only to themselves."""
+_OF_OTHERS = -1
+"""The generation of trees that have leaves of other types."""
 
 
 class Atom:
@@ -148,7 +150,7 @@ class Guarded:
             return True
         if type(other) is not Guarded or self.atom is not other.atom:
             return False
-        if self.generation and self.generation == other.generation:
+        if self.generation > 0 and self.generation == other.generation:
             return False
         return bool(self.depth == other.depth and self.yes == other.yes and self.no == other.no)
 
@@ -190,10 +192,15 @@ def node(atom: Atom, yes: Any, no: Any) -> Any:
         return yes
     if len(_NODES) >= MOST_SHARED_NODES:
         _begin_anew()
-    left, right = _shared(yes), _shared(no)
-    if left is None or right is None:
-        return yes if yes == no else Guarded(atom, yes, no)
-    return left if left is right else _shared_node(atom, left, right)
+    left = _shared(yes, None)
+    right = None if left is None else _shared(no, None)
+    if left is not None and right is not None:
+        return left if left is right else _shared_node(atom, left, right)
+    if yes == no:
+        return yes
+    made = Guarded(atom, yes, no)
+    made.generation = _OF_OTHERS
+    return made
 
 
 def _begin_anew() -> None:
@@ -202,15 +209,22 @@ def _begin_anew() -> None:
     _generation += 1
 
 
-def _shared(tree: Any) -> Any:
-    """The one object for what equals a tree; None where its leaves are none of which that holds."""
+def _shared(tree: Any, known: dict[int, Any] | None) -> Any:
+    """The one object for what equals a tree; None where its leaves are none of which that holds.
+    `known` has the answers for parts: a tree has many more ways than parts."""
     if type(tree) is not Guarded:
         return tree if type(tree) in _SINGLE else None
     if tree.generation == _generation:
         return tree
-    yes = _shared(tree.yes)
-    no = _shared(tree.no) if yes is not None else None
-    return None if no is None else _shared_node(tree.atom, yes, no)
+    if tree.generation == _OF_OTHERS:
+        return None
+    known = {} if known is None else known
+    if id(tree) not in known:
+        yes = _shared(tree.yes, known)
+        no = None if yes is None else _shared(tree.no, known)
+        made = None if no is None else yes if yes is no else _shared_node(tree.atom, yes, no)
+        known[id(tree)] = made
+    return known[id(tree)]
 
 
 def _shared_node(atom: Atom, yes: Any, no: Any) -> Guarded:

@@ -304,7 +304,8 @@ class Machine(ModelServices):
             return yes()
         if condition is False:
             return no()
-        found: list[Any] = [MISSING, MISSING]
+        found: dict[int, Any] = {}
+        stuck, frame.stuck = frame.stuck, False
 
         def run(index: int, side: Callable[[], Any]) -> int:
             value = side()
@@ -313,10 +314,11 @@ class Machine(ModelServices):
             found[index] = value
             return NEXT
 
-        frame.stuck = bool(self.fork(condition, frame, lambda: run(0, yes), lambda: run(1, no)))
-        if MISSING in found:
-            return next((value for value in found if value is not MISSING), Unknown())
-        return join(condition, found[0], found[1])
+        ended = self.fork(condition, frame, lambda: run(0, yes), lambda: run(1, no)) == DEAD
+        frame.stuck = stuck or ended
+        if len(found) == 2:
+            return join(condition, found[0], found[1])
+        return next(iter(found.values()), Unknown())
 
     def apply(self, changed: Delta) -> None:
         write, delete = self.journal.write, self.journal.delete

@@ -6,6 +6,7 @@ from itertools import product
 from typing import Any
 from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -237,11 +238,14 @@ def test_atoms_that_programs_share_have_one_order_and_come_first() -> None:
     assert Atom("CUDA is there", shared=True).order == later.order
 
 
-def test_conditions_cost_their_nodes_and_not_their_ways() -> None:
-    """Each of these pairs doubles the ways through the whole: 2 to the power of 60 of them."""
+@pytest.mark.parametrize("most", [16, 256, 9_999])
+def test_conditions_cost_their_nodes_and_not_their_ways(most: int) -> None:
+    """Each of these pairs doubles the ways through the whole: 2 to the power of 60 of them. So it
+    is where the table of shared nodes begins anew in between."""
     every: Any = True
-    for _ in range(60):
-        every = conjunction(every, disjunction(*(Guarded(Atom(""), True, False) for _ in "ab")))
+    with patch.object(guard, "MOST_SHARED_NODES", most):
+        for _ in range(60):
+            every = conjunction(every, disjunction(*(Guarded(Atom(""), True, False) for _ in "ab")))
     assert conjunction(every, negation(every)) is False
     assert disjunction(every, negation(every)) is True
     assert exclude(every, negation(every))
