@@ -203,5 +203,25 @@ def names_within(node: Any) -> frozenset[str]:
     return known
 
 
+def never_returns(function: ast.FunctionDef) -> bool:
+    """Whether no way through a function's text comes to a `return` or to its end, if what it calls
+    last does not return."""
+    returns = any(isinstance(node, ast.Return) for node in own_nodes(function.body))
+    return not returns and _ends_path(function.body)
+
+
+def _ends_path(body: Sequence[ast.stmt]) -> bool:
+    match body[-1]:
+        case ast.Raise() | ast.Expr(value=ast.Call()):
+            return True
+        case ast.If(body=yes, orelse=[_, *_] as no):
+            return _ends_path(yes) and _ends_path(no)
+        case ast.With(body=within):
+            return _ends_path(within)
+        case ast.Try(body=tried, handlers=handlers):
+            return _ends_path(tried) and all(_ends_path(each.body) for each in handlers)
+    return False
+
+
 def has_call(node: ast.AST) -> bool:
     return any(isinstance(n, ast.Call | ast.Await | ast.Yield) for n in walk(node))
