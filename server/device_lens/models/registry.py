@@ -5,6 +5,7 @@ Tables register themselves on first need: importing this module costs nothing.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
@@ -111,6 +112,18 @@ def names_code(name: str) -> bool:
         or function(name) is not None
         or module(name) is not None
     )
+
+
+_EXCEPTIONS = frozenset(
+    f"builtins.{name}"
+    for name, value in vars(builtins).items()
+    if isinstance(value, type) and issubclass(value, BaseException)
+)
+
+
+def names_exception(name: str) -> bool:
+    """Whether a name is that of an exception of Python."""
+    return name in _EXCEPTIONS
 
 
 _loaded = False
