@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from device_lens.domain.guard import MOST_CASES, Atom, Guarded, Literals, assume_all, node, side
+from device_lens.domain.atom import Atom
+from device_lens.domain.guard import MOST_CASES, Guarded, Literals, assume_all, node, side
 
 MOST_REMEMBERED = 4_096
 """Answers kept of each operation on conditions: a program asks for few of them, again and again."""

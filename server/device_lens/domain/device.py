@@ -11,9 +11,9 @@ from enum import Enum
 from functools import reduce
 from typing import Any, ClassVar, Union
 
+from device_lens.domain.atom import Atom
 from device_lens.domain.guard import (
     MAX_DEPTH,
-    Atom,
     Guarded,
     Literals,
     choose,
@@ -227,8 +227,7 @@ def widen_device(tree: DeviceTree) -> DeviceTree:
 
 
 def _shallow(tree: DeviceTree, deepest: int) -> DeviceTree:
-    """The tree; where it is too deep, and has more leaves than there are ways to leave one, of its
-    primary case alone."""
+    """The tree; where it is too deep and has too many leaves, of its primary case alone."""
     if type(tree) is not Guarded or tree.depth <= deepest or tree.size <= MAX_CHAIN:
         return tree
     default = tree.atom.default

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.guard import Atom, Guarded, atoms, leaves, renamed
+from device_lens.domain.atom import Atom
+from device_lens.domain.guard import Guarded, atoms, leaves, renamed
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.similarity import similar

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any
 
+from device_lens.domain.atom import Atom
 from device_lens.domain.condition import (
     MOST_REMEMBERED,
     conjunction,
@@ -22,7 +23,6 @@ from device_lens.domain.condition import (
 )
 from device_lens.domain.guard import (
     MOST_CASES,
-    Atom,
     Guarded,
     Literals,
     assume_all,

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
 
 if TYPE_CHECKING:
-    from device_lens.domain.guard import Atom
+    from device_lens.domain.atom import Atom
     from device_lens.domain.trail import Trail
 
 Dim = int | str | None

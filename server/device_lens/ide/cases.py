@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce
 
+from device_lens.domain.atom import Atom
 from device_lens.domain.condition import describe
 from device_lens.domain.device import Device, DeviceTree, SymbolicDevice, shared
-from device_lens.domain.guard import Atom, Literals, cases
+from device_lens.domain.guard import Literals, cases
 
 
 @dataclass(frozen=True, slots=True)

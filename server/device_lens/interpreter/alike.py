@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.atom import Atom
 from device_lens.domain.code import Function
 from device_lens.domain.device import UNKNOWN_DEVICE
-from device_lens.domain.guard import Atom, Guarded, Literals, combine, leaves
+from device_lens.domain.guard import Guarded, Literals, combine, leaves
 from device_lens.domain.heap import (
     DictObject,
     Instance,

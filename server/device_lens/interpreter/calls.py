@@ -25,7 +25,6 @@ from device_lens.interpreter.picks import picking
 from device_lens.interpreter.services import with_active
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, constant, tensor_of
-from device_lens.models.registry import names_exception
 from device_lens.models.torch import module as torch_module
 
 
@@ -151,7 +150,7 @@ def call_external(
     foreign = machine.foreign_class(name) if name[:9] != "builtins." else None
     if foreign is not None and foreign.is_module:
         return effects.unseen_module(machine, function, args, kwargs, node)
-    if not names_exception(name):  # which gives no tensor: nothing of a place is missed
+    if not registry.names_exception(name):  # which gives no tensor: nothing of a place is missed
         machine.skip_at(node, frame, f"`{name}` has no model")
     machine.escape(args, kwargs, name)
     return effects.unseen(name.rpartition(".")[2], args, kwargs)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.atom import Atom, shared_atom
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.condition import negation
 from device_lens.domain.device import UNNAMED, SymbolicDevice, is_unknown
-from device_lens.domain.guard import Atom, Guarded, combine, node, shared_atom, undecided
+from device_lens.domain.guard import Guarded, combine, node, undecided
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject
 from device_lens.domain.lengths import at_least
 from device_lens.domain.presence import any_present

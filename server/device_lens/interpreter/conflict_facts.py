@@ -26,6 +26,7 @@ from device_lens.interpreter.part_facts import OwnPart, own_part
 from device_lens.models.call import tensor_of
 from device_lens.models.torch.availability import TEXTS, assumed_accelerator, availability
 from device_lens.models.torch.like import TAKING_AFTER
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -69,11 +70,7 @@ def conflict(
     part = None
     if not (first.is_parameter or second.is_parameter or wants_cpu):
         part = _as_part(machine, first, second)
-    cached = _cached(frame, first), _cached(frame, second)
-    if cached[0] != cached[1] and not wants_cpu:
-        stray, other = (first, second) if cached[0] else (second, first)
-    else:
-        stray, other = _order(first, second, wants_cpu)
+    stray, other = _order(first, second, wants_cpu, frame)
     certainty = _certainty(stray, other)
     if certainty is None and _is_made_beside_input(stray, other, frame):
         certainty = Certainty.EVIDENCED
@@ -289,16 +286,24 @@ def _cached(frame: Frame, operand: Operand) -> bool:
     trail, function = operand.trail, frame.function
     if trail is None or trail.kind != "attribute" or function is None or operand.device is CPU:
         return False
-    kept_at = trail.site.node
-    return any(node is kept_at for node in ast.walk(function.node))
+    return _stands_in(trail.site.node, function.node)
 
 
-def _order(first: Operand, second: Operand, wants_cpu: bool) -> tuple[Operand, Operand]:
-    """Which operand strays: the one whose move was lost; the one on the host beside an accelerator
-    or a symbol; an input rather than a parameter; what a factory made rather than what was
-    moved."""
+def _stands_in(node: Any, function: ast.AST) -> bool:
+    return any(each is node for each in walk(function))
+
+
+def _order(
+    first: Operand, second: Operand, wants_cpu: bool, frame: Frame
+) -> tuple[Operand, Operand]:
+    """Which operand strays: the one that an earlier call has kept; the one whose move was lost; the
+    one on the host beside an accelerator or a symbol; an input rather than a parameter; what a
+    factory made rather than what was moved."""
     if wants_cpu:
         return (first, second) if is_accelerator(first.device) else (second, first)
+    cached = _cached(frame, first), _cached(frame, second)
+    if cached[0] != cached[1]:
+        return (first, second) if cached[0] else (second, first)
     lost = (first.origin.kind in _LOST_MOVES, second.origin.kind in _LOST_MOVES)
     if lost[0] != lost[1]:
         return (first, second) if lost[0] else (second, first)
@@ -339,8 +344,7 @@ def _is_made_beside_input(stray: Operand, other: Operand, frame: Frame) -> bool:
         return False
     if not isinstance(symbol, SymbolicDevice) or not symbol.of_module_input:
         return False
-    made_at = trail.site.node
-    return trail.kind == "created" and any(node is made_at for node in ast.walk(function.node))
+    return trail.kind == "created" and _stands_in(trail.site.node, function.node)
 
 
 def _module_call(

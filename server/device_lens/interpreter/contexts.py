@@ -89,8 +89,8 @@ def may_catch(manager: Any) -> bool:
     if type(manager) is not Instance:
         return type(manager) is Unknown
     if type(manager.cls) is External:
-        name = manager.cls.name.rpartition(".")[2]
-        return name.startswith(("suppress", "raises", "assertRaises"))
+        name = manager.cls.name.rpartition(".")[2].lower()
+        return any(word in name for word in (*EXPECTING, "suppress"))
     leaving = manager.cls.lookup("__exit__")
     if not isinstance(leaving, Function):
         return True

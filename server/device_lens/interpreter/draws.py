@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from device_lens.domain.atom import Atom
 from device_lens.domain.device import SymbolicDevice, shared
-from device_lens.domain.guard import Atom, Guarded, atoms, leaves
+from device_lens.domain.guard import Guarded, atoms, leaves
 from device_lens.domain.heap import Parameter
 from device_lens.domain.values import Tensor, TupleValue, Unknown
 from device_lens.interpreter.machine import Machine

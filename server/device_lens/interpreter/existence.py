@@ -6,7 +6,8 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.guard import Atom, Literals, atoms
+from device_lens.domain.atom import Atom
+from device_lens.domain.guard import Literals, atoms
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:

@@ -89,7 +89,8 @@ class Frame:
     their names are used, `lazily` that statements may (`waiting.py`); `asked` is the path on which
     an undecided test around it asked whether something is there; `stuck` tells that what is being
     evaluated does not get past a call that never returns, `thrown` that a path has ended by an
-    exception, `open_ended` that one has for want of what another class or a signal gives."""
+    exception, `open_ended` that one has which others may not end by: in a method that another class
+    replaces, or by an assertion."""
 
     __slots__ = (
         "asked",

@@ -6,8 +6,9 @@ import ast
 from functools import partial
 from typing import Any
 
+from device_lens.domain.atom import atoms_before
 from device_lens.domain.code import Function, Scope
-from device_lens.domain.guard import atoms_before, primary
+from device_lens.domain.guard import primary
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, ModuleObject, moment
 from device_lens.domain.join import join_blind
 from device_lens.domain.path import Path

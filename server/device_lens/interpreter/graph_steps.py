@@ -33,10 +33,10 @@ def starts_anew(run: Any, accumulator: str) -> bool:
     """Whether a loop's own iterations, or the calls of a function, begin the sum or list: it keeps
     the graphs of one."""
     base = base_of(accumulator)
-    begun = [each for each in _assigned(run) if base in each.bound and base not in each.read]
-    if not begun:
-        return False
-    return any(each.first != base for each in begun)
+    return any(
+        base in each.bound and base not in each.read and each.first != base
+        for each in _assigned(run)
+    )
 
 
 def _assigned(run: Any) -> tuple[_Assigned, ...]:

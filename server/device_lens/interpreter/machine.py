@@ -13,10 +13,11 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import lengths
+from device_lens.domain.atom import Atom
 from device_lens.domain.code import Namespace
 from device_lens.domain.condition import negation
 from device_lens.domain.device import CPU, Device, is_unknown
-from device_lens.domain.guard import Atom, Guarded, atom_set, primary, undecided
+from device_lens.domain.guard import Guarded, atom_set, primary, undecided
 from device_lens.domain.heap import BIRTHPLACE, MISSING, Presences, moment
 from device_lens.domain.join import bounded, join
 from device_lens.domain.journal import Delta, Journal

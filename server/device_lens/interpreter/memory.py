@@ -8,14 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.atom import Atom
 from device_lens.domain.code import Function
-from device_lens.domain.guard import (
-    Atom,
-    Literals,
-    came_up,
-    made_since,
-    renamed,
-)
+from device_lens.domain.guard import Literals, came_up, made_since, renamed
 from device_lens.domain.heap import (
     DictObject,
     Instance,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from device_lens.domain.guard import Atom
+from device_lens.domain.atom import Atom
 from device_lens.domain.path import Path
 
 if TYPE_CHECKING:

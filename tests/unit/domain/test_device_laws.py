@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from device_lens.domain.atom import Atom
 from device_lens.domain.device import (
     ANY_INDEX,
     CPU,
@@ -23,7 +24,7 @@ from device_lens.domain.device import (
     same_everywhere,
     widen_device,
 )
-from device_lens.domain.guard import Atom, Guarded, choose
+from device_lens.domain.guard import Guarded, choose
 from device_lens.domain.heap import MISSING, moment
 from device_lens.domain.join import flatten, join, join_blind
 from device_lens.domain.journal import Journal

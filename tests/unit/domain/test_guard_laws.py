@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from device_lens.domain import guard
+from device_lens.domain.atom import Atom
 from device_lens.domain.condition import (
     conjunction,
     disjunction,
@@ -23,7 +24,6 @@ from device_lens.domain.condition import (
 from device_lens.domain.device import UNKNOWN_DEVICE, Device
 from device_lens.domain.guard import (
     MOST_CASES,
-    Atom,
     Guarded,
     assume,
     assume_all,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from device_lens.domain.atom import Atom
 from device_lens.domain.device import ANY_INDEX, CPU, UNKNOWN_DEVICE, Device, SymbolicDevice
-from device_lens.domain.guard import Atom, Guarded
+from device_lens.domain.guard import Guarded
 from device_lens.ide.cases import Alternative, Cases, read
 
 CUDA = Device("cuda", 0)

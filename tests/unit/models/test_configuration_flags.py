@@ -7,7 +7,8 @@ from typing import Any
 from harness import value
 from model_check.recorder import SITE, Recorder
 
-from device_lens.domain.guard import Atom, Guarded, depth, leaves
+from device_lens.domain.atom import Atom
+from device_lens.domain.guard import Guarded, depth, leaves
 from device_lens.domain.values import Const
 from device_lens.models import registry
 from device_lens.models.call import Call

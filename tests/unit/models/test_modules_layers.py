@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from fake_services import CUDA, FakeServices, call, run, tensor
 
+from device_lens.domain.atom import Atom
 from device_lens.domain.device import CONTESTED, CPU
-from device_lens.domain.guard import Atom, Guarded
+from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import ListObject, Parameter
 from device_lens.domain.values import NONE, Tensor, TupleValue, Unknown
 from device_lens.models.torch.module import move

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from fake_services import CUDA, SITE, FakeServices, call, run, tensor
 
+from device_lens.domain.atom import Atom
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE
-from device_lens.domain.guard import Atom, Guarded
+from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import Instance, ModuleObject, Parameter
 from device_lens.domain.values import NONE, Const, External, TupleValue
 from device_lens.models.call import Call

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 from harness import CUDA, CUDA1, Recorder, call, dtype, on, value
 
+from device_lens.domain.atom import Atom
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, SymbolicDevice
-from device_lens.domain.guard import Atom, Guarded
+from device_lens.domain.guard import Guarded
 from device_lens.domain.values import Const, DeviceValue, HostArray, Unknown
 from device_lens.models.numbers import number
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from device_lens.domain.atom import Atom, shared_atom
 from device_lens.domain.code import Function
-from device_lens.domain.guard import MAX_DEPTH, Atom, Guarded, choose, depth, shared_atom
+from device_lens.domain.guard import MAX_DEPTH, Guarded, choose, depth
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
 from device_lens.models import registry

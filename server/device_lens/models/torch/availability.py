@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from device_lens.domain.atom import Atom
 from device_lens.domain.device import Device
-from device_lens.domain.guard import Atom, Guarded, combine
+from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.values import FALSE, NONE, TRUE, Const, DeviceValue, Unknown
 from device_lens.models.call import Call, Model, Services, Value
 from device_lens.models.numbers import number
