@@ -136,6 +136,8 @@ def set_attribute(
             for each in objects.stands_for(receiver):
                 write(each.fields, name, join_blind(each.fields.get(name, value), value))
     elif kind is Parameter:
+        if name == "grad":
+            reports.gradient_assigned(machine, receiver, value, node, frame)
         every = of_many.does_to_each(receiver, node, frame)
         _set_in_parameter(machine, receiver, name, value, every)
     elif kind is Namespace:
@@ -276,6 +278,8 @@ def _set_on_tensor(
         changed = _with_data(old, value)
         _set_in_buffers(machine, old, changed, frame)
         aliases.lose_others(machine, old, changed)
+    elif target.attr == "grad":
+        reports.gradient_assigned(machine, old, value, target, frame)
     elif target.attr == "requires_grad" and type(value) is Const:
         changed = old.with_(requires_grad=bool(value.value))
         aliases.lose_gradient(machine, old, changed)

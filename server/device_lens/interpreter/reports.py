@@ -14,6 +14,7 @@ from device_lens.interpreter import (
     cuda_facts,
     ddp_facts,
     generator_facts,
+    gradient_facts,
     graph_facts,
     hardcoded_facts,
     host_facts,
@@ -33,9 +34,9 @@ from device_lens.interpreter.watched import LibraryCall
 
 if TYPE_CHECKING:
     from device_lens.domain.device import DeviceTree
-    from device_lens.domain.heap import ListObject
+    from device_lens.domain.heap import ListObject, Parameter
     from device_lens.domain.trail import Site
-    from device_lens.domain.values import Const
+    from device_lens.domain.values import Const, Tensor
     from device_lens.interpreter.frames import Frame
     from device_lens.interpreter.machine import Machine
 
@@ -232,6 +233,14 @@ def discarded(machine: Machine, node: ast.Expr, frame: Frame) -> None:
 
 def returned(machine: Machine, node: ast.Return, value: Any, frame: Frame) -> None:
     transfer_facts.uncalled(machine, node.value, value, frame)
+    gradient_facts.returned(machine, node, value, frame)
+
+
+def gradient_assigned(
+    machine: Machine, receiver: Tensor | Parameter, value: Any, node: Any, frame: Frame
+) -> None:
+    """`p.grad = value`."""
+    gradient_facts.assigned(machine, receiver, value, node, frame)
 
 
 def iterated(machine: Machine, node: Any, iterable: Any, frame: Frame) -> None:

@@ -186,7 +186,7 @@ class ModelServices:
         node, frame = self.active_place()
         if node is self.lent:
             return None
-        stored = isinstance(node, ast.Subscript) and position == 1
+        stored = isinstance(node, ast.Subscript | ast.Attribute) and position == 1
         found = getattr(frame.statement, "value", None) if stored else argument_node(node, position)
         return None if found is None else self.site(found, frame)
 
@@ -333,6 +333,8 @@ def argument_node(node: Any, position: int | str) -> Any:
         return node.operand
     if isinstance(node, ast.Attribute):
         return node.value
+    if isinstance(node, ast.Return):
+        return node.value if position == 0 else None
     return None
 
 

@@ -24,6 +24,8 @@ SWITCHES = {
 }
 """Contexts and decorators, with what they set autograd to."""
 CONTEXT = "torch.autograd.function.FunctionCtx"
+INPUTS = "<inputs>"
+"""The field of a context with what `Function.apply` has been given."""
 BEFORE = "<before>"
 """The field of a switch that was thrown when it was made: what autograd was set to before."""
 
@@ -144,6 +146,8 @@ def _apply(call: Call) -> Value:
     if forward is None:
         return call.unknown()
     context = instance(call, CONTEXT)
+    if call.complete:
+        context.fields[INPUTS] = TupleValue(call.args)
     before = _is_on(call)
     call.services.set_global("grad", False)
     if setup is None:

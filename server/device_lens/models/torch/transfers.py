@@ -29,7 +29,7 @@ from device_lens.models.call import Call, Model, Value, constant, is_none, tenso
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch.module import part_moved
 from device_lens.models.torch.target import asked, some_cuda
-from device_lens.models.torch.type_names import type_name
+from device_lens.models.torch.type_names import device_named, type_name
 from device_lens.models.wording import moved
 
 
@@ -244,17 +244,25 @@ def _typed(call: Call, receiver: Value, value: Value) -> Value:
         yes, no = (_typed(call, receiver, side) for side in (value.yes, value.no))
         return join(Guarded(value.atom, True, False), yes, no)
     name = value.name if type(value) is External else constant(value)
-    module, _, kind = name.rpartition(".") if isinstance(name, str) else ("", "", "")
-    if kind not in dtypes.TENSOR_TYPES:
+    named = device_named(Const(name) if isinstance(name, str) else value)
+    if named is None:
         return convert(call, receiver, Conversion(UNKNOWN_DEVICE, None, True))
-    device: DeviceTree = CPU
-    if module == "torch.cuda":
-        tensor, current = tensor_of(receiver), call.services.current_cuda()
-        here = CPU if tensor is None else tensor.device
-        device = widen_device(
-            combine(lambda there, now: there if _is_cuda(there) else now, here, current)
-        )
-    return convert(call, receiver, Conversion(device, dtypes.TENSOR_TYPES[kind], True))
+    tensor, current = tensor_of(receiver), call.services.current_cuda()
+    here = CPU if tensor is None else tensor.device
+    device: DeviceTree = widen_device(combine(_typed_device, named, here, current))
+    dtype = dtypes.TENSOR_TYPES[name.rpartition(".")[2]] if isinstance(name, str) else None
+    return convert(call, receiver, Conversion(device, dtype, True))
+
+
+def _typed_device(named: DeviceTree, here: DeviceTree, current: DeviceTree) -> DeviceTree:
+    """Where a tensor that is `here` goes by the kind of a device."""
+    if named is here:
+        return here
+    if not isinstance(named, Device):
+        return UNKNOWN_DEVICE
+    if _is_cuda(named):
+        return here if _is_cuda(here) else current
+    return named if named is CPU else UNKNOWN_DEVICE
 
 
 def _is_cuda(device: DeviceTree) -> bool:

@@ -29,7 +29,7 @@ def equal_types(left: Value, right: Value) -> Any:
     this is no such comparison."""
     if not (_is_name(left) or _is_name(right)):
         return None
-    here, there = _device_of(left), _device_of(right)
+    here, there = device_named(left), device_named(right)
     return None if here is None or there is None else combine(_alike, here, there)
 
 
@@ -37,8 +37,9 @@ def _is_name(value: Value) -> bool:
     return type(value) is Unknown and value.fields is not None and _MARK in value.fields
 
 
-def _device_of(value: Value) -> DeviceTree | None:
-    """The device that a value names with the type of a tensor."""
+def device_named(value: Value) -> DeviceTree | None:
+    """The device that a value names with the type of a tensor, of which only the kind counts; None
+    where it names no type."""
     if type(value) is Const and isinstance(value.value, str):
         module, _, kind = value.value.rpartition(".")
         if kind not in dtypes.TENSOR_TYPES or not module.startswith("torch"):
