@@ -11,9 +11,14 @@ from device_lens.fixes.place import Place
 from device_lens.fixes.transfer_call import read_transfer
 
 
+_PLAIN = (ast.Call, ast.Name, ast.Attribute, ast.Subscript, ast.Constant)
+"""What means the same without the parentheses around it."""
+
+
 def remove_transfer(call: Place) -> Fix | None:
-    """`x.to(d)` → `x`; a statement that would only be `x = x` or `x` goes altogether. None where
-    a function or comprehension would be left that gives back what it is given."""
+    """`x.to(d)` → `x`; a statement that would only be `x = x` or `x` goes altogether, and of
+    `x, y = x.to(d), y.to(e)` the half that would be. None where a function or comprehension would
+    be left that gives back what it is given."""
     transfer = read_transfer(call)
     if transfer is None or transfer.rest or _is_all_of(call, transfer.receiver.node):
         return None
@@ -21,7 +26,8 @@ def remove_transfer(call: Place) -> Fix | None:
     if _does_nothing_else(statement.node, call.node, transfer.receiver):
         edits: tuple[Edit, ...] = (remove_statement(statement),)
     else:
-        edits = without_suffix(call, transfer.receiver, transfer.suffix)
+        edits = _without_pair(statement, call.node, transfer.receiver.node)
+        edits = edits or without_suffix(call, transfer.receiver, transfer.suffix)
     return Fix("Remove the transfer", Safety.SAFE, edits) if edits else None
 
 
@@ -48,5 +54,28 @@ def _does_nothing_else(statement: ast.AST, call: ast.AST, receiver: Place) -> bo
         return statement.value is call
     if isinstance(statement, ast.Assign) and statement.value is call:
         target = statement.targets[0]
-        return len(statement.targets) == 1 and ast.unparse(target) == ast.unparse(receiver.node)
+        return len(statement.targets) == 1 and _is_same(target, receiver.node)
     return False
+
+
+def _without_pair(statement: Place, call: ast.AST, receiver: ast.AST) -> tuple[Edit, ...]:
+    """`x, y = x.to(d), y.to(e)` → `y = y.to(e)`; nothing where this is none such on one line."""
+    match statement.node:
+        case ast.Assign(targets=[ast.Tuple(elts=targets)], value=ast.Tuple(elts=values)):
+            pairs = list(zip(targets, values, strict=False))
+        case _:
+            return ()
+    names = {ast.unparse(target) for target in targets}
+    where = statement.range
+    known = len(names) == len(targets) == len(values) and where.start.line == where.end.line
+    kept = [pair for pair in pairs if pair[1] is not call or not _is_same(pair[0], receiver)]
+    if not known or len(kept) != len(pairs) - 1 or not kept:
+        return ()
+    if not all(isinstance(each, _PLAIN) for pair in kept for each in pair):
+        return ()
+    left, right = (", ".join(statement.at(pair[side]).text for pair in kept) for side in (0, 1))
+    return (statement.replace(f"{left} = {right}"),)
+
+
+def _is_same(one: ast.AST, other: ast.AST) -> bool:
+    return ast.unparse(one) == ast.unparse(other)
