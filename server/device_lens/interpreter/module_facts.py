@@ -57,9 +57,12 @@ def assigned(
         if kept and type(frame.statement) is ast.AugAssign:
             return value  # changed in place: it is the tensor that was kept before
         _plain(machine, module, name, "tensor", value.device, node, frame, source, value)
-        text = f"is kept as the plain attribute `self.{name}`"
-        step = Trail("attribute", text, machine.site(node, frame), value.trail)
-        return value.with_(trail=step)
+        return _as_attribute(machine, value, name, node, frame)
+    if type(value) is TupleValue and value.items and all(map(_is_plain_tensor, value.items)):
+        holds = "tuple-of-tensors"
+        _plain(machine, module, name, holds, UNKNOWN_DEVICE, node, frame, source, None)
+        kept = (_as_attribute(machine, item, name, node, frame) for item in value.items)
+        return TupleValue(tuple(kept), value.names)
     holds = _holds(value)
     if holds is not None:
         _plain(machine, module, name, holds, UNKNOWN_DEVICE, node, frame, source, None)
@@ -67,6 +70,19 @@ def assigned(
     if type(value) in (ModuleObject, Parameter):
         _late(machine, module, name, value, node, frame, source)
     return value
+
+
+def _is_plain_tensor(value: Any) -> bool:
+    """Whether a value is a tensor that no other attribute has kept before."""
+    if type(value) is not Tensor:
+        return False
+    return value.trail is None or value.trail.kind != "attribute"
+
+
+def _as_attribute(machine: Machine, tensor: Tensor, name: str, node: Any, frame: Frame) -> Tensor:
+    """A tensor with a history that says that it is kept as an attribute which moves miss."""
+    text = f"is kept as the plain attribute `self.{name}`"
+    return tensor.with_(trail=Trail("attribute", text, machine.site(node, frame), tensor.trail))
 
 
 def _holds(value: Any) -> str | None:

@@ -7,7 +7,8 @@ import re
 from collections.abc import Iterable
 
 from device_lens.domain.device import CPU
-from device_lens.fixes.edit import Fix
+from device_lens.fixes.edit import Edit, Fix, Safety
+from device_lens.fixes.map_container import mapped
 from device_lens.fixes.move_operand import innermost, is_changed, move_operand, move_to_host
 from device_lens.fixes.names import of_comprehension
 from device_lens.fixes.place import Place
@@ -100,6 +101,22 @@ def move_fix(conflicts: list[Conflict], context: Context) -> Fix | None:
         fixes.append(fix)
     edits = tuple(dict.fromkeys(edit for fix in fixes for edit in fix.edits))
     return Fix(fixes[0].title, fixes[0].safety, edits)
+
+
+def move_each(conflicts: list[Conflict], context: Context) -> Fix | None:
+    """Moves each tensor of the tuples that stray to the device of what they meet."""
+    edits: dict[Edit, None] = {}
+    for conflict in conflicts:
+        stray = conflict.stray
+        if not context.knows(stray.site) or not plain(context.text(stray.site)):
+            return None
+        place = context.place(stray.site)
+        device = target_device(conflict.other, place, conflict, context)
+        moved = None if device is None else mapped(place, "tuple", f".to({device})")
+        if moved is None:
+            return None
+        edits[place.replace(moved)] = None
+    return Fix("Move each tensor where it is used", Safety.UNSAFE, tuple(edits)) if edits else None
 
 
 def _movable(conflict: Conflict, context: Context) -> tuple[Operand, Operand] | None:

@@ -2,7 +2,8 @@
 
 ## What it does
 Flags a plain tensor attribute, or modules or parameters in a plain list, tuple or dict, inside an
-`nn.Module` that uses them.
+`nn.Module` that uses them. A tuple of tensors, as an LSTM's hidden state, is flagged where it is
+seen to meet others on another device.
 
 ## Why is this bad?
 `.to()`, `.cuda()`, `state_dict()` and `parameters()` see registered parameters, buffers and
@@ -33,7 +34,7 @@ Safe where the attribute is set once, after `super().__init__()`: the buffer sta
 dict, as the plain attribute did. Unsafe where nothing is seen to fail, since `.half()` converts
 buffers too, and where the program does not move the module, which then has to move as well. A
 buffer that is saved is offered as an unsafe fix. An attribute that no buffer can hold, a number for
-some callers, is moved where it is used instead, which is unsafe.
+some callers, or a tuple, is moved where it is used instead, which is unsafe.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ from device_lens.fixes.register_buffer import make_parameter, register_buffer, r
 from device_lens.interpreter.facts import Certainty, Conflict, Kind
 from device_lens.interpreter.rarer_facts import PlainAttribute
 from device_lens.rules.causes import UNREGISTERED, Cause
-from device_lens.rules.conflict_words import move_fix, operation, outcome, places
+from device_lens.rules.conflict_words import move_each, move_fix, operation, outcome, places
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.plain_containers import is_dict, makes_parameter
@@ -64,6 +65,7 @@ _WHAT = {
     "tensor": "a plain tensor",
     "modules": "a plain list of modules",
     "parameters": "a plain list of parameters",
+    "tuple-of-tensors": "a tuple of plain tensors",
     "tuple-of-modules": "a tuple of modules",
     "tuple-of-parameters": "a tuple of parameters",
     "dict-of-modules": "a plain dict of modules",
@@ -146,6 +148,8 @@ def _worth_saying(fact: PlainAttribute, context: Context) -> bool:
     if fact.holds == "tensor":
         stays = fact.device is CPU and not (fact.persistent_write or fact.zero_dim)
         return fact.used_in_forward and stays and fact.module_moves is True
+    if fact.holds == "tuple-of-tensors":
+        return False
     value = context.place(fact.value).node
     given = value.values if isinstance(value, ast.Dict) else getattr(value, "elts", ())
     hidden = [type(each) for each in given] == [ast.Name]
@@ -230,6 +234,8 @@ def _fixes(
     if fact.holds in CONTAINERS:
         made = module_container(place, fact.attribute, fact.holds)
         return [made] if made is not None else []
+    if fact.holds == "tuple-of-tensors":
+        return (move_each(conflicts, context),)
     parameter = make_parameter(place, fact.attribute) if fact.requires_grad else None
     if parameter is not None:
         return [parameter]
