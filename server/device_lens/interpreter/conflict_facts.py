@@ -19,7 +19,7 @@ from device_lens.domain.guard import Guarded, Literals, assume_all
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import Tensor
-from device_lens.interpreter import cuda_facts, existence, places, shape_tests
+from device_lens.interpreter import cuda_facts, existence, lent_places, places, shape_tests
 from device_lens.interpreter.container_parts import kept_in
 from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
 from device_lens.interpreter.part_facts import OwnPart, own_part
@@ -129,6 +129,9 @@ def _operand(
         return None
     place = machine.argument_site(position)
     parameter = place is None and _of_module(position)
+    if place is None and not parameter and node is machine.lent:
+        place = lent_places.written(machine, node, value, frame)
+        position = "input"
     site = place if place is not None else machine.site(node, frame)
     absent = place is None and isinstance(position, str) and position.isidentifier()
     text = _text(None if absent else site.node, position, parameter)
@@ -363,7 +366,7 @@ def _module_text(
 ) -> str | None:
     if not isinstance(node, ast.Call) or not _is_module_call(left, right):
         return None
-    function = node.func
+    function = lent_places.module(machine, node) if node is machine.lent else node.func
     if isinstance(function, ast.Attribute) and function.attr in _CALLING:
         function = function.value
     return ast.unparse(function)

@@ -85,7 +85,7 @@ class ModelServices:
 
         node, frame = self.active_place()
         before = self.lent
-        if type(function) in (External, BoundExternal):
+        if type(function) in (External, BoundExternal, ModuleObject):
             self.lent = node
         try:
             return calls.call(self, function, args, kwargs, node, frame)

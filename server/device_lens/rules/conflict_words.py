@@ -12,7 +12,7 @@ from device_lens.fixes.map_container import mapped
 from device_lens.fixes.move_operand import innermost, is_changed, move_operand, move_to_host
 from device_lens.fixes.names import of_comprehension
 from device_lens.fixes.place import Place
-from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand
+from device_lens.interpreter.facts import Certainty, Conflict, Expression, Kind, Operand
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Related, Severity
 from device_lens.rules.wording import on, quoted, telling_step, when
@@ -28,7 +28,7 @@ def side(operand: Operand, conflict: Conflict, context: Context) -> str:
     """`` `x` is on the CPU (created by torch.zeros, line 3)``; a parameter by its module."""
     where = f"{on(operand.device)}{whence(operand, context)}"
     if operand.is_parameter and conflict.module_text is not None:
-        return f"the parameters of {quoted(conflict.module_text)} are {where}"
+        return f"the {state_of(conflict, context)} of {quoted(conflict.module_text)} are {where}"
     return f"{quoted(operand.text)} is {where}"
 
 
@@ -168,17 +168,31 @@ def device_of_module(conflict: Conflict, context: Context) -> str | None:
     call, text = conflict.module_call, conflict.module_text
     if call is None or text is None or not plain(text) or not isinstance(call.node, ast.Call):
         return None
-    called = call.node.func
-    if isinstance(called, ast.Attribute) and ast.unparse(called) != text:
-        called = called.value
-    facts = context.all_facts.get(call.path)
-    known = None if facts is None else facts.expression_at(called)
+    known = _module(conflict, context)
     if known is not None and known.kind is not Kind.MODULE:
         return None
     if known is not None and not (known.parameter_count or known.bytes):
         return None  # it has neither to ask, or its parts are not known any more
-    held = "buffers" if known is not None and known.parameter_count == 0 else "parameters"
-    return f"next({text}.{held}()).device"
+    return f"next({text}.{state_of(conflict, context)}()).device"
+
+
+def _module(conflict: Conflict, context: Context) -> Expression | None:
+    """What is known of the called module."""
+    call = conflict.module_call
+    facts = None if call is None else context.all_facts.get(call.path)
+    if call is None or facts is None or not isinstance(call.node, ast.Call):
+        return None
+    called = call.node.func
+    if isinstance(called, ast.Attribute) and ast.unparse(called) != conflict.module_text:
+        called = called.value
+    return facts.expression_at(called)
+
+
+def state_of(conflict: Conflict, context: Context) -> str:
+    """What the called module has of its own that can be on a device."""
+    known = _module(conflict, context)
+    has_buffers_alone = known is not None and known.parameter_count == 0 and bool(known.bytes)
+    return "buffers" if has_buffers_alone else "parameters"
 
 
 def plain(text: str) -> bool:

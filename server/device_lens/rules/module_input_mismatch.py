@@ -49,6 +49,7 @@ from device_lens.rules.conflict_words import (
     move_fix,
     outcome,
     places,
+    state_of,
     whence,
 )
 from device_lens.rules.context import Context
@@ -71,7 +72,7 @@ def check(cause: Cause, context: Context) -> Finding | None:
     module = conflict.module_text or parameters.text
     made = "" if isinstance(tensor.device, SymbolicDevice) else whence(tensor, context)
     message = (
-        f"The parameters of {quoted(module)} are {on(parameters.device)}"
+        f"The {state_of(conflict, context)} of {quoted(module)} are {on(parameters.device)}"
         f"{whence(parameters, context)}, but {quoted(tensor.text)} is {on(tensor.device)}"
         f"{made}: the call {outcome(conflict)}."
     )
@@ -110,7 +111,7 @@ def _fixes(
         yield move_given(conflict, context)
         yield move_fix(cause.conflicts, context)
     device = device_of_module(conflict, context)
-    if context.knows(tensor.site) and device is not None:
+    if context.knows(tensor.site) and tensor.site.node is not call.node and device is not None:
         yield move_operand([context.place(tensor.site)], device)
 
 
