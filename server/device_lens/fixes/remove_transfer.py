@@ -10,7 +10,6 @@ from device_lens.fixes.parentheses import without_suffix
 from device_lens.fixes.place import Place
 from device_lens.fixes.transfer_call import read_transfer
 
-
 _PLAIN = (ast.Call, ast.Name, ast.Attribute, ast.Subscript, ast.Constant)
 """What means the same without the parentheses around it."""
 

@@ -59,10 +59,10 @@ def assigned(
         _plain(machine, module, name, "tensor", value.device, node, frame, source, value)
         return _as_attribute(machine, value, name, node, frame)
     if type(value) is TupleValue and value.items and all(map(_is_plain_tensor, value.items)):
-        holds = "tuple-of-tensors"
-        _plain(machine, module, name, holds, UNKNOWN_DEVICE, node, frame, source, None)
-        kept = (_as_attribute(machine, item, name, node, frame) for item in value.items)
-        return TupleValue(tuple(kept), value.names)
+        tensors = "tuple-of-tensors"
+        _plain(machine, module, name, tensors, UNKNOWN_DEVICE, node, frame, source, None)
+        items = (_as_attribute(machine, item, name, node, frame) for item in value.items)
+        return TupleValue(tuple(items), value.names)
     holds = _holds(value)
     if holds is not None:
         _plain(machine, module, name, holds, UNKNOWN_DEVICE, node, frame, source, None)
