@@ -9,7 +9,7 @@ from device_lens.domain.guard import leaves, primary
 from device_lens.domain.heap import Instance, contents
 from device_lens.domain.trail import Site
 from device_lens.domain.values import NONE, Tensor
-from device_lens.interpreter import places
+from device_lens.interpreter import places, worker_facts
 from device_lens.interpreter.facts import Transfer
 from device_lens.interpreter.rarer_facts import PinnedHalf
 from device_lens.models.call import is_none, tensor_of
@@ -40,6 +40,7 @@ def batches(machine: Machine, seen: LibraryCall) -> None:
     site = made if isinstance(made, Site) else Site(path, seen.frame.chunk, loader.site)
     tensors = _tensors(seen.value, _DEPTH)
     can_pin = all(leaf is CPU for tensor in tensors for leaf in leaves(tensor.device))
+    worker_facts.yielded(machine, seen, loader, site, tensors)
     note = Batch(site, _pins(machine, loader), can_pin)
     for tensor in tensors:
         if note.pins is True:

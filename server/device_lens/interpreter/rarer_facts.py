@@ -104,6 +104,20 @@ class PinnedHalf:
     can_pin: bool = True
 
 
+@dataclass(slots=True)
+class WorkerBatch:
+    """A loader with `workers` processes whose batches come out of these on a `device` of CUDA,
+    which the program has `started` before."""
+
+    site: Site
+    """The call that makes the loader."""
+    workers: int
+    device: DeviceTree
+    trail: Trail | None
+    started: Site
+    condition: str | None = None
+
+
 # Reads on the host, dtypes that MPS lacks, graphs that are kept.
 
 

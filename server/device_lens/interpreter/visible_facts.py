@@ -127,6 +127,13 @@ def started(machine: Machine, seen: LibraryCall) -> None:
         used(machine, seen)
 
 
+def started_before(machine: Machine, seen: LibraryCall) -> Site | None:
+    """The first line that has surely started CUDA in the run that a call belongs to."""
+    machine.watched.asks_start = True
+    started: Start | None = machine.watched.started
+    return started.site if started is not None and _holds(machine, started, seen) else None
+
+
 def _started(machine: Machine, seen: LibraryCall) -> None:
     watched = machine.watched
     if _holds(machine, watched.started, seen) or _may_be_left_out(machine):
