@@ -122,7 +122,7 @@ def give_up(machine: Machine, mark: int) -> None:
 def _either(old: Any, new: Any) -> Any:
     """What a name is that a pass may have bound anew. Of two lists of records, one of what both
     hold: a list that each pass makes from the one before is never the same. Of the items of one
-    list, either in each place."""
+    list, either in each place, and as many as there are in `new`."""
     if isinstance(old, tuple) and isinstance(new, tuple):
         pairs = zip(old, new, strict=False)
         return tuple(_either(*pair) for pair in pairs) + new[len(old) :]
@@ -152,7 +152,9 @@ def join_state(machine: Machine, mark: int, changes: Delta) -> None:
             continue
         if key == "rest" and old is None:
             continue  # what a list holds, if it holds anything
-        machine.journal.write(table, key, _either(new, old))
+        shorter = isinstance(old, tuple) and isinstance(new, tuple) and len(old) < len(new)
+        joined = _either(old, new) if shorter else _either(new, old)
+        machine.journal.write(table, key, joined)
     for entries, key, present in kept:
         settle(machine.journal, entries, key, present)
     lengths.settle(machine.journal, met)
