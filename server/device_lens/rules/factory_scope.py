@@ -38,6 +38,8 @@ def is_cause(factory: Place, conflict: Place, name: str) -> bool:
     is_data = short_name(name) in _DATA
     if maker is None:
         return factory.owner is None and conflict.function is None and not is_data
+    if isinstance(maker, ast.Lambda):
+        return conflict.function is maker and not is_data
     if not isinstance(maker, ast.FunctionDef | ast.AsyncFunctionDef):
         return False
     if serves_data(factory, maker):

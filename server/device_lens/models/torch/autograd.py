@@ -9,7 +9,7 @@ from device_lens.domain.heap import Instance, ListObject, Parameter
 from device_lens.domain.values import FALSE, NONE, TRUE, Const, Partial, Tensor, TupleValue, Unknown
 from device_lens.models import gradient
 from device_lens.models.agreement import Placed, common_device
-from device_lens.models.call import Call, Model, Value, constant, tensor_of
+from device_lens.models.call import Call, Model, Services, Value, constant, tensor_of
 from device_lens.models.numbers import sequence
 from device_lens.models.operands import item_of
 from device_lens.models.registry import ALIASES, CLASS_METHODS, FUNCTIONS
@@ -70,7 +70,8 @@ def _is_grad_enabled(call: Call) -> Value:
     return call.unknown() if on is None else Const(on)
 
 
-def _gradient_of(value: Value) -> Tensor:
+def gradient_of(value: Value) -> Tensor:
+    """The gradient that a backward pass gives a tensor."""
     tensor = value.tensor if type(value) is Parameter else tensor_of(value)
     if tensor is None:
         return Tensor(requires_grad=None, leaf=None)
@@ -82,13 +83,13 @@ def _grad(call: Call) -> Value:
     _check_given(call, "outputs", 2, "grad_outputs")
     inputs = call.get(1, "inputs")
     if tensor_of(inputs) is not None:
-        return TupleValue((_gradient_of(inputs),))
+        return TupleValue((gradient_of(inputs),))
     if inputs is None:
         return call.unknown()
     items, rest = call.services.iterate(inputs)
     if rest is not None:
-        return ListObject((), _gradient_of(items[0] if items else rest), "tuple", call.site.node)
-    return TupleValue(tuple(_gradient_of(item) for item in items))
+        return ListObject((), gradient_of(items[0] if items else rest), "tuple", call.site.node)
+    return TupleValue(tuple(gradient_of(item) for item in items))
 
 
 def _backward(call: Call) -> Value:
@@ -133,7 +134,7 @@ def _functional(call: Call) -> Value:
     """`jacobian`, `hessian`: beside the inputs."""
     inputs = call.get(1, "inputs")
     tensor = tensor_of(inputs)
-    return call.unknown() if tensor is None else _gradient_of(inputs).with_(shape=None)
+    return call.unknown() if tensor is None else gradient_of(inputs).with_(shape=None)
 
 
 def _apply(call: Call) -> Value:
@@ -157,20 +158,20 @@ def _apply(call: Call) -> Value:
         call.services.invoke(setup, (context, TupleValue(call.args), output), {})
     backward = owner.lookup("backward")
     if backward is not None and before is not False:
-        gradients = _gradients(output)
+        gradients = gradients_of(output)
         default = call.services.default_device()
-        call.services.set_global("default_device", _default_in_backward(call, gradients))
+        call.services.set_global("default_device", default_in_backward(call.services, gradients))
         call.services.invoke(backward, (context, *gradients), {})
         call.services.set_global("default_device", default)
     call.services.set_global("grad", before)
     return _within_graph(call, output)
 
 
-def _default_in_backward(call: Call, gradients: tuple[Value, ...]) -> DeviceTree:
+def default_in_backward(services: Services, gradients: tuple[Value, ...]) -> DeviceTree:
     """Where factories create in the backward pass. That of an accelerator runs on a thread of its
     own, in which `torch.set_default_device()` and `with torch.device(d):` do not hold
     (pytorch/pytorch#172798); that of the host where somebody starts it."""
-    present, of_type = call.services.default_device(), call.services.default_type_device()
+    present, of_type = services.default_device(), services.default_type_device()
     if present == of_type:
         return present
     tensors = [found for found in map(tensor_of, gradients) if found is not None]
@@ -199,11 +200,11 @@ def _within_graph(call: Call, output: Value) -> Value:
     return placed(output)
 
 
-def _gradients(output: Value) -> tuple[Value, ...]:
-    """What `backward` gets: a gradient beside each output."""
+def gradients_of(output: Value) -> tuple[Value, ...]:
+    """What a backward pass gives a function or module first: a gradient beside each output."""
     outputs = output.items if type(output) is TupleValue else (output,)
     return tuple(
-        value if tensor_of(value) is None else _gradient_of(value).with_(requires_grad=False)
+        value if tensor_of(value) is None else gradient_of(value).with_(requires_grad=False)
         for value in outputs
     )
 

@@ -21,6 +21,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.models.call import Services, Value
+from device_lens.models.torch import gradient_hooks
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
@@ -57,6 +58,8 @@ on to `nn.Module`."""
 HANDED_ON = "handed on"
 OPTIMIZERS = "<optimizers>"
 """The field of a `Parameter` that holds the optimizers it was given to, as a tuple."""
+HOOKS = ("forward_hooks", gradient_hooks.BACKWARD, gradient_hooks.BEFORE)
+"""What a module's `own` holds the hooks in that follow a call of it."""
 MAY_CARRY = "may carry"
 """What a module's `own` holds where a library may have put a wrapper around the module that moves
 its inputs: the device that they are moved to."""
@@ -374,6 +377,7 @@ def run_hooks(
         result = services.invoke(hook, (module, TupleValue(args), output), {})
         if result is not None and result != NONE and type(result) is not Unknown:
             output = result
+    gradient_hooks.run(services, module, args, output)
     return output
 
 

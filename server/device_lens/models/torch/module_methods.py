@@ -23,6 +23,7 @@ from device_lens.domain.values import (
 from device_lens.models import wording
 from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.registry import ATTRIBUTES, BASES, FUNCTIONS
+from device_lens.models.torch import gradient_hooks
 from device_lens.models.torch.conversions import Target, device_argument, to_target, type_target
 from device_lens.models.torch.handles import add, handle
 from device_lens.models.torch.module import (
@@ -243,9 +244,9 @@ METHODS: dict[str, Callable[[Call], Value]] = {
     "get_buffer": _get_submodule,
     "register_forward_hook": _hook("forward_hooks"),
     "register_forward_pre_hook": _hook("forward_pre_hooks"),
-    "register_full_backward_hook": _hook("backward_hooks"),
-    "register_full_backward_pre_hook": _hook("backward_hooks"),
-    "register_backward_hook": _hook("backward_hooks"),
+    "register_full_backward_hook": _hook(gradient_hooks.BACKWARD),
+    "register_full_backward_pre_hook": _hook(gradient_hooks.BEFORE),
+    "register_backward_hook": _hook(gradient_hooks.BACKWARD),
     "register_state_dict_post_hook": _hook("state_dict_hooks"),
     "register_state_dict_pre_hook": _hook("state_dict_hooks"),
     "register_load_state_dict_post_hook": _hook("state_dict_hooks"),
