@@ -16,7 +16,7 @@ def move_operand(operands: Iterable[Place], device: str) -> Fix | None:
     """`mask` → `mask.to(x.device)`, at every place given; `mask.cpu()` alike."""
     places = innermost(list(operands))
     transfer = read_transfer(places[0]) if len(places) == 1 else None
-    if transfer is None or transfer.device is None or transfer.rest:
+    if transfer is None or not transfer.says_device or transfer.rest:
         return _append(places, f".to({device})")
     new_text = f".to({device})"
     title = f"Move it there: {transfer.receiver.text}{new_text}"
@@ -73,7 +73,7 @@ def move_alike(operand: Place, moved: Place) -> Fix | None:
     """Moves the operand as the expression `moved` is moved: `net` → `net.cuda()` beside
     `x.cuda()`."""
     transfer = read_transfer(moved)
-    if transfer is None or transfer.rest:
+    if transfer is None or transfer.rest or not transfer.says_device:
         return None
     return _append([operand], moved.source.text_of(transfer.suffix))
 

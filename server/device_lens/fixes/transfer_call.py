@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 from dataclasses import dataclass
 
 from device_lens.fixes.place import Place, in_quotes
 from device_lens.syntax.position import Range
 
+DEVICE_WORDS = re.compile(r"dev|gpu|cpu|cuda|rank|accelerator", re.IGNORECASE)
+"""What the name of a device says: `x.to(y)` takes a dtype or a tensor as well."""
 _DTYPE_WORDS = ("dtype", "float", "double", "half", "int", "long", "bool", "short", "uint")
 
 
@@ -22,6 +25,13 @@ class TransferCall:
     """What `device=` would be; None where the target is a tensor, or not read."""
     rest: tuple[str, ...]
     """Arguments that a factory's `device=` does not cover: a dtype, a memory format."""
+
+    @property
+    def says_device(self) -> bool:
+        """Whether the target is a device by what is written: a variable may be a dtype."""
+        if self.device is None or "dtype" in self.device:
+            return False
+        return DEVICE_WORDS.search(self.device) is not None
 
 
 def read_transfer(call: Place) -> TransferCall | None:

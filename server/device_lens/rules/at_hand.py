@@ -250,7 +250,9 @@ def _may_speak_for(seen: _Seen, place: Place, function: ast.AST | None) -> bool:
         if _is_bound_too_late(attribute, theirs, function, place.owner):
             return False
         # A module made in `__init__` may move before another method runs; a device does not.
-        return seen.text != "self" and _is_set_up(theirs) is (seen.kind is Kind.DEVICE)
+        if seen.kind is not Kind.DEVICE:
+            return seen.text != "self" and not _is_set_up(theirs)
+        return _is_set_up(theirs) or _is_set_once(attribute, place.owner)
     if is_local(function, seen.base) or isinstance(seen.at.place.node, ast.arg):
         return False
     if theirs is None:
@@ -260,6 +262,18 @@ def _may_speak_for(seen: _Seen, place: Place, function: ast.AST | None) -> bool:
 
 def _is_set_up(function: ast.AST | None) -> TypeGuard[ast.FunctionDef]:
     return isinstance(function, ast.FunctionDef) and function.name in _SET_UP
+
+
+def _is_set_once(attribute: str, owner: ast.ClassDef) -> bool:
+    """Whether nothing but what sets the object up binds an attribute."""
+    setters = (
+        each for each in owner.body if isinstance(each, ast.FunctionDef) and not _is_set_up(each)
+    )
+    return not any(
+        isinstance(node, ast.Attribute) and node.attr == attribute and type(node.ctx) is ast.Store
+        for each in setters
+        for node in ast.walk(each)
+    )
 
 
 def runs_in_set_up(function: ast.AST, owner: ast.ClassDef) -> bool:

@@ -10,7 +10,7 @@ from device_lens.domain.device import CPU
 from device_lens.fixes.edit import Edit, Fix, Safety
 from device_lens.fixes.map_container import mapped
 from device_lens.fixes.move_operand import innermost, is_changed, move_operand, move_to_host
-from device_lens.fixes.names import of_comprehension
+from device_lens.fixes.names import is_local, of_comprehension
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, Expression, Kind, Operand
 from device_lens.rules.context import Context
@@ -156,11 +156,19 @@ def target_device(other: Operand, place: Place, conflict: Conflict, context: Con
             return text
     if other.is_parameter and conflict.module_text is not None and plain(conflict.module_text):
         device = context.at_hand.find(other.device, place, kinds=(Kind.DEVICE,))
-        return device or device_of_module(conflict, context)
+        if device is None or (place.owner is not None and _is_of_around(device, place)):
+            return device_of_module(conflict, context) or device
+        return device
     device = context.at_hand.find(other.device, place)
-    if device is None or device.startswith("next("):
+    if device is None or device.startswith("next(") or _is_of_around(device, place):
         return _of_item(other, context) or _of_part(other, context) or device
     return device
+
+
+def _is_of_around(device: str, place: Place) -> bool:
+    """Whether a function names a device of what is around it: its callers may be elsewhere."""
+    base, function = device.partition(".")[0], place.function
+    return function is not None and base != "self" and not is_local(function, base)
 
 
 def device_of_module(conflict: Conflict, context: Context) -> str | None:
@@ -224,12 +232,32 @@ def _of_item(other: Operand, context: Context) -> str | None:
     return f"{context.text(other.site)}.device"
 
 
+_MOVERS = ("to", "cuda", "cpu", "xpu", "mps", "type", "type_as")
+
+
+def _of_root(other: Operand, context: Context) -> str | None:
+    """`y.device` for `y.abs()[0]`: methods leave a tensor where it is, unless they move it."""
+    node = other.site.node
+    while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
+        if isinstance(node, ast.Attribute) and node.attr in _MOVERS:
+            return None
+        if isinstance(node, ast.Call) and not isinstance(node.func, ast.Attribute):
+            return None
+        node = node.func if isinstance(node, ast.Call) else node.value
+    known = context.all_facts[other.site.path].expression_at(node)
+    is_tensor = known is not None and known.kind is Kind.TENSOR
+    return f"{node.id}.device" if is_tensor and isinstance(node, ast.Name) else None
+
+
 def _of_part(other: Operand, context: Context) -> str | None:
     """`scores.device` for `scores / heat`: of a tensor with a name that the operand is computed
     from and that came where it is on the same way."""
     trail = other.trail
     if trail is None or not context.knows(other.site):
         return None
+    root = _of_root(other, context)
+    if root is not None:
+        return root
     facts = context.all_facts[other.site.path]
     for node in ast.walk(other.site.node):
         if not isinstance(node, ast.Name | ast.Attribute) or not plain(ast.unparse(node)):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 from device_lens.domain.trail import Site, Trail
 from device_lens.fixes.edit import Edit, Fix
 from device_lens.fixes.place import Place
+from device_lens.fixes.transfer_call import DEVICE_WORDS
 from device_lens.interpreter.facts import Conflict, Expression, FileFacts, Kind
 from device_lens.rules.at_hand import AtHand
 from device_lens.rules.causes import Cause, causes_of
@@ -21,8 +21,6 @@ from device_lens.rules.wording import participle, quoted, telling_step, telling_
 
 if TYPE_CHECKING:
     from device_lens.syntax.position import Range
-
-_DEVICE_WORDS = re.compile(r"dev|gpu|cpu|cuda|rank|accelerator", re.IGNORECASE)
 
 
 class Context:
@@ -65,7 +63,7 @@ class Context:
             return known.kind is Kind.DEVICE
         if not isinstance(argument.node, ast.Name | ast.Attribute | ast.Subscript | ast.Call):
             return True
-        return _DEVICE_WORDS.search(self.text(argument)) is not None
+        return DEVICE_WORDS.search(self.text(argument)) is not None
 
     def consequences(self, site: Site) -> list[Conflict]:
         """The conflicts that something at this place explains."""
