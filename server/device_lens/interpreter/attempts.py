@@ -1,4 +1,5 @@
-"""A `try` whose body does nothing but read a key: which way it goes is known where the dict is."""
+"""A `try` whose body does nothing but read a key, or take the first parameter of a module: which
+way it goes is known where the dict is, or the module."""
 
 from __future__ import annotations
 
@@ -13,11 +14,47 @@ from device_lens.interpreter.machine import Machine
 _CAUGHT = frozenset("KeyError LookupError Exception BaseException".split())
 
 
-def key_is_there(machine: Machine, node: Any, frame: Frame) -> Any:
-    """The condition under which the key that the body reads is there, else the handler runs; None
-    where the body does something else, or where nobody knows all keys."""
-    read = _read(node)
-    if read is None or not _catches(node.handlers):
+def succeeds(machine: Machine, node: Any, frame: Frame) -> Any:
+    """The condition under which the body gets through, else the handler runs; None where nobody
+    knows."""
+    statement = node.body[0]
+    if len(node.body) > 1 or not isinstance(statement, ast.Assign | ast.Return):
+        return None
+    read = _read(statement)
+    if read is not None:
+        return _key_is_there(machine, node, read, frame)
+    parts = _first_of(statement.value)
+    return None if parts is None else _has_first(machine, node, parts, frame)
+
+
+_STATE = ("parameters", "buffers", "named_parameters", "named_buffers")
+
+
+def _first_of(node: ast.expr | None) -> ast.Call | None:
+    """The call of `parameters()` in `next(module.parameters()).device`."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    match node:
+        case ast.Call(func=ast.Name(id="next"), args=[ast.Call(func=ast.Attribute()) as parts]):
+            function = parts.func
+            known = isinstance(function, ast.Attribute) and function.attr in _STATE
+            plain = known and isinstance(function, ast.Attribute) and _is_plain(function.value)
+            return parts if plain and not (parts.args or parts.keywords) else None
+    return None
+
+
+def _has_first(machine: Machine, node: Any, parts: ast.Call, frame: Frame) -> bool | None:
+    """Whether a module has any of what the body takes the first of."""
+    if not _catches(node.handlers, "StopIteration"):
+        return None
+    items, rest = machine.iterate(machine.evaluate(parts, frame))
+    return True if items else False if rest is None else None
+
+
+def _key_is_there(machine: Machine, node: Any, read: ast.Subscript, frame: Frame) -> Any:
+    """The condition under which the key that the body reads is there; None where nobody knows all
+    keys."""
+    if not _catches(node.handlers):
         return None
     from device_lens.interpreter.expressions import key_of
 
@@ -30,11 +67,8 @@ def key_is_there(machine: Machine, node: Any, frame: Frame) -> Any:
     return machine.decide(presence(receiver.entries, key))
 
 
-def _read(node: Any) -> ast.Subscript | None:
+def _read(statement: ast.Assign | ast.Return) -> ast.Subscript | None:
     """The key that a body reads if it does nothing else: `x = d[k]`, `return d[k]`."""
-    statement = node.body[0]
-    if len(node.body) > 1 or not isinstance(statement, ast.Assign | ast.Return):
-        return None
     if isinstance(statement, ast.Assign) and not all(
         isinstance(target, ast.Name) for target in statement.targets
     ):
@@ -51,8 +85,11 @@ def _is_plain(node: ast.expr) -> bool:
     return isinstance(node, ast.Name | ast.Constant)
 
 
-def _catches(handlers: list[ast.ExceptHandler]) -> bool:
+def _catches(handlers: list[ast.ExceptHandler], alone: str | None = None) -> bool:
+    """Whether there is one handler, for a missing key, or for one exception `alone`."""
     if len(handlers) != 1:
         return False
     kind = handlers[0].type
+    if alone is not None:
+        return isinstance(kind, ast.Name) and kind.id == alone
     return kind is None or (isinstance(kind, ast.Name) and kind.id in _CAUGHT)

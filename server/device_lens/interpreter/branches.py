@@ -91,7 +91,7 @@ def _try(machine: Machine, node: ast.Try, frame: Frame) -> int:
     mark, lost = machine.journal.mark(), Lost()
     known = leaving.ways_out(frame) if node.finalbody else []
     frame.try_depth += 1
-    there = attempts.key_is_there(machine, node, frame)
+    there = attempts.succeeds(machine, node, frame)
     flow = NEXT
     if there is not False:
         machine.journal.losses.append(lost)

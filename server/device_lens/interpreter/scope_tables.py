@@ -11,6 +11,7 @@ from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import attributes, imports
 from device_lens.interpreter.frames import Frame
 from device_lens.models.numbers import start_of
+from device_lens.models.python.held_in_texts import literal
 from device_lens.models.torch.parts import is_many
 
 if TYPE_CHECKING:
@@ -75,9 +76,13 @@ def evaluated(
 def value_of_text(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
-    """`eval(text)` of a name, or of names with dots between them; no other text is followed."""
+    """`eval(text)` of a literal, of a name, or of names with dots between them; no other text is
+    followed."""
 
     def read(text: Any) -> Any:
+        held = literal(text.value, node) if _is_text(text) else None
+        if held is not None:
+            return held
         names = text.value.split(".") if _is_text(text) else [""]
         table = _table_of(names[0], frame)
         if table is None or not all(name.isidentifier() for name in names):

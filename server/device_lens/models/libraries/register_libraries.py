@@ -5,6 +5,7 @@ from __future__ import annotations
 from device_lens.models.libraries import (
     accelerate,
     apex,
+    attribute_dicts,
     einops,
     gymnasium,
     images,
@@ -26,6 +27,7 @@ from device_lens.models.libraries import (
 )
 
 _TABLES = (
+    attribute_dicts,
     opaque,
     numpy,
     plotting,

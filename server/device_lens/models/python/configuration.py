@@ -113,13 +113,14 @@ def _add_argument(call: Call) -> Value:
     if not isinstance(destination, str):
         long_names = [name for name in texts if name.startswith("--")] or texts
         destination = long_names[0].lstrip("-").replace("-", "_")
-    value = _value(call, destination, texts[-1] if texts[0].startswith("-") else destination)
+    value = flag_value(call, destination, texts[-1] if texts[0].startswith("-") else destination)
     _add_flags(call, parser, ((destination, value),))
     return NONE
 
 
-def _value(call: Call, destination: str, text: str) -> Value:
-    """What a flag is: its declared default in the primary case, else whatever was given."""
+def flag_value(call: Call, destination: str, text: str) -> Value:
+    """What a flag is that `argparse` is asked for: its declared default in the primary case, else
+    whatever was given."""
     action = constant(call.kwargs.get("action"))
     default = call.kwargs.get("default", NONE)
     label = f"args.{destination}"

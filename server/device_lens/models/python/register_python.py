@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from device_lens.models.python import (
     builtins,
+    click_commands,
     commands,
     concurrency,
     configuration,
@@ -11,8 +12,8 @@ from device_lens.models.python import (
     dict_classes,
     functions,
     getters,
+    held_in_texts,
     iterators,
-    json_texts,
     list_classes,
     mappings,
     records,
@@ -29,11 +30,12 @@ def register_all() -> None:
     dict_classes.register()
     list_classes.register()
     functions.register()
-    json_texts.register()
+    held_in_texts.register()
     getters.register()
     records.register()
     configuration.register()
     commands.register()
+    click_commands.register()
     standard_library.register_all()
     concurrency.register()
     texts.register()

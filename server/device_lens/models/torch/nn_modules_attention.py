@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from device_lens.domain.code import ClassValue
 from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.values import FALSE, NONE, Const, Shape, Tensor, TupleValue
 from device_lens.models import wording
@@ -141,8 +142,21 @@ class TransformerStack:
             call.write(module.modules, "norm", norm)
 
     def forward(self, call: Call) -> Value:
-        """Shaped like the first input."""
-        return like_first(call, self.name, self.takes)
+        """Shaped like the first input. Layers of the program's own are followed."""
+        layers = call.receiver.modules.get("layers")
+        members = list(layers.modules.values()) if isinstance(layers, ModuleObject) else []
+        if not members or not _is_own(members[0]):
+            return like_first(call, self.name, self.takes)
+        value, kwargs = call.args[0] if call.args else NONE, dict(call.kwargs)
+        if "mask" in kwargs:
+            kwargs["src_mask"] = kwargs.pop("mask")
+        for layer in members[:MOST_FOLLOWED]:
+            value = call.services.invoke(layer, (value, *call.args[1:]), kwargs)
+        return value
+
+
+MOST_FOLLOWED = 2
+"""Layers of a stack that are followed: the others are copies."""
 
 
 class WholeTransformer:
@@ -177,10 +191,36 @@ class WholeTransformer:
             call.write(module.modules, name.lower(), stack)
 
     def forward(self, call: Call) -> Value:
-        """Shaped like the target sequence."""
+        """Shaped like the target sequence. An encoder and a decoder of the program's own are
+        followed."""
+        parts = call.receiver.modules
+        encoder, decoder = parts.get("encoder"), parts.get("decoder")
+        source, target = call.get(0, "src", NONE), call.get(1, "tgt", NONE)
+        memory = source
+        if _is_own(encoder):
+            masks = _masks(call, {"mask": 2, "src_key_padding_mask": 5}, {"mask": "src_mask"})
+            memory = call.services.invoke(encoder, (source,), masks)
+        if _is_own(decoder):
+            named = dict(zip(_DECODER_MASKS, (3, 4, 6, 7), strict=True))
+            return call.services.invoke(decoder, (target, memory), _masks(call, named, {}))
         result = agreeing_module(call, self.name, self.takes)
-        target = tensor_of(call.get(1, "tgt"))
-        return result.with_(shape=None if target is None else target.shape, zero_dim=False)
+        known = tensor_of(target)
+        return result.with_(shape=None if known is None else known.shape, zero_dim=False)
+
+
+_DECODER_MASKS = ("tgt_mask", "memory_mask", "tgt_key_padding_mask", "memory_key_padding_mask")
+
+
+def _is_own(module: Value) -> bool:
+    return isinstance(module, ModuleObject) and type(module.cls) is ClassValue
+
+
+def _masks(call: Call, positions: dict[str, int], given_as: dict[str, str]) -> dict[str, Value]:
+    """The masks of a call by the names that a part takes them under."""
+    return {
+        name: call.get(position, given_as.get(name, name), NONE)
+        for name, position in positions.items()
+    }
 
 
 _ENCODER = "src src_mask src_key_padding_mask"
