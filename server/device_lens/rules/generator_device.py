@@ -2,7 +2,8 @@
 
 ## What it does
 Flags a generator that is given to a factory, a sampler or a data loader that needs it on another
-device, and a data loader that shuffles without one while the default device is an accelerator.
+device, and a loader that shuffles without one, or a `random_split`, while the default device is
+an accelerator.
 
 ## Why is this bad?
 A generator draws numbers on its own device only. The line raises `RuntimeError: Expected a 'cpu'
@@ -98,11 +99,13 @@ def _draw_there(fact: GeneratorConflict, context: Context) -> Fix | None:
 
 
 def _own_generator(fact: GeneratorConflict, context: Context) -> Finding:
-    """A loader that shuffles without `generator=`, beside a default device."""
+    """What shuffles without `generator=`, beside a default device: a loader for each iterator, a
+    function at once."""
+    raising = "iterating over it" if fact.consumer[:1].isupper() else "the call"
     message = (
         f"{quoted(fact.consumer)} shuffles with a generator of its own "
         f"{on(fact.generator_device)}, but draws {on(fact.needed)}, the default device: "
-        f"iterating over it raises"
+        f"{raising} raises"
         f"{when(fact.condition)}."
     )
     fixes = [_give_generator(context.place(fact.site), fact)]

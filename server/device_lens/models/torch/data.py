@@ -69,14 +69,16 @@ def _fill_loader(call: Call, made: Instance) -> None:
     for position, name in enumerate(LOADER_PARAMETERS):
         default = Const(1) if name == "batch_size" else NONE
         call.write(made.fields, name, call.get(position, name, default))
-    _check_generator(call, "DataLoader")
+    shuffles = call.complete and constant(call.get(2, "shuffle", FALSE)) is True
+    _check_generator(call, "DataLoader", shuffles)
 
 
-def _check_generator(call: Call, consumer: str) -> None:
-    """Indices are drawn on the default device, wherever what is loaded is."""
+def _check_generator(call: Call, consumer: str, draws: bool) -> None:
+    """Indices are drawn on the default device, wherever what is loaded is; by a generator on the
+    CPU where none is given and any are drawn."""
     generator = call.kwargs.get("generator")
-    if generator is None and call.complete and constant(call.get(2, "shuffle", FALSE)) is True:
-        generator = Instance(External(GENERATOR))  # the loader makes its own, on the CPU
+    if generator is None and draws:
+        generator = Instance(External(GENERATOR))
         generator.fields["device"] = DeviceValue(CPU)
     if isinstance(generator, Instance):
         needed = call.services.default_device()
@@ -148,7 +150,7 @@ def _wrapped_item(call: Call) -> Value:
 
 def _random_split(call: Call) -> Value:
     """One subset per length."""
-    _check_generator(call, "random_split")
+    _check_generator(call, "random_split", call.complete and len(call.args) < 3)
     dataset = call.get(0, "dataset", NONE)
     lengths = call.get(1, "lengths", NONE)
     items, rest = call.services.iterate(lengths)
