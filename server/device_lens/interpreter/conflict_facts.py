@@ -22,6 +22,7 @@ from device_lens.domain.values import Tensor
 from device_lens.interpreter import cuda_facts, existence, lent_places, places, shape_tests
 from device_lens.interpreter.container_parts import kept_in
 from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
+from device_lens.interpreter.followed_devices import followed, with_followed
 from device_lens.interpreter.part_facts import OwnPart, own_part
 from device_lens.models.call import tensor_of
 from device_lens.models.torch.availability import TEXTS, assumed_accelerator, availability
@@ -135,7 +136,7 @@ def _operand(
     site = place if place is not None else machine.site(node, frame)
     absent = place is None and isinstance(position, str) and position.isidentifier()
     text = _text(None if absent else site.node, position, parameter)
-    trail = _of_case(machine, tensor.trail, literals)
+    trail = with_followed(machine, _of_case(machine, tensor.trail, literals), device)
     return Operand(
         site,
         text,
@@ -270,6 +271,8 @@ def _on_default(node: Any) -> bool:
 
 def _takes_after(trail: Trail) -> bool:
     """Whether a factory makes its tensor where another tensor is, of which the reason is."""
+    if trail.previous is not None and followed(trail.site.node) is not None:
+        return True
     return _on_default(trail.site.node) and _factory(trail).rpartition(".")[2] in TAKING_AFTER
 
 

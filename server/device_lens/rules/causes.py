@@ -20,6 +20,7 @@ from device_lens.domain.guard import leaves, primary
 from device_lens.domain.trail import Site
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, FileFacts, Origin
+from device_lens.interpreter.followed_devices import followed
 from device_lens.interpreter.rarer_facts import CudaContext, LatePart, LoopVariableTransfer
 from device_lens.rules.factory_scope import (
     cached_factory,
@@ -115,15 +116,11 @@ def _follows(
     """Whether the stray was made where another one is that the function has met before, as in
     `torch.arange(n, device=x.device)`: it goes where that one is moved."""
     trail = conflict.stray.trail
-    if not strays or trail is None or trail.has_moved:
+    if not strays or trail is None or (trail.kind != "created" and trail.has_moved):
         return False
-    made = trail.first.site
-    if made.path not in all_facts or not isinstance(made.node, ast.Call):
-        return False
-    device = next((each.value for each in made.node.keywords if each.arg == "device"), None)
-    if not isinstance(device, ast.Attribute) or device.attr != "device":
-        return False
-    return (_place(made, all_facts).function, ast.unparse(device.value)) in strays
+    made = (trail if trail.kind == "created" else trail.first).site
+    tensor = followed(made.node) if made.path in all_facts else None
+    return tensor is not None and (_place(made, all_facts).function, ast.unparse(tensor)) in strays
 
 
 def _alike(conflict: Conflict, rule: str, site: Site, all_facts: Mapping[str, FileFacts]) -> Any:
