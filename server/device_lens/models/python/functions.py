@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from itertools import combinations, combinations_with_replacement, islice, permutations
 from typing import Any
 
 from device_lens.domain.code import BoundMethod, Function
@@ -176,6 +178,30 @@ def _pairs(call: Call) -> Value:
     return listing(call, (), TupleValue(tuple(columns)), "iter")
 
 
+MOST_ARRANGED = 16
+"""Rows of items that are known one by one, and items of a row."""
+
+
+def _arranged(rows: Callable[..., Iterator[tuple[Value, ...]]]) -> Model:
+    """`itertools.permutations(items, r)` and its kin: each row where there are a few, else any."""
+
+    def model(call: Call) -> Value:
+        items, rest = call.services.iterate(first_argument(call))
+        count = constant(call.get(1, "r", Const(len(items))))
+        few = isinstance(count, int) and 0 <= count <= MOST_ARRANGED
+        if rest is None and few:
+            found = tuple(islice(rows(items, count), MOST_ARRANGED + 1))
+            if len(found) <= MOST_ARRANGED:
+                return listing(call, tuple(map(TupleValue, found)), None, "iter")
+        known = [*items, *([] if rest is None else [rest])]
+        each = join_all(known) if known else Unknown()
+        if not few:
+            return listing(call, (), ListObject((), each, "tuple", call.site.node), "iter")
+        return listing(call, (), TupleValue((each,) * count), "iter")
+
+    return model
+
+
 def _zip_longest(call: Call) -> Value:
     """Where sources may end at different times, their items or what fills up for them."""
     fill = call.kwargs.get("fillvalue", NONE)
@@ -277,6 +303,9 @@ def register() -> None:
         "itertools.repeat": _repeat,
         "itertools.product": _pairs,
         "itertools.zip_longest": _zip_longest,
+        "itertools.permutations": _arranged(permutations),
+        "itertools.combinations": _arranged(combinations),
+        "itertools.combinations_with_replacement": _arranged(combinations_with_replacement),
         "collections.defaultdict": _default_dict,
         "collections.OrderedDict": _ordered_dict,
         "collections.deque": _deque,

@@ -17,6 +17,7 @@ from device_lens.models.torch import (
     distributions,
     gradient_hooks,
     handles,
+    lists,
     module_methods,
     nn_aliases,
     nn_bases,
@@ -56,6 +57,7 @@ _TABLES = (
     nn_init,
     parameter,
     nn_aliases,
+    lists,
 )
 
 

@@ -1,0 +1,96 @@
+"""Functions over many tensors at once: `torch._foreach_add_(left, right)`, `tree_map(f, batch)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from device_lens.domain.heap import DictObject, ListObject
+from device_lens.domain.values import NONE, Tensor, TupleValue
+from device_lens.models.agreement import Placed, common_device
+from device_lens.models.call import Call, Model, Value, tensor_of
+from device_lens.models.operands import item_of
+from device_lens.models.registry import ALIASES, FUNCTIONS
+from device_lens.models.words import words
+
+_OPERATIONS = words(
+    "abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min clone cos cosh div erf erfc "
+    "exp expm1 floor frac lerp lgamma log log10 log1p log2 maximum minimum mul neg norm pow reciprocal "
+    "round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc"
+)
+_DEEPEST = 8
+"""Levels of containers in containers of which the leaves are gone through."""
+
+
+def _foreach(in_place: bool) -> Model:
+    """What is done with the first of each list, the second of each, and so on. Those that are added
+    and the like have to be on one device, pair by pair."""
+
+    def model(call: Call) -> Value:
+        columns = [_items(call, position) for position in range(len(call.args))]
+        if not columns or columns[0] is None:
+            return NONE if in_place else call.unknown()
+        found: list[Value] = []
+        for number, value in enumerate(columns[0]):
+            row: list[Placed] = []
+            for position, column in enumerate(columns):
+                item = column[number] if column and number < len(column) else None
+                tensor = tensor_of(item)
+                if tensor is not None:
+                    row.append((tensor, item, item_of(position, number)))
+            if not row:
+                return NONE if in_place else call.unknown()
+            device = common_device(call.services, call.name, row, True)
+            tensor = tensor_of(value)
+            found.append(call.unknown() if tensor is None else tensor.with_(device=device))
+        return NONE if in_place else ListObject(tuple(found), None, "list", call.site.node)
+
+    return model
+
+
+def _items(call: Call, position: int) -> tuple[Value, ...] | None:
+    """The tensors of a list; Python's None of a number, and where not all are known."""
+    value = call.args[position]
+    if type(value) not in (ListObject, TupleValue):
+        return None
+    items, rest = call.services.iterate(value)
+    return None if rest is not None else items
+
+
+def _map(call: Call) -> Value:
+    """`tree_map(f, tree)`: the same containers with what `f` makes of each leaf."""
+    function, tree = call.get(0, "func", NONE), call.get(1, "tree", NONE)
+    return _mapped(tree, lambda leaf: call.services.invoke(function, (leaf,), {}), _DEEPEST)
+
+
+def _map_tensors(call: Call) -> Value:
+    """`tree_map_only(torch.Tensor, f, tree)`."""
+    function, tree = call.get(1, "func", NONE), call.get(2, "tree", NONE)
+
+    def leaf(value: Value) -> Value:
+        return call.services.invoke(function, (value,), {}) if type(value) is Tensor else value
+
+    return _mapped(tree, leaf, _DEEPEST)
+
+
+def _mapped(value: Value, leaf: Callable[[Value], Value], deepest: int) -> Value:
+    def inner(each: Value) -> Value:
+        return None if each is None else _mapped(each, leaf, deepest - 1)
+
+    if deepest and type(value) is TupleValue:
+        return TupleValue(tuple(map(inner, value.items)), value.names)
+    if deepest and type(value) is ListObject:
+        return ListObject(tuple(map(inner, value.items)), inner(value.rest), value.kind, value.site)
+    if deepest and type(value) is DictObject:
+        entries = {key: inner(each) for key, each in value.entries.items()}
+        return DictObject(entries, inner(value.rest), value.site)
+    return leaf(value)
+
+
+def register_all() -> None:
+    for name in _OPERATIONS:
+        FUNCTIONS[f"torch._foreach_{name}"] = _foreach(False)
+        FUNCTIONS[f"torch._foreach_{name}_"] = _foreach(True)
+    FUNCTIONS["torch.utils._pytree.tree_map"] = _map
+    FUNCTIONS["torch.utils._pytree.tree_map_only"] = _map_tensors
+    for name in ("optree.tree_map", "tree.map_structure", "torch.utils.pytree.tree_map"):
+        ALIASES[name] = "torch.utils._pytree.tree_map"
