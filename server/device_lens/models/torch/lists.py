@@ -14,8 +14,8 @@ from device_lens.models.words import words
 
 _OPERATIONS = words(
     "abs acos add addcdiv addcmul asin atan ceil clamp_max clamp_min clone cos cosh div erf erfc "
-    "exp expm1 floor frac lerp lgamma log log10 log1p log2 maximum minimum mul neg norm pow reciprocal "
-    "round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc"
+    "exp expm1 floor frac lerp lgamma log log10 log1p log2 maximum minimum mul neg norm pow "
+    "reciprocal round rsqrt sigmoid sign sin sinh sqrt sub tan tanh trunc"
 )
 _DEEPEST = 8
 """Levels of containers in containers of which the leaves are gone through."""
