@@ -111,8 +111,10 @@ def described(data: Value) -> tuple[Extent, str | None]:
 def _described_items(data: TupleValue | ListObject) -> tuple[Extent, str | None]:
     rest = data.rest if isinstance(data, ListObject) else None
     if not data.items:
-        empty = isinstance(data, TupleValue) or rest is None
-        return (exactly((0,)), dtypes.DEFAULT) if empty else (SOME, None)
+        if rest is None:
+            return exactly((0,)), dtypes.DEFAULT
+        (inner, _), dtype = described(rest)
+        return (SOME if inner is None else exactly((None, *inner))), dtype
     (inner, _), dtype = described(data.items[0])
     if any(described(item)[1] != dtype for item in data.items[1:]):
         dtype = None
