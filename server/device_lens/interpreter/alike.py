@@ -73,11 +73,13 @@ class Alikes:
 
     def is_new(self, counted: Any, key: Any) -> bool:
         """Whether a call is to be followed though its function, counted so, was often enough."""
+        if key is None or key in self._kept:
+            return False
         known = self._kinds.setdefault(counted, set())
-        if key is None or key in known or len(known) >= MOST_KINDS:
+        if key in known or len(known) >= MOST_KINDS:
             return False
         known.add(key)
-        return key not in self._kept
+        return True
 
     def agree(self, key: Any, numbers: Any, path: Path) -> bool:
         """Whether calls alike, with the very same `numbers_of`, gave the same a few times, which

@@ -192,13 +192,25 @@ def _dataset(name: str) -> Model:
         made = Instance(External(DATASET), call.site.node)
         made.fields.update(_transforms(call, name))
         made.fields["<image>"] = HostArray("uint8", _IMAGES.get(name))
-        if name.endswith("MNIST"):
-            trail = call.trail("created", "is read from disk by the data set")
-            made.fields["data"] = Tensor(CPU, "uint8", (None, 28, 28), trail)
-            made.fields["targets"] = Tensor(CPU, "int64", (None,), trail)
+        made.fields.update(_contents(call, name))
         return made
 
     return model
+
+
+def _contents(call: Call, name: str) -> dict[str, Value]:
+    """The attributes of a data set with all images and labels."""
+    if name.startswith("CIFAR"):
+        return {"data": HostArray("uint8", (None, 32, 32, 3))}
+    if not name.endswith("MNIST"):
+        return {}
+    trail = call.trail("created", "is read from disk by the data set")
+    images = Tensor(CPU, "uint8", (None, 28, 28), trail)
+    labels = Tensor(CPU, "int64", (None,), trail)
+    return {
+        **dict.fromkeys(("data", "train_data", "test_data"), images),
+        **dict.fromkeys(("targets", "train_labels", "test_labels"), labels),
+    }
 
 
 def _transforms(call: Call, name: str) -> dict[str, Value]:
@@ -216,7 +228,8 @@ def _transforms(call: Call, name: str) -> dict[str, Value]:
 
 def _set_up(call: Call) -> Value:
     """`super().__init__(root, transform=…)` of a data set of the program's own."""
-    for key, value in _transforms(call, call.name.split(".")[-2]).items():
+    name = call.name.split(".")[-2]
+    for key, value in {**_transforms(call, name), **_contents(call, name)}.items():
         call.write(call.receiver.fields, key, value)
     return NONE
 
@@ -271,6 +284,7 @@ def register_all() -> None:
     for name in words("ToTensor PILToTensor ToImage"):
         FUNCTIONS[f"torchvision.transforms.{name}"] = _maker(TO_TENSOR)
     FUNCTIONS[f"{TO_TENSOR}.__call__"] = to_tensor
+    FUNCTIONS["torchvision.transforms.Lambda"] = lambda call: call.get(0, "lambd", NONE)
     FUNCTIONS["torchvision.transforms.ToPILImage"] = _maker(TO_IMAGE)
     FUNCTIONS[f"{TO_IMAGE}.__call__"] = _image
     FUNCTIONS["torchvision.transforms.functional.to_pil_image"] = _image
@@ -282,7 +296,7 @@ def register_all() -> None:
         ALIASES[f"torchvision.transforms.v2.functional.{name}"] = (
             f"torchvision.transforms.functional.{name}"
         )
-    for name in words("Compose ToTensor PILToTensor ToImage ToPILImage"):
+    for name in words("Compose Lambda ToTensor PILToTensor ToImage ToPILImage"):
         ALIASES[f"torchvision.transforms.v2.{name}"] = f"torchvision.transforms.{name}"
         ALIASES[f"torchvision.transforms.transforms.{name}"] = f"torchvision.transforms.{name}"
     for name in _PLACES:
