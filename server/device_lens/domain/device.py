@@ -25,7 +25,7 @@ from device_lens.domain.guard import (
 
 MAX_CHAIN = 24
 """Leaves of a tree of any depth that is kept: one for each flag of a program, say."""
-MAX_UNNAMED = 3
+MAX_UNNAMED = 4
 """Depth of a tree up to which conditions without words are kept."""
 ANY_INDEX = -1
 """The index of an accelerator device whose number is not known."""

@@ -39,7 +39,7 @@ DEPTH = 3
 """Objects within objects whose parts are compared."""
 SETTLED = 2
 """Calls alike after the first one that give the same before others are answered by them."""
-MOST_KINDS = 2
+MOST_KINDS = 4
 """Calls that are followed though their function was followed often enough, since none alike was."""
 
 
