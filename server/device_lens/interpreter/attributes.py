@@ -16,6 +16,7 @@ from device_lens.domain.heap import (
     ModuleObject,
     Parameter,
 )
+from device_lens.domain.presence import presence
 from device_lens.domain.values import (
     BoundExternal,
     Const,
@@ -212,7 +213,8 @@ def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, fra
             return class_attributes.through_instance(machine, receiver, found, node, frame)
         names: tuple[str, ...] = cls.foreign
     else:
-        if value is not MISSING:
+        if value is not MISSING:  # where it is not, reading it raises
+            machine.path = machine.path.assume(presence(receiver.fields, name))
             return value
         names = (cls.name, *registry.bases(cls.name))
     for prefix in names:

@@ -189,6 +189,8 @@ def _set_attribute(
             machine.journal.write(args[0].fields, name, args[2])
         else:
             assignment.set_attribute(machine, args[0], name, args[2], node, frame, None)
+    elif len(args) == 3:
+        intrinsics.INTRINSICS["builtins.setattr"](machine, args, {}, node, frame)
     return NONE
 
 

@@ -14,6 +14,7 @@ from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
 from device_lens.interpreter.graph_flow import arguments as _arguments
 from device_lens.interpreter.graph_steps import (
     base_of,
+    carries_on,
     has_backward,
     is_literal,
     is_of,
@@ -198,8 +199,12 @@ def _keep(
     runs, names = found
     if starts_anew(runs[0], text):
         return
-    if is_of_one_step([record.node for record in frame.loops], text):
+    loops = [record.node for record in frame.loops]
+    if is_of_one_step(loops, text):
         return
+    if form == "collect" and isinstance(subject, ast.Name) and loops:
+        if carries_on(loops[-1], subject.id):
+            return  # the next iteration computes with it, and keeps its graph all the same
     kept = machine.watched.kept_graphs.get(node)
     if kept is None:
         fact = RetainedGraph(machine.site(node, frame), text, machine.site(subject, frame), form)

@@ -39,6 +39,11 @@ def starts_anew(run: Any, accumulator: str) -> bool:
     )
 
 
+def carries_on(run: Any, name: str) -> bool:
+    """Whether a loop computes a name of what it was before: `h = cell(x, h)`."""
+    return any(name in each.bound and name in each.read for each in _assigned(run))
+
+
 def _assigned(run: Any) -> tuple[_Assigned, ...]:
     known: tuple[_Assigned, ...] | None = run.__dict__.get(_ASSIGNED)
     if known is None:

@@ -23,7 +23,7 @@ from device_lens.interpreter.container_parts import plain_items
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
 from device_lens.interpreter.usage import MOVES, becomes_parameter, usage_of
 from device_lens.models.torch.module import HELD
-from device_lens.models.torch.parts import REST, all_parts, is_opaque, tensor_in, walk
+from device_lens.models.torch.parts import REST, all_parts, is_opaque, of_many, tensor_in, walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -107,7 +107,11 @@ def _is_registered_too(module: ModuleObject, value: Any) -> bool:
         held = owner.own.get(HELD)
         parts |= {id(part) for part in held} if isinstance(held, tuple) else set()
     parts |= {id(part.value) for part in all_parts(module)}
-    return all(id(item) in parts or not _has_state(item) for item in plain_items(value))
+    many = {one.cls for part in walked for one in of_many(part)}
+    return all(
+        id(item) in parts or not _has_state(item) or getattr(item, "cls", None) in many
+        for item in plain_items(value)
+    )
 
 
 def _has_state(item: Any) -> bool:

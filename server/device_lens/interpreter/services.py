@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree, is_accelerator
 from device_lens.domain.guard import Guarded, leaves, undecided
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject, moment
+from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, moment
 from device_lens.domain.join import join
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
@@ -254,6 +254,9 @@ class ModelServices:
         speaks of a device or it is told one."""
         values = (*args, *kwargs.values())
         reports.escaped(self, values, name)
+        for value in values:
+            if isinstance(value, Instance):
+                _lose_gradients(self.journal, value)
         short = name.removesuffix(".__init__").rpartition(".")[2]
         moves = any(part in short.lower() for part in MOVERS)
         if any(word in short.lower() for word in PLACE_WORDS) or any(map(_is_device, values)):
@@ -265,6 +268,14 @@ class ModelServices:
         for value in values:
             if type(value) is ModuleObject and (moves or not _on_accelerator(value)):
                 torch_module.lose(self, value)
+
+
+def _lose_gradients(journal: Any, value: Instance) -> None:
+    """Code that is not seen may have run what sets the attributes of an object anew, without a
+    graph."""
+    for key, kept in list(value.fields.items()):
+        if type(kept) is Tensor and kept.requires_grad:
+            journal.write(value.fields, key, kept.with_(requires_grad=None, leaf=None))
 
 
 def _lose_items(journal: Any, container: ListObject | DictObject) -> None:

@@ -33,9 +33,10 @@ from device_lens.interpreter import (
 from device_lens.interpreter.facts import Kind, Transfer
 from device_lens.models.call import constant, device_of, tensor_of
 from device_lens.models.torch.transfers import is_called_dtype
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
-    from device_lens.domain.trail import Site
+    from device_lens.domain.trail import Site, Trail
     from device_lens.interpreter.frames import Frame
     from device_lens.interpreter.machine import Machine
 
@@ -228,7 +229,7 @@ def discarded(machine: Machine, expression: ast.expr, frame: Frame) -> None:
     """Marks the transfers whose results an expression statement throws away."""
     for node in _thrown_away(expression):
         fact = machine.findings.transfers.get(node)
-        if fact is None or fact.in_place or (fact.created_here and fact.called):
+        if fact is None or fact.in_place or (fact.called and _is_made_in(fact.trail, expression)):
             continue  # nothing of the program has missed a move that makes something and drops it
         fact.discarded = True
         for trail in (fact.trail, *fact.further):
@@ -236,6 +237,13 @@ def discarded(machine: Machine, expression: ast.expr, frame: Frame) -> None:
                 machine.shared.setdefault(("discarded", id(trail)), fact.site)
     if isinstance(expression, ast.Attribute):
         uncalled(machine, expression, None, frame)
+
+
+def _is_made_in(trail: Trail | None, expression: ast.expr) -> bool:
+    """Whether an expression makes the tensor that it moves."""
+    if trail is None or trail.kind != "created":
+        return False
+    return any(each is trail.site.node for each in walk(expression))
 
 
 def _thrown_away(expression: ast.expr) -> list[ast.expr]:

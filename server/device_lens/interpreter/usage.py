@@ -4,6 +4,7 @@ move."""
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -14,7 +15,9 @@ from device_lens.syntax.walking import walk
 
 MOVES = ("to", "cuda", "cpu", "xpu", "to_empty")
 _MOVING = (*MOVES, "_apply")
-_REGISTERING = ("add_module", "register_module", "register_parameter")
+_REGISTERING = ("add_module", "register_module", "register_parameter", "__setattr__")
+_HELPS_REGISTER = re.compile("_*(add|register)(_|$)")
+"""Methods that by their names put into the module what they are given."""
 _ANSWER_SELF = (*_MOVING, "half", "float", "double", "bfloat16", "train", "eval")
 
 
@@ -160,7 +163,8 @@ def _registers(call: ast.Call, owners: set[str]) -> bool:
     """Whether a call gives the module a part under a name that is put together."""
     function = call.func
     if isinstance(function, ast.Attribute):
-        return function.attr in _REGISTERING and _is_self(function.value, owners)
+        named = function.attr in _REGISTERING or _HELPS_REGISTER.match(function.attr)
+        return bool(named) and _is_self(function.value, owners)
     whole = call.args[0] if call.args else None
     return (
         isinstance(function, ast.Name)
