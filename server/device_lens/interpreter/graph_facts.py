@@ -202,9 +202,9 @@ def _keep(
     loops = [record.node for record in frame.loops]
     if is_of_one_step(loops, text):
         return
-    if form == "collect" and isinstance(subject, ast.Name) and loops:
-        if carries_on(loops[-1], subject.id):
-            return  # the next iteration computes with it, and keeps its graph all the same
+    name = subject.id if form == "collect" and isinstance(subject, ast.Name) else None
+    if name is not None and loops and carries_on(loops[-1], name):
+        return  # the next iteration computes with it, and keeps its graph all the same
     kept = machine.watched.kept_graphs.get(node)
     if kept is None:
         fact = RetainedGraph(machine.site(node, frame), text, machine.site(subject, frame), form)

@@ -84,7 +84,8 @@ def _follows_an_argument(call: Place) -> bool:
     node = call.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return False
-    targets = (*node.args, *(each.value for each in node.keywords if each.arg == "device"))
+    targets = [*node.args, *(each.value for each in node.keywords if each.arg == "device")]
+    targets += [named for each in targets for named in _bound_to(each, call.function)]
     followed = {
         root_name(each)
         for each in targets
@@ -97,3 +98,15 @@ def _follows_an_argument(call: Place) -> bool:
         for argument in (*around.args.posonlyargs, *around.args.args, *around.args.kwonlyargs)
     }
     return not names.isdisjoint(followed - {root_name(node.func.value)})
+
+
+def _bound_to(name: ast.expr, function: ast.AST | None) -> list[ast.expr]:
+    """What a function binds a name to: `device = x.device`."""
+    if function is None or not isinstance(name, ast.Name):
+        return []
+    return [
+        node.value
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign)
+        and any(isinstance(each, ast.Name) and each.id == name.id for each in node.targets)
+    ]
