@@ -8,12 +8,12 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
-from device_lens.domain.code import Deferred, Namespace, Waiting
+from device_lens.domain.code import Deferred, Function, Namespace, Waiting
 from device_lens.domain.guard import Guarded, combine, leaves, undecided
 from device_lens.domain.heap import MISSING, Entries, Presences, Table
 from device_lens.domain.presence import settle
-from device_lens.domain.values import External, Unknown
-from device_lens.interpreter import choices, loading, registering, waiting
+from device_lens.domain.values import NONE, External, Unknown
+from device_lens.interpreter import choices, loading, registering, scan, waiting
 from device_lens.interpreter.assignment import assign_name
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
@@ -127,9 +127,20 @@ def member(machine: Machine, module: Any, attribute: str) -> Any:
     if value is MISSING:
         value = machine.program.registries.missing(machine, module, attribute)
     if value is not MISSING:
-        return settled(machine, value, module.scope.names, attribute)
+        found = settled(machine, value, module.scope.names, attribute)
+        return or_set_later(machine, found, module, attribute)
     found = submodule(machine, module, attribute)
     return found if found is not None else Unknown(attribute)
+
+
+def or_set_later(machine: Machine, value: Any, module: Namespace, name: str) -> Any:
+    """What a name of a module is for a function that no script calls: a None that another function
+    replaces, by `global name`, has been replaced by whoever calls."""
+    if value != NONE or not machine.standalone:
+        return value
+    functions = [each for each in module.scope.names.values() if type(each) is Function]
+    replaced = any(name in scan.globals_of(each.node) for each in functions)
+    return Unknown(name) if replaced else value
 
 
 def settled(machine: Machine, value: Any, names: Table, name: str) -> Any:

@@ -42,6 +42,9 @@ class LoopInfo:
     mutated: frozenset[str]
 
 
+_OUTER = "_names_bound_outside"
+
+
 def function_info(node: Any, text: str) -> FunctionInfo:
     """What is to be known before a function runs; `text` is that of the statement around it,
     which tells at once that most functions have nothing of the kind."""
@@ -50,6 +53,16 @@ def function_info(node: Any, text: str) -> FunctionInfo:
         found = _read(node) if any(word in text for word in _WORDS) else (False, _NO_NAMES)
         known = FunctionInfo(*found, _turns_grad_off(node))
         node.__dict__[_INFO] = known
+    return known
+
+
+def globals_of(node: Any) -> frozenset[str]:
+    """The names of the module, or of a function around, that a function binds."""
+    if isinstance(node, ast.Lambda):
+        return _NO_NAMES
+    known: frozenset[str] | None = node.__dict__.get(_OUTER)
+    if known is None:
+        known = node.__dict__[_OUTER] = _read(node)[1]
     return known
 
 
