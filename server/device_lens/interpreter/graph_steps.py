@@ -23,6 +23,7 @@ class _Assigned:
     bound: frozenset[str | None]
     read: frozenset[str]
     first: str | None
+    line: int
 
 
 _ASSIGNED = "_assigned_within"
@@ -40,8 +41,9 @@ def starts_anew(run: Any, accumulator: str) -> bool:
 
 
 def carries_on(run: Any, name: str) -> bool:
-    """Whether a loop computes a name of what it was before: `h = cell(x, h)`."""
-    return any(name in each.bound and name in each.read for each in _assigned(run))
+    """Whether a loop computes a name of what it was in the iteration before: `h = cell(x, h)`."""
+    binding = [each for each in _assigned(run) if name in each.bound]
+    return bool(binding) and name in min(binding, key=lambda each: each.line).read
 
 
 def _assigned(run: Any) -> tuple[_Assigned, ...]:
@@ -49,7 +51,12 @@ def _assigned(run: Any) -> tuple[_Assigned, ...]:
     if known is None:
         first = {id(each): name for node in walk(run) for name, each in _begun_once(node)}
         known = run.__dict__[_ASSIGNED] = tuple(
-            _Assigned(_bound(node), frozenset(scan.names_read(node.value)), first.get(id(node)))
+            _Assigned(
+                _bound(node),
+                frozenset(scan.names_read(node.value)),
+                first.get(id(node)),
+                node.lineno,
+            )
             for node in walk(run)
             if isinstance(node, ast.Assign)
         )
