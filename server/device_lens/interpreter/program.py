@@ -229,10 +229,14 @@ class Program:
             self._looked_at.append(unit.visits)
 
     def leave(self, unit: Unit) -> None:
-        """Takes those modules out again that only one unit may see."""
+        """Takes those modules out again that only one unit may see: it rests on what it imports,
+        not on what an earlier version has left of the script's own file as a module."""
+        seen = self.reached(unit.imports)
         for load in self.leave_alone():
-            unit.use(load.unit)
-            unit.files[load.namespace.path] = load.stamp
+            path = load.namespace.path
+            if path in seen:
+                unit.use(load.unit)
+                unit.files[path] = load.stamp
 
     def stand(self, path: str | None = None) -> None:
         """Takes the state that decides where what is made goes to be that of a program that starts,

@@ -57,3 +57,25 @@ def test_what_a_call_that_is_not_followed_may_move_is_asked_alone(
     editing = Editing(tmp_path, {"train": OFTEN})
     assert typed(editing, "# text", "new = torch.ones(4)", scripts) == 0
     assert typed(editing, "# text", "layer.cuda()", scripts) > 0
+
+
+def test_a_script_does_not_rest_on_its_own_file_as_a_module(tmp_path: Path) -> None:
+    """As a module, which is looked at for functions that nobody calls, it sets no default."""
+    text = """\
+import torch
+
+if __name__ == "__main__":
+    torch.set_default_tensor_type("torch.cuda.FloatTensor")
+    if n > 5:
+        pass
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+batch = Batch(x=torch.ones(2)).to(device)
+
+
+def render(poses):
+    found.append((poses * 2).cpu().numpy())
+"""
+    editing = Editing(tmp_path, {"main": text})
+    editing.agree()
+    editing.edit("main", "n > 5", "n > False")
+    editing.agree()
