@@ -112,6 +112,19 @@ def _deleted_in(function: ast.AST) -> frozenset[str]:
     )
 
 
+def stored_attributes(function: ast.AST) -> frozenset[str]:
+    """The attributes, of anything, that a function binds."""
+    return _remembered(function, "_stored_attributes", _attributes_stored_in)
+
+
+def _attributes_stored_in(function: ast.AST) -> frozenset[str]:
+    return frozenset(
+        each.attr
+        for each in walk(function)
+        if isinstance(each, ast.Attribute) and type(each.ctx) is ast.Store
+    )
+
+
 def _remembered(
     function: ast.AST, name: str, read: Callable[[ast.AST], frozenset[str]]
 ) -> frozenset[str]:

@@ -35,11 +35,13 @@ def _first_of(node: ast.expr | None) -> ast.Call | None:
     while isinstance(node, ast.Attribute):
         node = node.value
     match node:
-        case ast.Call(func=ast.Name(id="next"), args=[ast.Call(func=ast.Attribute()) as parts]):
-            function = parts.func
-            known = isinstance(function, ast.Attribute) and function.attr in _STATE
-            plain = known and isinstance(function, ast.Attribute) and _is_plain(function.value)
-            return parts if plain and not (parts.args or parts.keywords) else None
+        case ast.Call(
+            func=ast.Name(id="next"),
+            args=[
+                ast.Call(func=ast.Attribute(value=whole, attr=name), args=[], keywords=[]) as parts
+            ],
+        ) if name in _STATE and _is_plain(whole):
+            return parts
     return None
 
 

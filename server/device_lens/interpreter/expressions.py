@@ -71,11 +71,11 @@ def _name(machine: Machine, node: ast.Name, frame: Frame) -> Any:
     value = frame.scope.names.get(node.id, MISSING)
     if value is MISSING:
         value = lookup(machine, node.id, frame)
+        if machine.standalone:
+            value = imports.or_set_later(machine, value, frame.namespace, node.id)
     if value is not MISSING:
         if type(value) in _UNSETTLED:
             return imports.settled(machine, value, frame.namespace.scope.names, node.id)
-        if value == NONE and node.id not in frame.scope.names:
-            return imports.or_set_later(machine, value, frame.namespace, node.id)
         return value
     if node.id == "__name__":
         return Const(frame.namespace.name)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 def followed(node: Any) -> ast.expr | None:
     """The tensor whose device a factory is given as `device=`; None where it is given another."""
-    if not isinstance(node, ast.Call):
-        return None
-    given = next((each.value for each in node.keywords if each.arg == "device"), None)
-    follows = isinstance(given, ast.Attribute) and given.attr == "device"
-    return given.value if follows and isinstance(given, ast.Attribute) else None
+    for keyword in node.keywords if isinstance(node, ast.Call) else ():
+        match keyword:
+            case ast.keyword(arg="device", value=ast.Attribute(value=tensor, attr="device")):
+                return tensor
+    return None
 
 
 def with_followed(machine: Machine, trail: Trail | None, device: DeviceTree) -> Trail | None:

@@ -138,8 +138,10 @@ def or_set_later(machine: Machine, value: Any, module: Namespace, name: str) -> 
     replaces, by `global name`, has been replaced by whoever calls."""
     if value != NONE or not machine.standalone:
         return value
-    functions = [each for each in module.scope.names.values() if type(each) is Function]
-    replaced = any(name in scan.globals_of(each.node) for each in functions)
+    replaced = any(
+        type(each) is Function and name in scan.globals_of(each.node)
+        for each in module.scope.names.values()
+    )
     return Unknown(name) if replaced else value
 
 

@@ -18,7 +18,14 @@ from device_lens.domain.device import (
 )
 from device_lens.domain.guard import leaves, primary
 from device_lens.fixes.bindings import parameters_of, surely_bound
-from device_lens.fixes.names import is_local, of_comprehension, stored_items, stored_names, stores
+from device_lens.fixes.names import (
+    is_local,
+    of_comprehension,
+    stored_attributes,
+    stored_items,
+    stored_names,
+    stores,
+)
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import FileFacts, Kind
 from device_lens.rules.wording import leaf
@@ -266,14 +273,8 @@ def _is_set_up(function: ast.AST | None) -> TypeGuard[ast.FunctionDef]:
 
 def _is_set_once(attribute: str, owner: ast.ClassDef) -> bool:
     """Whether nothing but what sets the object up binds an attribute."""
-    setters = (
-        each for each in owner.body if isinstance(each, ast.FunctionDef) and not _is_set_up(each)
-    )
-    return not any(
-        isinstance(node, ast.Attribute) and node.attr == attribute and type(node.ctx) is ast.Store
-        for each in setters
-        for node in ast.walk(each)
-    )
+    methods = (each for each in owner.body if isinstance(each, ast.FunctionDef))
+    return not any(attribute in stored_attributes(each) for each in methods if not _is_set_up(each))
 
 
 def runs_in_set_up(function: ast.AST, owner: ast.ClassDef) -> bool:
@@ -307,10 +308,7 @@ def _is_bound_too_late(
 ) -> bool:
     """Whether `theirs`, which sets the object up, binds an attribute only after it has begun to run
     `function`: itself, which nothing read the attribute in before, or a method that it calls."""
-    if not _is_set_up(theirs) or not any(
-        isinstance(node, ast.Attribute) and node.attr == attribute and type(node.ctx) is ast.Store
-        for node in ast.walk(theirs)
-    ):
+    if not _is_set_up(theirs) or attribute not in stored_attributes(theirs):
         return False
     return theirs is function or not (_is_set_up(function) or _is_there(attribute, function, owner))
 

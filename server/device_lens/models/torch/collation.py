@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, is_unknown
@@ -27,7 +28,7 @@ def convert(call: Call, item: Value) -> Value:
 
 def pin(batch: Value) -> Value:
     """The batch in page-locked memory: what is on the host stays there."""
-    return _map(batch, _pinned)
+    return map_tensors(batch, _pinned)
 
 
 def _rebuild(call: Call, item: Value, leaf: Any, plain: bool) -> Value:
@@ -91,22 +92,28 @@ def _presumed(call: Call, item: Value) -> Value:
     return Unknown("a batch", device)
 
 
-def _map(value: Value, leaf: Any) -> Value:
-    """`value` with its tensors replaced, in new containers."""
+def map_tensors(value: Value, leaf: Any, deepest: float = inf) -> Value:
+    """`value` with every part that is no container replaced by what `leaf` makes of it, in new
+    containers; so is what lies `deepest` levels down."""
+
+    def inner(part: Value) -> Value:
+        return map_tensors(part, leaf, deepest - 1)
+
     if type(value) is Guarded:
-        return combine(lambda found: _map(found, leaf), value)
+        return combine(lambda found: map_tensors(found, leaf, deepest), value)
+    if deepest <= 0:
+        return leaf(value)
     if type(value) is TupleValue:
-        return TupleValue(tuple(_map(part, leaf) for part in value.items), value.names)
+        return TupleValue(tuple(map(inner, value.items)), value.names)
     if type(value) is ListObject:
-        items = tuple(_map(part, leaf) for part in value.items)
-        rest = None if value.rest is None else _map(value.rest, leaf)
-        return ListObject(items, rest, value.kind, value.site)
+        rest = None if value.rest is None else inner(value.rest)
+        return ListObject(tuple(map(inner, value.items)), rest, value.kind, value.site)
     if type(value) is DictObject:
         made = DictObject(site=value.site)
         made.kind = value.kind
-        made.entries.update({key: _map(part, leaf) for key, part in value.entries.items()})
+        made.entries.update({key: inner(part) for key, part in value.entries.items()})
         made.fields.update(value.fields)
-        made.fields["rest"] = None if value.rest is None else _map(value.rest, leaf)
+        made.fields["rest"] = None if value.rest is None else inner(value.rest)
         return made
     return leaf(value)
 
@@ -115,8 +122,3 @@ def _pinned(value: Value) -> Value:
     if type(value) is Tensor and value.device is CPU:
         return value.with_(pinned=True)
     return value
-
-
-def map_tensors(value: Value, leaf: Any) -> Value:
-    """`value` with every part that is no container replaced by what `leaf` makes of it."""
-    return _map(value, leaf)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from device_lens.domain.heap import DictObject, ListObject
+from device_lens.domain.heap import ListObject
 from device_lens.domain.values import NONE, Tensor, TupleValue
 from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import Call, Model, Value, tensor_of
 from device_lens.models.operands import item_of
 from device_lens.models.registry import ALIASES, FUNCTIONS
+from device_lens.models.torch.collation import map_tensors
 from device_lens.models.words import words
 
 _OPERATIONS = words(
@@ -59,7 +58,7 @@ def _items(call: Call, position: int) -> tuple[Value, ...] | None:
 def _map(call: Call) -> Value:
     """`tree_map(f, tree)`: the same containers with what `f` makes of each leaf."""
     function, tree = call.get(0, "func", NONE), call.get(1, "tree", NONE)
-    return _mapped(tree, lambda leaf: call.services.invoke(function, (leaf,), {}), _DEEPEST)
+    return map_tensors(tree, lambda leaf: call.services.invoke(function, (leaf,), {}), _DEEPEST)
 
 
 def _map_tensors(call: Call) -> Value:
@@ -69,21 +68,7 @@ def _map_tensors(call: Call) -> Value:
     def leaf(value: Value) -> Value:
         return call.services.invoke(function, (value,), {}) if type(value) is Tensor else value
 
-    return _mapped(tree, leaf, _DEEPEST)
-
-
-def _mapped(value: Value, leaf: Callable[[Value], Value], deepest: int) -> Value:
-    def inner(each: Value) -> Value:
-        return None if each is None else _mapped(each, leaf, deepest - 1)
-
-    if deepest and type(value) is TupleValue:
-        return TupleValue(tuple(map(inner, value.items)), value.names)
-    if deepest and type(value) is ListObject:
-        return ListObject(tuple(map(inner, value.items)), inner(value.rest), value.kind, value.site)
-    if deepest and type(value) is DictObject:
-        entries = {key: inner(each) for key, each in value.entries.items()}
-        return DictObject(entries, inner(value.rest), value.site)
-    return leaf(value)
+    return map_tensors(tree, leaf, _DEEPEST)
 
 
 def register_all() -> None:

@@ -122,8 +122,6 @@ TABLE = """
     is_set_to
 (@input, other) -> host
     is_same_size
-(@input, hook) -> host
-    register_hook register_post_accumulate_grad_hook
 (@input) -> none
     retain_grad
 (@input, %gradient, retain_graph, create_graph, inputs) -> none
