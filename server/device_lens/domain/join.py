@@ -30,6 +30,7 @@ from device_lens.domain.heap import (
     MISSING,
     DictObject,
     Instance,
+    ModuleObject,
     Parameter,
 )
 from device_lens.domain.objects import one_dict, one_of
@@ -364,7 +365,21 @@ def flatten(value: Any) -> Any:
     if all(type(leaf) is DeviceValue for leaf in rest):
         joined = _join_list(rest)
         return DeviceValue(flatten_device(joined.device), joined.placed)
-    return Unknown()
+    return _any_module(rest)
+
+
+def _any_module(found: list[Any]) -> Unknown:
+    """What may be any of some modules: where it is moved, each of them may have moved."""
+    either = Unknown()
+    modules: list[Any] = []
+    for leaf in found:
+        if type(leaf) is ModuleObject:
+            modules.append(leaf)
+        elif type(leaf) is Unknown and leaf.fields is not None and WHOLE in leaf.fields:
+            modules.append(leaf.fields[WHOLE])
+    if modules:
+        either.parts()[WHOLE] = tuple(modules)
+    return either
 
 
 _NO_TENSORS = (Unknown, HostArray)

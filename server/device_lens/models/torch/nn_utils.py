@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE
 from device_lens.domain.heap import Instance, ListObject, Parameter
-from device_lens.domain.values import NONE, Tensor, TupleValue
+from device_lens.domain.values import NONE, DeviceValue, Tensor, TupleValue
 from device_lens.models.agreement import Placed
 from device_lens.models.call import Call, Model, Value, constant, tensor_of
 from device_lens.models.operation import TableModel
@@ -21,7 +21,14 @@ _MODULES = """weight_norm remove_weight_norm spectral_norm remove_spectral_norm
     parametrizations.weight_norm parametrizations.spectral_norm parametrizations.orthogonal
     parametrize.register_parametrization parametrize.remove_parametrizations fuse_conv_bn_eval
     prune.l1_unstructured prune.random_unstructured prune.ln_structured prune.random_structured
-    prune.remove prune.identity skip_init convert_conv2d_weight_memory_format"""
+    prune.remove prune.identity convert_conv2d_weight_memory_format"""
+
+
+def _skipping(call: Call) -> Value:
+    """A module made without filling its parameters: on `device=`, else on the host, whatever the
+    default device is."""
+    made = {**call.kwargs, "device": call.kwargs.get("device", DeviceValue(CPU))}
+    return call.services.invoke(call.get(0, "module_cls", NONE), call.args[1:], made)
 
 
 def _items(call: Call, value: Value) -> list[Value]:
@@ -144,6 +151,8 @@ def register_all() -> None:
     register_names("torch.nn.utils", "clip_grad_value_ clip_grads_with_norm_", nothing)
     FUNCTIONS["torch.nn.utils.parameters_to_vector"] = _vector
     FUNCTIONS["torch.nn.utils.vector_to_parameters"] = _from_vector
+    for name in ("skip_init", "init.skip_init"):
+        FUNCTIONS[f"torch.nn.utils.{name}"] = _skipping
     register_names("torch.nn.utils", _MODULES, first)
     register_names("torch.nn.utils.parametrize", "is_parametrized cached", unknown)
     FUNCTIONS[f"{RNN}.pack_padded_sequence"] = _packing
