@@ -53,10 +53,10 @@ from device_lens.domain.values import (
 
 MAX_VALUE_DEPTH = 4
 """Conditions that a tree of values may hang on; each leaf is followed on its own."""
-MAX_USUAL_DEPTH = 8
+MAX_USUAL_DEPTH = 12
 """The same where only the usual case of each is told apart from the others: there is one leaf more
 than there are conditions."""
-MOST_FOLLOWED = 10
+MOST_FOLLOWED = 14
 """Leaves of a tree that is as deep: a few of many, which long chains of conditions tell apart."""
 
 _OF_PARAMETERS = frozenset({Parameter, Guarded})
