@@ -92,21 +92,25 @@ def _may_show(value: Any) -> bool:
 def _guarded(recorder: Recorder, value: Guarded) -> tuple[Kind, Any] | None:
     if not _may_show(value):
         return None
-    kind: Kind | None = None
+    kind = of_unknown = None
 
     def device(leaf: Any) -> Any:
-        nonlocal kind
+        nonlocal kind, of_unknown
         describe = DESCRIBE.get(type(leaf))
         found = describe(recorder, leaf) if describe else None
-        if found is None:
-            return UNKNOWN_DEVICE if type(leaf) is Unknown else None
-        kind = found[0] if kind in (None, found[0]) else Kind.CONTAINER
+        if type(leaf) is Unknown:
+            if found is None:
+                return UNKNOWN_DEVICE
+            of_unknown = found[0]
+        elif found is None:
+            return None
+        else:
+            kind = found[0] if kind in (None, found[0]) else Kind.CONTAINER
         return found[1]
 
     tree = combine(device, value)
-    if kind is None:
-        return None
-    return kind, without(tree, None)
+    kind = kind or of_unknown  # what is not known is taken to be of the kind of the others
+    return None if kind is None else (kind, without(tree, None))
 
 
 DESCRIBE: dict[type, Callable[[Recorder, Any], tuple[Kind, Any] | None]] = {

@@ -11,7 +11,7 @@ from typing import Any
 from device_lens.domain.code import ClassValue
 from device_lens.domain.condition import negation
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
-from device_lens.domain.guard import Guarded, combine
+from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import (
     DictObject,
     Instance,
@@ -102,6 +102,9 @@ def operate(
             return text_begun(left.value)
         if op is ast.Add and type(right) is Guarded:
             return by_cases(partial(_folded, fold, left), (right,), text_begun(left.value))
+    if op is ast.Add and type(left) is Guarded and any(map(_is_word, leaves(left))):
+        if all(map(_is_word_or_unknown, (*leaves(left), *leaves(right)))):
+            return by_cases(partial(_put_together, fold), (left, right), Unknown())
     if op is ast.Add and start_of(left):
         return text_begun(start_of(left))
     if isinstance(left, Instance) or isinstance(right, Instance):
@@ -235,6 +238,21 @@ def _put_in(form: str, right: Any) -> Any:
 def _folded(fold: Any, left: Const, right: Any) -> Any:
     """A text and another value, which has to be a text too."""
     return _fold(fold, left.value, right.value) if type(right) is Const else text_begun(left.value)
+
+
+def _put_together(fold: Any, left: Any, right: Any) -> Any:
+    """One text after another, as far as they are known."""
+    if type(left) is not Const:
+        return Unknown()
+    return _folded(fold, left, right)
+
+
+def _is_word(value: Any) -> bool:
+    return type(value) is Const and isinstance(value.value, str)
+
+
+def _is_word_or_unknown(value: Any) -> bool:
+    return type(value) is Unknown or _is_word(value)
 
 
 def _fold(fold: Any, left: Any, right: Any) -> Any:

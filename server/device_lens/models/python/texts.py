@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from device_lens.domain.guard import combine
 from device_lens.domain.heap import MISSING, ListObject
 from device_lens.domain.values import FALSE, TRUE, Const, TupleValue, Unknown
 from device_lens.models import registry
@@ -42,6 +43,16 @@ def _method(call: Call) -> Value:
         return _run(call, method, call.args)
     unknown = _begun(call) if method == "format" else text("a string")
     return by_cases(lambda *args: _run(call, method, args), call.args, unknown)
+
+
+def _of_class(call: Call) -> Value:
+    """`str.upper(name)`: the method of its first argument, in each case."""
+    name, others = f"str.{call.name.rpartition('.')[2]}", call.args[1:]
+
+    def bound(receiver: Value) -> Value:
+        return _method(Call(name, receiver, others, call.kwargs, call.site, call.services))
+
+    return combine(bound, call.args[0]) if call.args else call.unknown()
 
 
 def _run(call: Call, method: str, args: Sequence[Value]) -> Value:
@@ -133,4 +144,5 @@ def register() -> None:
     """Fills the registry."""
     for name in (*_PURE, *words("encode isalpha islower")):
         registry.FUNCTIONS["str." + name] = _method
+        registry.FUNCTIONS["builtins.str." + name] = _of_class
     registry.FUNCTIONS["str.join"] = _join
