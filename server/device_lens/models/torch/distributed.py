@@ -14,11 +14,12 @@ from device_lens.domain.device import (
     DeviceTree,
     is_accelerator,
     is_unknown,
+    widen_device,
 )
 from device_lens.domain.guard import Guarded, Literals, cases, choose, combine, leaves, undecided
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.values import NONE, TRUE, Tensor, TupleValue, Unknown
-from device_lens.models.agreement import common_device
+from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import Call, Model, Value, device_of, is_none
 from device_lens.models.numbers import number
 from device_lens.models.registry import ALIASES, BASES, FUNCTIONS, MODULES
@@ -117,7 +118,7 @@ class Wrapper:
     def _checked(self, call: Call, inner: Value, where: Any, device: DeviceTree) -> DeviceTree:
         """The first device, in the cases in which the module is there: elsewhere the call raises
         before the module runs (`torch/nn/parallel/data_parallel.py`)."""
-        own = first_parameter(inner) if isinstance(inner, ModuleObject) else None
+        own = _parameter_of(inner)
         position = next((n for n, each in enumerate(call.args) if type(each) is Tensor), None)
         if own is None or position is None:
             return device
@@ -160,6 +161,24 @@ class Wrapper:
             return leaf
 
         return map_tensors(value, moved)
+
+
+def _parameter_of(module: Value) -> Placed | None:
+    """A parameter of a module, or of one of several, where that one's is in each case."""
+    if isinstance(module, ModuleObject):
+        return first_parameter(module)
+    modules = [each for each in leaves(module) if isinstance(each, ModuleObject)]
+    found = {id(each): first_parameter(each) for each in modules}
+    first = next((each for each in found.values() if each is not None), None)
+    if first is None:
+        return None
+
+    def device(leaf: Value) -> DeviceTree:
+        placed = found.get(id(leaf))
+        return UNKNOWN_DEVICE if placed is None else placed[0].device
+
+    tensor, value, name = first
+    return tensor.with_(device=widen_device(combine(device, module))), value, name
 
 
 class Sharded:
