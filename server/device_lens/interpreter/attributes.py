@@ -39,6 +39,7 @@ from device_lens.interpreter import (
     library_names,
     reports,
 )
+from device_lens.interpreter.choices import names_of_module
 from device_lens.interpreter.conditions import symbol_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.having import is_without
@@ -272,7 +273,7 @@ def _names_of(machine: Machine, namespace: Namespace, node: Any) -> DictObject:
     names = imports.all_names(machine, namespace).items()
     waiting = (Deferred, Guarded)
     entries = {name: value for name, value in names if type(value) not in waiting}
-    return DictObject(entries, Unknown("__dict__"), node)
+    return names_of_module(entries, Unknown("__dict__"), node)
 
 
 def _of_external(machine: Machine, receiver: External, name: str, node: Any, frame: Frame) -> Any:

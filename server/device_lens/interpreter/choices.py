@@ -1,27 +1,40 @@
 """What a dict holds under a key that nobody knows: one of its values, each followed on its own.
 
-A program that is told by name which model, dataset or optimizer to take keeps them in a dict. The
-key that it is asked for decides as a chain of `if key == …` would.
+A program that is told by name which model, dataset or optimizer to take keeps them in a dict, or in
+a module. The key that it is asked for decides as a chain of `if key == …` would.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
-from device_lens.domain.guard import choose, undecided
+from device_lens.domain.guard import choose, leaves, undecided
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject
 from device_lens.domain.similarity import similar
-from device_lens.domain.values import BoundExternal, External, Partial, TupleValue, Unknown
+from device_lens.domain.values import (
+    NONE,
+    TRUE,
+    BoundExternal,
+    External,
+    Partial,
+    TupleValue,
+    Unknown,
+)
 from device_lens.interpreter.conditions import opaque
+from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
 MAX_CHOICES = 8
 """Values that are told apart; whatever is done with the choice is done with each."""
+OF_MODULE = "<module>"
+"""The field of a dict that holds all names of a module."""
 _CODE = (Function, BoundMethod, ClassValue, Namespace, Partial, BoundExternal)
 
 Decision = Callable[[tuple[Any, ...]], Any]
@@ -47,9 +60,73 @@ def choice(machine: Machine, table: DictObject, index: Any) -> Any:
             groups.append((value, [key]))
     if all(similar(groups[0][0], value) for value, _ in groups[1:]):
         return None
+    return _tree(groups, _decision(machine, index))
+
+
+def names_of_module(names: Mapping[str, Any], rest: Any, site: Any) -> DictObject:
+    """What a module defines, as a dict; `rest` is what else may be there."""
+    table = DictObject(dict(names), rest, site)
+    table.fields[OF_MODULE] = TRUE
+    return table
+
+
+def called(
+    machine: Machine, names: Mapping[str, Any], index: Unknown, node: Any, frame: Frame
+) -> Any:
+    """What a module defines under a name that is not known, where it is called at once: one of the
+    functions and classes of the program that take what it is given. None where there are none, or
+    too many."""
+    calls = (each for each in walk(frame.statement) if type(each) is ast.Call)
+    call = next((each for each in calls if each.func is node), None)
+    if call is None:
+        return None
+    found = [
+        (value, [name])
+        for name, value in names.items()
+        if name[:1] != "_" and type(value) in (Function, ClassValue) and _takes(value, call)
+    ]
+    if not 0 < len(found) <= MAX_CHOICES:
+        return None
+    return _tree(found, _decision(machine, index))
+
+
+def unknown_name(value: Any) -> Unknown | None:
+    """A name that nothing tells: a flag without a default, which is None where it is left out. None
+    for a name that is known in some case."""
+    names = [leaf for leaf in leaves(value) if leaf != NONE]
+    return names[0] if len(names) == 1 and type(names[0]) is Unknown else None
+
+
+def _takes(value: Function | ClassValue, call: ast.Call) -> bool:
+    """Whether a function or class can be called as it is."""
+    creator = value.lookup("__init__") if isinstance(value, ClassValue) else value
+    if not isinstance(creator, Function):
+        return not call.args and not call.keywords
+    if any(type(each) is ast.Starred for each in call.args) or None in _keywords(call):
+        return True
+    parameters = creator.node.args
+    positional = [each.arg for each in (*parameters.posonlyargs, *parameters.args)]
+    needed = set(positional[: len(positional) - len(parameters.defaults)])
+    needed |= {
+        each.arg
+        for each, default in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
+        if default is None
+    }
+    count = len(call.args) + isinstance(value, ClassValue)
+    given = {*positional[:count], *_keywords(call)}
+    known = {*positional, *(each.arg for each in parameters.kwonlyargs)}
+    fits = parameters.vararg is not None or count <= len(positional)
+    return fits and needed <= given and (parameters.kwarg is not None or given <= known)
+
+
+def _keywords(call: ast.Call) -> set[str | None]:
+    return {each.arg for each in call.keywords}
+
+
+def _decision(machine: Machine, index: Any) -> Decision:
     # What one name stands for in a loop may be another key in each pass.
     is_asked_again = type(index) is Unknown and not any(frame.loops for frame in machine.stack)
-    return _tree(groups, _asked_of(index) if is_asked_again else _asked_anew)
+    return _asked_of(index) if is_asked_again else _asked_anew
 
 
 def among(modules: dict[str, Any], name: Unknown) -> Any:

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
@@ -24,7 +24,13 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import attributes, class_attributes, scope_tables
+from device_lens.interpreter import (
+    attributes,
+    choices,
+    class_attributes,
+    imports,
+    scope_tables,
+)
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.having import fits, has, lacks, present, surely_lacks
@@ -231,9 +237,19 @@ def _object_is(machine: Machine, value: Instance, name: str) -> bool | None:
 def _getattr(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
+    name = choices.unknown_name(args[1]) if len(args) == 2 else None
+    if name is not None and type(args[0]) is Namespace:
+        names = imports.all_names(machine, args[0])
+        found = choices.called(machine, names, name, node, frame)
+        if found is not None:
+            return found
+    return _of_name(machine, args, node, frame)
+
+
+def _of_name(machine: Machine, args: tuple[Any, ...], node: Any, frame: Frame) -> Any:
     if len(args) >= 2 and type(args[1]) is Guarded:
         ways = ((args[0], side, *args[2:]) for side in (args[1].yes, args[1].no))
-        yes, no = (_getattr(machine, way, kwargs, node, frame) for way in ways)
+        yes, no = (_of_name(machine, way, node, frame) for way in ways)
         return join(Guarded(args[1].atom, True, False), yes, no)
     if len(args) >= 2 and type(args[1]) is Const and isinstance(args[1].value, str):
         tree, name = args[0], args[1].value
@@ -245,8 +261,8 @@ def _getattr(
             return machine.choose(
                 Guarded(tree.atom, True, False),
                 frame,
-                lambda: _getattr(machine, (tree.yes, *args[1:]), kwargs, node, frame),
-                lambda: _getattr(machine, (tree.no, *args[1:]), kwargs, node, frame),
+                lambda: _of_name(machine, (tree.yes, *args[1:]), node, frame),
+                lambda: _of_name(machine, (tree.no, *args[1:]), node, frame),
             )
         found = attributes.read(machine, tree, name, node, frame)
         there = present(tree, name) if has_default else True

@@ -102,9 +102,8 @@ def operate(
             return text_begun(left.value)
         if op is ast.Add and type(right) is Guarded:
             return by_cases(partial(_folded, fold, left), (right,), text_begun(left.value))
-    if op is ast.Add and type(left) is Guarded and any(map(_is_word, leaves(left))):
-        if all(map(_is_word_or_unknown, (*leaves(left), *leaves(right)))):
-            return by_cases(partial(_put_together, fold), (left, right), Unknown())
+    if op is ast.Add and type(left) is Guarded and _are_words(left, right):
+        return by_cases(partial(_put_together, fold), (left, right), Unknown())
     if op is ast.Add and start_of(left):
         return text_begun(start_of(left))
     if isinstance(left, Instance) or isinstance(right, Instance):
@@ -247,12 +246,12 @@ def _put_together(fold: Any, left: Any, right: Any) -> Any:
     return _folded(fold, left, right)
 
 
-def _is_word(value: Any) -> bool:
-    return type(value) is Const and isinstance(value.value, str)
-
-
-def _is_word_or_unknown(value: Any) -> bool:
-    return type(value) is Unknown or _is_word(value)
+def _are_words(left: Any, right: Any) -> bool:
+    """Whether both are texts as far as they are known, and the first is in some case."""
+    found = [*leaves(left), *leaves(right)]
+    words = {id(leaf) for leaf in found if isinstance(constant(leaf), str)}
+    known = any(id(leaf) in words for leaf in leaves(left))
+    return known and all(type(leaf) is Unknown or id(leaf) in words for leaf in found)
 
 
 def _fold(fold: Any, left: Any, right: Any) -> Any:

@@ -9,6 +9,7 @@ from device_lens.domain.guard import combine
 from device_lens.domain.heap import DictObject, Instance
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import attributes, imports
+from device_lens.interpreter.choices import called, names_of_module, unknown_name
 from device_lens.interpreter.frames import Frame
 from device_lens.models.numbers import start_of
 from device_lens.models.python.held_in_texts import literal
@@ -31,7 +32,7 @@ def global_names(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
     """`globals()`: the names of the module."""
-    return DictObject(dict(imports.all_names(machine, frame.namespace)), None, node)
+    return names_of_module(imports.all_names(machine, frame.namespace), None, node)
 
 
 def names_of(
@@ -95,6 +96,11 @@ def value_of_text(
 
     if len(args) != 1 or kwargs:
         return evaluated(machine, args, kwargs, node, frame)
+    name = unknown_name(args[0])
+    if name is not None:
+        found = called(machine, imports.all_names(machine, frame.namespace), name, node, frame)
+        if found is not None:
+            return found
     return combine(read, args[0])
 
 
