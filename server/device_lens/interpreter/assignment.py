@@ -236,6 +236,7 @@ def _set_in_parameter(
     tensor = receiver.tensor
     if name == "data":
         set_tensor(machine.journal, receiver, _with_data(tensor, value), every)
+        reports.parameter_set(machine)
     elif name == "requires_grad" and type(value) is Const:
         changed = tensor.with_(requires_grad=bool(value.value))
         set_tensor(machine.journal, receiver, changed, every)

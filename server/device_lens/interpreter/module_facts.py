@@ -188,6 +188,13 @@ def _late_no_more(machine: Machine, module: ModuleObject) -> None:
             machine.findings.others.pop(key, None)
 
 
+def parameter_set(machine: Machine) -> None:
+    """A parameter is elsewhere from now on: a part that came after a move may have moved with it."""
+    for part, key in machine.watched.late.seen().values():
+        if key is not None and _stays_at(part) is not CPU:
+            machine.findings.others.pop(key, None)
+
+
 def escaped(machine: Machine, values: tuple[Any, ...]) -> None:
     """Modules given to code that is not seen may be moved there."""
     watched, moves = machine.watched, machine.journal.moves

@@ -326,6 +326,11 @@ def escaped(machine: Machine, values: tuple[Any, ...], name: str = "") -> None:
     load_facts.escaped(machine, name)
 
 
+def parameter_set(machine: Machine) -> None:
+    """`p.data = …` of a parameter."""
+    module_facts.parameter_set(machine)
+
+
 def concluded(machine: Machine) -> None:
     """A run is over."""
     cuda_facts.conclude(machine)

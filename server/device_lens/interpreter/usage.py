@@ -89,7 +89,29 @@ def _in_method(method: Any, mentions: list[ast.AST], usage: Usage, makes: bool) 
                 usage.in_forward = True
         else:
             usage.moved = True
-            usage.copied = node
+            if not _keeps_once(method, node):
+                usage.copied = node
+
+
+def _keeps_once(method: Any, copy: ast.AST) -> bool:
+    """Whether a copy is kept on the module where a test finds none:
+    `if self.there is None: self.there = self.mean.to(d)`."""
+    for test in walk(method):
+        if not isinstance(test, ast.If):
+            continue
+        asked = {node.attr for node in walk(test.test) if isinstance(node, ast.Attribute)}
+        for each in (*test.body, *test.orelse):
+            if isinstance(each, ast.Assign) and any(node is copy for node in walk(each.value)):
+                if any(_held_by(target) in asked for target in each.targets):
+                    return True
+    return False
+
+
+def _held_by(target: ast.expr) -> str:
+    """The attribute that holds what is assigned: `copies` for `self.copies[device]`."""
+    while isinstance(target, ast.Subscript):
+        target = target.value
+    return target.attr if isinstance(target, ast.Attribute) else ""
 
 
 def becomes_parameter(function: Function | None, statement: Any, name: str) -> bool:
