@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, same_everywhere
-from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.guard import Guarded, choose, leaves, undecided
 from device_lens.domain.heap import MISSING, Instance, ModuleObject, Parameter, Table
 from device_lens.domain.join import join
 from device_lens.domain.presence import presence
@@ -42,7 +42,8 @@ OPAQUE_CHILDREN = frozenset(
     words(
         """features classifier avgpool fc head heads backbone rpn roi_heads conv1 bn1 layer1 layer2
     layer3 layer4 encoder decoder embeddings aux_classifier AuxLogits conv_proj norm patch_embed
-    blocks base_model bert roberta transformer lm_head vision_model text_model"""
+    blocks base_model bert roberta transformer lm_head vision_model text_model relu maxpool dropout
+    conv2 conv3 bn2 bn3 downsample fc1 fc2 norm1 norm2 attn mlp"""
     )
 )
 """Attributes of models out of libraries that are modules in turn."""
@@ -94,6 +95,9 @@ def opaque_attribute(module: ModuleObject, name: str) -> Value:
         return DeviceValue(own_device(module))
     if name == "weight":
         return opaque_parameter(module)
+    if name == "bias":
+        there = module.own.setdefault("has bias", undecided())
+        return choose(there, opaque_parameter(module), NONE)
     memory: dict[str, Unknown] = module.own.setdefault("unknowns", {})
     if name not in memory:
         memory[name] = Unknown(name)
