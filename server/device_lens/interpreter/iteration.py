@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 Items = tuple[tuple[Any, ...], Any]
 MAX_STRING = 16
-MAX_KEYS = 16
+MAX_KEYS = 32
 """Keys of a dict that a loop or comprehension takes one by one."""
 MAX_KINDS = 12
 """Kinds of modules that a loop goes through one by one."""

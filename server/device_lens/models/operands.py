@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from device_lens.domain.condition import together
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, DeviceTree
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, DeviceTree, widen_device
 from device_lens.domain.guard import Guarded, cases, combine, leaves
 from device_lens.domain.heap import DictObject, HeapObject, ListObject
 from device_lens.domain.trail import Trail
@@ -196,7 +196,7 @@ def placed_tensors(bound: Bound, value: Value, place: Place) -> Iterator[Placed]
         for item in value.entries.values():
             yield from placed_tensors(bound, item, place)
     elif isinstance(value, Guarded):
-        yield from _of_tree(value, place)
+        yield from _of_tree(bound, value, place)
     elif isinstance(value, HeapObject):
         bound.tensors_complete = False
         yield Tensor(UNKNOWN_DEVICE, requires_grad=None, leaf=None), value, place
@@ -207,10 +207,24 @@ def item_of(place: Place, number: int) -> Place:
     return place if isinstance(place, str) and "[" in place else f"{place}[{number}]"
 
 
-def _of_tree(value: Guarded, place: Place) -> Iterator[Placed]:
-    """A tree without a tensor among its leaves: none either, unless a leaf is unknown."""
-    if any(not isinstance(leaf, _NO_TENSORS) for leaf in leaves(value)):
-        yield Tensor(UNKNOWN_DEVICE, requires_grad=None, leaf=None), value, place
+def _of_tree(bound: Bound, value: Guarded, place: Place) -> Iterator[Placed]:
+    """A tree without a tensor among its leaves: where the tensors are that each of them holds. None
+    where there are none, unless a leaf is unknown."""
+    if all(isinstance(leaf, _NO_TENSORS) for leaf in leaves(value)):
+        return
+    bound.tensors_complete = False
+    held = {id(leaf): _held(bound, leaf, place) for leaf in leaves(value)}
+    device = combine(lambda leaf: held[id(leaf)], value)
+    yield Tensor(widen_device(device), requires_grad=None, leaf=None), value, place
+
+
+def _held(bound: Bound, value: Value, place: Place) -> DeviceTree:
+    """The device that all tensors in a container share."""
+    if not isinstance(value, (TupleValue, ListObject, DictObject)):
+        return UNKNOWN_DEVICE
+    found = [placed[0].device for placed in placed_tensors(bound, value, place)]
+    alike = bool(found) and all(device == found[0] for device in found[1:])
+    return found[0] if alike else UNKNOWN_DEVICE
 
 
 def _solid(placed: Placed) -> Placed:
