@@ -292,7 +292,8 @@ def _result(machine: Machine, frame: Frame, alive: bool, base: Path) -> Any:
         suspended.suspend(machine, frame, generator)
         return generator
     if not paths:
-        return NEVER if _always_raises(frame) else Unknown()
+        ends = _always_raises(frame) or _is_told_apart(machine, frame)
+        return NEVER if ends else Unknown()
     ways = Ways([path[0] for path in paths], base)
     return fold([path[1] for path in paths], ways, join_values)
 
@@ -304,6 +305,15 @@ def _always_raises(frame: Frame) -> bool:
     if not frame.thrown or frame.open_ended or type(node) is not ast.FunctionDef:
         return False
     return scan.never_returns(node)
+
+
+def _is_told_apart(machine: Machine, frame: Frame) -> bool:
+    """Whether a body that ends by an exception is run where a test around it may as well have gone
+    the other way: a real run does not come here so."""
+    node = frame.function.node if frame.function is not None else None
+    if not frame.raised or type(node) is not ast.FunctionDef:
+        return False
+    return any(each.open_branches > 0 for each in machine.stack if each is not frame)
 
 
 def _generator(frame: Frame) -> ListObject:

@@ -172,8 +172,10 @@ class Machine(ModelServices):
         return value
 
     def show(self, node: Any, value: Any, frame: Frame) -> None:
-        """Records what a node is on the present path. What nothing is known of counts where it was
-        known in another pass of the same loop, or in another call."""
+        """Records what a node is on the present path, if that comes to it. What nothing is known of
+        counts where it was known in another pass of the same loop, or in another call."""
+        if frame.stuck:
+            return
         is_open = type(value) is Unknown and is_unknown(value.device) and not is_plain(value)
         differs = bool(frame.loops) and frame.loops[0].differs(node, is_open)
         called = not frame.loops and frame.function is not None and not self.unit.standalone
