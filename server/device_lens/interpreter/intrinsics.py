@@ -37,7 +37,7 @@ from device_lens.interpreter.having import fits, has, lacks, present, surely_lac
 from device_lens.models import registry
 from device_lens.models.call import tensor_of
 from device_lens.models.dtypes import TENSOR_TYPES
-from device_lens.models.numbers import is_number, is_text
+from device_lens.models.numbers import is_number, is_text, is_whole
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.attributes import is_on
 
@@ -206,6 +206,9 @@ def _of_library_class(machine: Machine, value: Any, name: str) -> bool | None:
     if isinstance(value, Instance):
         return _object_is(machine, value, name)
     if is_number(value):
+        whole = is_whole(value)
+        if whole is not None and name in ("builtins.int", "builtins.float"):
+            return whole is (name == "builtins.int")
         return None if name in _NUMBERS else False
     if is_text(value):
         return name in ("builtins.str", *_SEQUENCES)

@@ -50,6 +50,12 @@ def _bound(value: Value) -> int | float | None:
     return bound if type(bound) in (int, float) else None
 
 
+def is_whole(value: Value) -> bool | None:
+    """Whether an unknown number is one that `int` made; None where that is not known."""
+    bound = _bound(value)
+    return None if bound is None else type(bound) is int
+
+
 def is_number(value: Value) -> bool:
     if type(value) is Const:
         return isinstance(value.value, (int, float, complex))
