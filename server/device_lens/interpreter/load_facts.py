@@ -16,6 +16,7 @@ from device_lens.domain.values import DeviceValue, Unknown
 from device_lens.interpreter.rarer_facts import Load
 from device_lens.models.call import constant, is_none, tensor_of
 from device_lens.models.libraries.network import FETCHING
+from device_lens.models.torch.parts import is_without_storage
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -245,10 +246,17 @@ def _restored(
     if device is None and isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
         name = func.value.id
         if frame is note.frame and name in note.names and _is_module(receiver, name):
-            device = f"next({name}.parameters()).device"
+            to_host = _takes_over(node) or any(map(is_without_storage, leaves(receiver)))
+            device = '"cpu"' if to_host else f"next({name}.parameters()).device"
     known = type(value) is not Unknown
     if not known or _on_accelerator(value, _DEPTH):
         machine.watched.restored.append(Restored(note, device, known))
+
+
+def _takes_over(call: ast.Call) -> bool:
+    """Whether the module takes the loaded tensors for its own: it is where they are then."""
+    named = (each.value for each in call.keywords if each.arg == "assign")
+    return any(not (isinstance(each, ast.Constant) and not each.value) for each in named)
 
 
 def _is_module(receiver: Any, name: str) -> bool:

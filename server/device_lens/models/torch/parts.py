@@ -209,6 +209,15 @@ def tensor_in(value: Any) -> Tensor | None:
     return value if type(value) is Tensor else None
 
 
+def is_without_storage(value: Any) -> bool:
+    """Whether a module may have a part on `meta`, to which nothing can be copied."""
+    if not isinstance(value, ModuleObject):
+        return False
+    tensors = (tensor_in(part.value) for part in all_parts(value))
+    devices = (each for tensor in tensors if tensor is not None for each in leaves(tensor.device))
+    return any(type(each) is Device and each.type == "meta" for each in devices)
+
+
 def without_attribute(value: Any) -> Any:
     """What is registered moves along, whatever plain attribute it came out of."""
     if type(value) is not Tensor or value.trail is None or value.trail.kind != "attribute":
