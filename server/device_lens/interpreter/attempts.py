@@ -1,5 +1,5 @@
-"""A `try` whose body does nothing but read a key, or take the first parameter of a module: which
-way it goes is known where the dict is, or the module."""
+"""A `try` whose body does nothing but read a key or attributes, or take the first parameter of a
+module: which way it goes is known where the dict is, or the object."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any
 
 from device_lens.domain.heap import MISSING, DictObject
 from device_lens.domain.presence import presence
+from device_lens.domain.values import Const
+from device_lens.interpreter import having
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
+from device_lens.interpreter.scan import has_call
 
 _CAUGHT = frozenset("KeyError LookupError Exception BaseException".split())
 
@@ -18,6 +21,8 @@ def succeeds(machine: Machine, node: Any, frame: Frame) -> Any:
     """The condition under which the body gets through, else the handler runs; None where nobody
     knows."""
     statement = node.body[0]
+    if _catches(node.handlers, "AttributeError"):
+        return _attributes_are_there(machine, node.body, frame)
     if len(node.body) > 1 or not isinstance(statement, ast.Assign | ast.Return):
         return None
     read = _read(statement)
@@ -25,6 +30,36 @@ def succeeds(machine: Machine, node: Any, frame: Frame) -> Any:
         return _key_is_there(machine, node, read, frame)
     parts = _first_of(statement.value)
     return None if parts is None else _has_first(machine, node, parts, frame)
+
+
+def _attributes_are_there(machine: Machine, body: list[ast.stmt], frame: Frame) -> bool | None:
+    """Whether attributes that a body asks for by `getattr(x, name)` are there, which it may return
+    a constant after; None where that is not known of one before the first that is missing."""
+    for statement in body:
+        match statement:
+            case ast.Return(value=ast.Constant() | None) | ast.Pass():
+                return True
+            case ast.Assign(targets=[ast.Name()], value=value) | ast.Expr(value=value) if (
+                isinstance(value, ast.Call)
+            ):
+                there = _is_there(machine, value, frame)
+            case _:
+                return None
+        if there is not True:
+            return there
+    return True
+
+
+def _is_there(machine: Machine, call: ast.Call, frame: Frame) -> bool | None:
+    match call:
+        case ast.Call(func=ast.Name(id="getattr"), args=[whole, name], keywords=[]) if _is_plain(
+            whole
+        ) and not has_call(name):
+            asked = machine.evaluate(name, frame)
+            if type(asked) is Const and isinstance(asked.value, str):
+                answer = having.has(machine.evaluate(whole, frame), asked.value)
+                return bool(answer.value) if type(answer) is Const else None
+    return None
 
 
 _STATE = ("parameters", "buffers", "named_parameters", "named_buffers")

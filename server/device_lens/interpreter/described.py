@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice, is_unknown, same_everywhere
-from device_lens.domain.guard import Guarded, combine, node
+from device_lens.domain.guard import Guarded, combine, leaves, node
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import DeviceValue, External, Tensor, TupleValue, Unknown
 from device_lens.interpreter.facts import Kind
@@ -89,10 +89,15 @@ def _may_show(value: Any) -> bool:
     return type(value) in DESCRIBE
 
 
+_SINGLE = (Tensor, Parameter, ModuleObject, DeviceValue)
+"""What is on one device."""
+
+
 def _guarded(recorder: Recorder, value: Guarded) -> tuple[Kind, Any] | None:
     if not _may_show(value):
         return None
     kind = of_unknown = None
+    alone = not any(type(leaf) in _SINGLE for leaf in leaves(value))
 
     def device(leaf: Any) -> Any:
         nonlocal kind, of_unknown
@@ -102,8 +107,8 @@ def _guarded(recorder: Recorder, value: Guarded) -> tuple[Kind, Any] | None:
             if found is None:
                 return UNKNOWN_DEVICE
             of_unknown = found[0]
-        elif found is None:
-            return None
+        elif found is None or not (alone or type(leaf) in _SINGLE):
+            return None  # a list is what is not made a tensor
         else:
             kind = found[0] if kind in (None, found[0]) else Kind.CONTAINER
         return found[1]

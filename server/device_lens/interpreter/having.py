@@ -85,6 +85,8 @@ def surely_lacks(value: Any, name: str) -> bool:
     if isinstance(value, Instance) and type(value.cls) is ClassValue:
         return _own_class_lacks(value, value.cls, name)
     if type(value) is ModuleObject:
+        if name.startswith("weight_"):  # what programs put beside a layer's own weight
+            return _is_layer(value) and not _has_registered(value, name)
         return name in ("weight", "bias") and _is_without_parameters(value)
     python = _python_class(value)
     return bool(value == NONE) or (python is not None and not hasattr(python, name))
@@ -126,10 +128,14 @@ def _is_without_parameters(module: ModuleObject) -> bool:
     """Whether a layer of PyTorch's is of a kind that has no weights: losses and normalisations may
     have them as None."""
     name = module.cls.name
-    tables = (module.parameters, module.buffers)
-    if not name.startswith("torch.nn.") or module.own.get("opaque") or any(tables):
+    if not _is_layer(module) or module.parameters or module.buffers:
         return False
     return not name.endswith("Loss") and "Norm" not in name
+
+
+def _is_layer(module: ModuleObject) -> bool:
+    """Whether a module is a layer of PyTorch's whose parts are listed."""
+    return module.cls.name.startswith("torch.nn.") and not module.own.get("opaque")
 
 
 def _python_class(value: Any) -> type | None:
