@@ -74,7 +74,9 @@ def check(fact: Transfer, context: Context) -> Finding | None:
 
 def _fix(fact: Transfer, place: Place, context: Context) -> Fix | None:
     fix = remove_transfer(place)
-    if fix is not None and may_come_otherwise(fact, place, context):
+    # Where something raises, what is behind it is elsewhere once that is mended.
+    doubtful = bool(context.facts.conflicts) or may_come_otherwise(fact, place, context)
+    if fix is not None and doubtful:
         return replace(fix, safety=Safety.UNSAFE)
     return fix
 
