@@ -29,6 +29,7 @@ from device_lens.domain.values import (
 from device_lens.interpreter import enumerations, passes
 from device_lens.interpreter.alike import mark_of
 from device_lens.models import registry
+from device_lens.models.numbers import number
 from device_lens.models.python import dict_classes
 from device_lens.models.torch.parts import REST, is_opaque, opaque_part
 
@@ -99,7 +100,7 @@ def _row(machine: Machine, value: Any) -> Any:
     model = registry.function("torch.Tensor.__getitem__")
     if model is None:
         return tensor.with_(shape=None, zero_dim=None)
-    index = Unknown("an index")
+    index = number("an index")
     return calls.run_model(
         machine, model, "torch.Tensor.__getitem__", tensor, (index,), {}, node, frame
     )

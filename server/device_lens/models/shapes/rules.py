@@ -225,7 +225,7 @@ def squeezed(bound: Bound, tensors: list[Tensor]) -> Extent:
         return ANY
     gone = {axis(dim, len(tensor.shape)) for dim in dims}
     if any(not isinstance(dim, int) for i, dim in enumerate(tensor.shape) if i in gone):
-        return ANY
+        return SOME if len(tensor.shape) > len(gone) else ANY
     return exactly(dim for i, dim in enumerate(tensor.shape) if i not in gone or dim != 1)
 
 
