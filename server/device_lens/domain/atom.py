@@ -6,6 +6,8 @@ from hashlib import blake2b
 from itertools import count
 
 _ORDER = count()
+DRAWN = "a random number"
+"""What a number that is drawn is called."""
 
 
 class Atom:
@@ -40,6 +42,11 @@ class Atom:
     def named(self) -> bool:
         """Whether the atom's text means something to a reader of the program."""
         return self.kind != "path"
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether a random number decides, anew each time: either way is taken in a long run."""
+        return self.text == DRAWN
 
     def __repr__(self) -> str:
         return f"Atom({self.text or self.order})"

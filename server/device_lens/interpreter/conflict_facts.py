@@ -15,7 +15,7 @@ from device_lens.domain.device import (
     agree,
     is_accelerator,
 )
-from device_lens.domain.guard import Guarded, Literals, assume_all
+from device_lens.domain.guard import Guarded, Literals, assume_all, atom_set
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import Tensor
@@ -53,7 +53,9 @@ def conflict(
     values of another kind these may be such values."""
     if machine.globals["expecting"] or machine.pick.is_doubtful:
         return
-    if places.without_accelerator(literals) or not all(atom.named for atom, _ in literals):
+    if places.without_accelerator(literals):
+        return
+    if not all(atom.named or atom.is_drawn for atom, _ in literals):
         return
     if places.on_no_machine(machine, literals):
         return
@@ -136,7 +138,9 @@ def _operand(
     site = place if place is not None else machine.site(node, frame)
     absent = place is None and isinstance(position, str) and position.isidentifier()
     text = _text(None if absent else site.node, position, parameter)
-    trail = with_followed(machine, _of_case(machine, tensor.trail, literals), device)
+    drawn = {atom for atom, _ in literals if atom.is_drawn}
+    told = None if drawn & atom_set(tensor.device) else tensor.trail  # one way's history is kept
+    trail = with_followed(machine, _of_case(machine, told, literals), device)
     return Operand(
         site,
         text,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from device_lens.domain.atom import DRAWN
 from device_lens.domain.heap import Instance
 from device_lens.domain.values import NONE, External, HostArray, Shape, Unknown
 from device_lens.models.call import Call, Model, Value
@@ -46,7 +47,7 @@ def _drawn(at: int) -> Model:
         size = _size(call, at)
         if size is None or size is NONE:
             named = (value for key, value in call.kwargs.items() if key not in ("size", "dtype"))
-            return number(name) if all(map(is_number, (*call.args[:at], *named))) else HostArray()
+            return number(DRAWN) if all(map(is_number, (*call.args[:at], *named))) else HostArray()
         return HostArray(_dtype(call, name), sizes(size))
 
     return model
@@ -63,7 +64,7 @@ def _dtype(call: Call, name: str) -> str | None:
 def _counted(call: Call) -> Value:
     """`rand(2, 3)`."""
     if not call.args:
-        return number("rand")
+        return number(DRAWN)
     shape: Shape = tuple(dimension(value) for value in call.args)
     return HostArray("float64", shape)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from device_lens.domain.atom import DRAWN
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
@@ -25,6 +26,10 @@ _SEQUENCES = words("math.frexp math.modf")
 
 def _number(call: Call) -> Value:
     return number("a number")
+
+
+def _draw(call: Call) -> Value:
+    return number(DRAWN)
 
 
 def _arithmetic(call: Call) -> Value:
@@ -116,7 +121,7 @@ def register_all() -> None:
         FUNCTIONS[f"time.{name}"] = _number
     FUNCTIONS["time.sleep"] = FUNCTIONS["asyncio.sleep"] = _nothing
     for name in _RANDOM_NUMBERS:
-        FUNCTIONS[f"random.{name}"] = _number
+        FUNCTIONS[f"random.{name}"] = _draw
     FUNCTIONS["random.seed"] = _nothing
     FUNCTIONS["random.choice"] = _choice
     FUNCTIONS["random.shuffle"] = FUNCTIONS["heapq.heapify"] = _disorder
