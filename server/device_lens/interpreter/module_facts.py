@@ -189,7 +189,7 @@ def _late_no_more(machine: Machine, module: ModuleObject) -> None:
 
 
 def parameter_set(machine: Machine) -> None:
-    """A parameter is elsewhere from now on: a part that came after a move may have moved with it."""
+    """A parameter is elsewhere from now on: a part that came after a move may have moved, too."""
     for part, key in machine.watched.late.seen().values():
         if key is not None and _stays_at(part) is not CPU:
             machine.findings.others.pop(key, None)

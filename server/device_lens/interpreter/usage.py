@@ -101,9 +101,10 @@ def _keeps_once(method: Any, copy: ast.AST) -> bool:
             continue
         asked = {node.attr for node in walk(test.test) if isinstance(node, ast.Attribute)}
         for each in (*test.body, *test.orelse):
-            if isinstance(each, ast.Assign) and any(node is copy for node in walk(each.value)):
-                if any(_held_by(target) in asked for target in each.targets):
-                    return True
+            kept = each.targets if isinstance(each, ast.Assign) else ()
+            found = any(_held_by(target) in asked for target in kept)
+            if found and any(node is copy for node in walk(each)):
+                return True
     return False
 
 

@@ -33,6 +33,9 @@ give it a number. `.item()` is offered too; it gives a Python number and waits.
 
 from __future__ import annotations
 
+import ast
+
+from device_lens.fixes.place import Place
 from device_lens.fixes.read_value import as_number, drop_graph, drop_graphs
 from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.rules.context import Context
@@ -59,7 +62,23 @@ def check(fact: RetainedGraph, context: Context) -> Finding | None:
     message = f"{quoted(fact.accumulator)} {verb} {graph.format(quoted(subject))}{outcome}"
     parts = list(map(context.place, fact.parts))
     fixes = [
-        drop_graphs(parts) if fact.form == "parts" else drop_graph(place),
+        drop_graphs(parts) if fact.form == "parts" else drop_graph(_kept(place, fact.accumulator)),
         as_number(place) if fact.form == "sum" else None,
     ]
     return context.finding(RULE, fact.site, message, fact.accumulator, fixes=fixes)
+
+
+def _kept(subject: Place, accumulator: str) -> Place:
+    """What has to lose its graph: where an average goes on from its former value, all that is
+    assigned, or that would keep its own."""
+    statement = subject.statement.node
+    if not isinstance(statement, ast.Assign):
+        return subject
+    weighed = (
+        part
+        for node in ast.walk(statement.value)
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult)
+        for part in (node.left, node.right)
+    )
+    goes_on = any(ast.unparse(part) == accumulator for part in weighed)
+    return subject.at(statement.value) if goes_on else subject
