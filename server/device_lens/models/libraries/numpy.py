@@ -22,7 +22,14 @@ from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_te
 from device_lens.models.dtypes import named
 from device_lens.models.libraries import numpy_random, numpy_shapes
 from device_lens.models.libraries.host import host_function, read_arguments, written
-from device_lens.models.libraries.numpy_shapes import ARRAY, array, extent_of, sizes, together
+from device_lens.models.libraries.numpy_shapes import (
+    ARRAY,
+    array,
+    double,
+    extent_of,
+    sizes,
+    together,
+)
 from device_lens.models.numbers import (
     is_number,
     is_text,
@@ -140,7 +147,13 @@ def _elementwise(call: Call) -> Value:
     """An array of its argument's shape."""
     read_arguments(call, written(call.name))
     value = call.args[0] if call.args else None
-    return array(extent_of(value))
+    return array(extent_of(value), double(call, call.name))
+
+
+def _loaded(call: Call) -> Value:
+    """`np.loadtxt(file)`: double precision unless another one is asked for."""
+    dtype = call.kwargs.get("dtype", call.args[1] if len(call.args) > 1 else None)
+    return HostArray("float64" if dtype is None else dtype_name(dtype))
 
 
 def _universal(call: Call) -> Value:
@@ -152,7 +165,7 @@ def _universal(call: Call) -> Value:
         if tensor is not None and treated_as_tensor(value):
             trail = call.trail("created", "is computed on the CPU by numpy")
             return Tensor(CPU, None, None if count == 2 else tensor.shape, trail)
-    return array(together(*call.args[:count]))
+    return array(together(*call.args[:count]), double(call, call.name))
 
 
 def _own_method(call: Call) -> Value:
@@ -278,6 +291,7 @@ def register_all() -> None:
         (words("array asarray ascontiguousarray asanyarray"), _array),
         (_ELEMENTWISE, _elementwise),
         (_UNIVERSAL, _universal),
+        (("loadtxt", "genfromtxt"), _loaded),
         (_UNIVERSAL_PAIRS, _universal),
         (_OWN_METHODS, _own_method),
         (_INSPECTORS, _python),

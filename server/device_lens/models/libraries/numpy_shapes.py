@@ -146,9 +146,35 @@ def _by_rule(row: str, rule: Rule, name: str) -> Model:
         shape, zero_dim = extent_of(bound.get("input"))
         if not call.complete:
             return HostArray()
-        return array(rule(bound, [Tensor(CPU, None, shape, None, zero_dim=zero_dim)]))
+        extent = rule(bound, [Tensor(CPU, None, shape, None, zero_dim=zero_dim)])
+        return array(extent, double(call, name))
 
     return model
+
+
+def double(call: Call, name: str) -> str | None:
+    """`float64` where that is what an operation gives that computes with such arrays; None where it
+    gives something else, or nobody knows."""
+    if name.rpartition(".")[2] in _NO_REALS or "dtype" in call.kwargs:
+        return None
+    given = call.args if call.receiver is None else (call.receiver, *call.args)
+    arrays = [
+        part
+        for value in given
+        for part in (value.items if type(value) in (TupleValue, ListObject) else (value,))
+        if type(part) is HostArray
+    ]
+    is_double = bool(arrays) and all(each.dtype == "float64" for each in arrays)
+    return "float64" if is_double else None
+
+
+_NO_REALS = frozenset(
+    words(
+        """argmax argmin argsort argpartition any all isnan isinf isfinite logical_not greater less
+        equal logical_and logical_or repeat where searchsorted nonzero astype view"""
+    )
+)
+"""What gives indices or truth, or takes numbers of another kind."""
 
 
 def _made(extent: Callable[[Call], Extent], name: str) -> Model:
@@ -156,8 +182,12 @@ def _made(extent: Callable[[Call], Extent], name: str) -> Model:
         read_arguments(call, written(name))
         if not call.complete:
             return HostArray()
-        double = extent is _spaced and len(call.args) <= 3 and "dtype" not in call.kwargs
-        return array(extent(call), "float64" if double else None)
+        if "dtype" in call.kwargs:
+            return array(extent(call))
+        spaced = extent is _spaced and len(call.args) <= 3
+        reals = extent is _range and any(type(constant(each)) is float for each in call.args)
+        dtype = "float64" if spaced or reals else double(call, name)
+        return array(extent(call), dtype)
 
     return model
 
