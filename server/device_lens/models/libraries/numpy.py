@@ -291,7 +291,7 @@ def register_all() -> None:
         (words("array asarray ascontiguousarray asanyarray"), _array),
         (_ELEMENTWISE, _elementwise),
         (_UNIVERSAL, _universal),
-        (("loadtxt", "genfromtxt"), _loaded),
+        (words("loadtxt genfromtxt"), _loaded),
         (_UNIVERSAL_PAIRS, _universal),
         (_OWN_METHODS, _own_method),
         (_INSPECTORS, _python),
