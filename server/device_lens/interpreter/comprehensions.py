@@ -18,7 +18,7 @@ from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.expressions import put
 from device_lens.interpreter.frames import Frame, LoopRecord
-from device_lens.interpreter.iteration import MAX_KEYS, any_of, are_keys, iterate, trip_count
+from device_lens.interpreter.iteration import any_of, iterate, most_keys, trip_count
 from device_lens.interpreter.machine import EVALUATORS, NEXT, Machine
 
 MAX_UNROLLED = 8
@@ -110,7 +110,7 @@ def _run(
     moves = len(items) > MAX_UNROLLED and item_effects.moves_items(
         generator, generator.target, elements, items
     )
-    unrolled = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
+    unrolled = len(items) <= max(most_keys(items), MAX_UNROLLED)
     unrolled = unrolled or item_effects.one_by_one(items)
     record.repeats = rest is not None or not unrolled
     frame.loops.append(record)

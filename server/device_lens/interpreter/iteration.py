@@ -40,6 +40,8 @@ Items = tuple[tuple[Any, ...], Any]
 MAX_STRING = 16
 MAX_KEYS = 32
 """Keys of a dict that a loop or comprehension takes one by one."""
+MAX_ROWS = 16
+"""Rows of a list that begin with a word: `("conv", 3), ("relu", 0), ("conv", 5)`."""
 MAX_KINDS = 12
 """Kinds of modules that a loop goes through one by one."""
 
@@ -203,11 +205,13 @@ def first_of(machine: Machine, value: Any) -> Any:
     return rest if rest is not None else Unknown()
 
 
-def are_keys(items: tuple[Any, ...]) -> bool:
-    """Whether the items are strings, or pairs with one: what a loop does to a container under each
-    of them is kept apart."""
+def most_keys(items: tuple[Any, ...]) -> int:
+    """How many items are taken one by one if they are strings, or pairs with one: what a loop does
+    to a container under each of them is kept apart. 0 for anything else."""
     firsts = [i.items[0] if type(i) is TupleValue and i.items else i for i in items]
-    return all(type(first) is Const and isinstance(first.value, str) for first in firsts)
+    if not all(type(first) is Const and isinstance(first.value, str) for first in firsts):
+        return 0
+    return MAX_KEYS if len({first.value for first in firsts}) == len(firsts) else MAX_ROWS
 
 
 def kinds_of(

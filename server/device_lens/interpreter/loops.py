@@ -18,10 +18,9 @@ from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.draws import drawn
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.iteration import (
-    MAX_KEYS,
     any_of,
-    are_keys,
     kinds_of,
+    most_keys,
     surely_runs_over,
     trip_count,
 )
@@ -64,7 +63,7 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     record.replaces = every_item.replacement(node)
     record.many = len(items) > MAX_UNROLLED or (rest is not None and bool(items))
     changes = record.many and item_effects.changes_items(node, node.target, node.body, items)
-    few = len(items) <= (MAX_KEYS if are_keys(items) else MAX_UNROLLED)
+    few = len(items) <= max(most_keys(items), MAX_UNROLLED)
     if rest is None and (few or (changes and item_effects.one_by_one(items))):
         flow = _unrolled(machine, record, node.body, frame, live, bind)
     else:
