@@ -6,8 +6,8 @@ from hashlib import blake2b
 from itertools import count
 
 _ORDER = count()
-DRAWN = "a random number"
-"""What a number that is drawn is called."""
+EITHER_WAY = "a random number decides"
+"""What an atom says that a random number decides, anew each time."""
 
 
 class Atom:
@@ -45,8 +45,8 @@ class Atom:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether a random number decides, anew each time: either way is taken in a long run."""
-        return self.text == DRAWN
+        """Whether a random number decides, so that either way is taken in a long run."""
+        return self.text == EITHER_WAY
 
     def __repr__(self) -> str:
         return f"Atom({self.text or self.order})"

@@ -24,7 +24,7 @@ from device_lens.domain.values import (
 )
 from device_lens.interpreter import calls, class_attributes, reports, shape_tests
 from device_lens.interpreter.class_tests import asks_class_of_symbol
-from device_lens.interpreter.conditions import is_none_condition, opaque, truth
+from device_lens.interpreter.conditions import either_way, is_none_condition, opaque, truth
 from device_lens.interpreter.enumerations import is_member
 from device_lens.interpreter.expressions import key_of
 from device_lens.interpreter.frames import Frame
@@ -34,7 +34,7 @@ from device_lens.models import registry
 from device_lens.models.call import device_of
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
-from device_lens.models.numbers import beginning, sequence, told_by_bound
+from device_lens.models.numbers import DRAWN, beginning, sequence, told_by_bound
 from device_lens.models.python import dict_classes
 from device_lens.models.torch.attributes import is_on
 from device_lens.models.torch.parts import is_many
@@ -121,10 +121,17 @@ def _compare_leaves(kind: type, fold: Any, left: Any, right: Any, text: str) -> 
             return negation(equal) if kind is ast.NotEq else equal
     for value, other in ((left, right), (right, left)):
         if type(value) is Unknown:
-            return opaque(
-                value, (kind.__name__, key_of(other) if type(other) is Const else id(other))
-            )
+            test = kind.__name__, key_of(other) if type(other) is Const else id(other)
+            return either_way(value, test) if _is_toss(value, other) else opaque(value, test)
     return negation(undecided(text)) if kind is ast.NotEq else undecided(text)
+
+
+def _is_toss(value: Unknown, other: Any) -> bool:
+    """Whether a random number is compared with a share of one, or with what is computed: a chance
+    of 0 or 1, as a default may be, is none."""
+    if value.label != DRAWN:
+        return False
+    return type(other) is not Const or (type(other.value) is float and 0 < other.value < 1)
 
 
 _TURNED: dict[type, type] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, ast.GtE: ast.LtE}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.atom import Atom, shared_atom
+from device_lens.domain.atom import EITHER_WAY, Atom, shared_atom
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.condition import negation
 from device_lens.domain.device import UNNAMED, SymbolicDevice, is_unknown
@@ -69,13 +69,22 @@ def opaque(value: Unknown, test: Any, text: str = "") -> Any:
     return _opaque(value, test, text)
 
 
+def either_way(value: Unknown, test: Any) -> Any:
+    """The same of a random number, where it decides either way."""
+    return _asked(value, test, EITHER_WAY)
+
+
 def _opaque(value: Unknown, test: Any, text: str) -> Any:
+    return _asked(value, test, value.label or text)
+
+
+def _asked(value: Unknown, test: Any, text: str) -> Any:
     value.note()
     if value.truths is None:
         value.truths = {}
     atom = value.truths.get(test)
     if atom is None:
-        atom = value.truths[test] = Atom(value.label or text)
+        atom = value.truths[test] = Atom(text)
     return node(atom, True, False)
 
 

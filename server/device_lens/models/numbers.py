@@ -13,6 +13,8 @@ from device_lens.models.call import Value
 
 NUMBERS = "numbers"
 """The field of a range for its numbers where it has too many to be told one by one as a rule."""
+DRAWN = "a random number"
+"""What a number that is drawn is called."""
 _MARK = "<number>"
 _TEXT = "<text>"
 _START = "<start>"

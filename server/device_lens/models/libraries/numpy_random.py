@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from device_lens.domain.atom import DRAWN
 from device_lens.domain.heap import Instance
 from device_lens.domain.values import NONE, External, HostArray, Shape, Unknown
 from device_lens.models.call import Call, Model, Value
 from device_lens.models.libraries.host import read_arguments, written
 from device_lens.models.libraries.numpy_shapes import array, extent_of, sizes
-from device_lens.models.numbers import dimension, is_number, number
+from device_lens.models.numbers import DRAWN, dimension, is_number, number
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.words import words
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 
-from device_lens.domain.atom import DRAWN
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, treated_as_tensor
-from device_lens.models.numbers import number
+from device_lens.models.numbers import DRAWN, number
 from device_lens.models.python import list_classes
 from device_lens.models.python.builtins import first_argument, listing
 from device_lens.models.registry import ATTRIBUTES, FUNCTIONS, PACKAGES
