@@ -13,6 +13,7 @@ from device_lens.interpreter import imports
 from device_lens.interpreter.conditions import opaque
 from device_lens.models import registry
 from device_lens.models.torch.every_module import OF_EVERY_MODULE
+from device_lens.models.torch.nn_utils import REPARAMETRISED
 
 _PLAIN_BASES = frozenset({"torch.nn.Module", "builtins.object", "abc.ABC", "typing.Generic"})
 """Bases outside of the program that give a class no attributes but those that are known."""
@@ -86,7 +87,8 @@ def surely_lacks(value: Any, name: str) -> bool:
         return _own_class_lacks(value, value.cls, name)
     if type(value) is ModuleObject:
         if name.startswith("weight_"):  # what programs put beside a layer's own weight
-            return _is_layer(value) and not _has_registered(value, name)
+            whole = _is_layer(value) and REPARAMETRISED not in value.own
+            return whole and not _has_registered(value, name)
         return name in ("weight", "bias") and _is_without_parameters(value)
     python = _python_class(value)
     return bool(value == NONE) or (python is not None and not hasattr(python, name))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE
-from device_lens.domain.heap import Instance, ListObject, Parameter
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import NONE, DeviceValue, Tensor, TupleValue
 from device_lens.models.agreement import Placed
 from device_lens.models.call import Call, Model, Value, constant, tensor_of
@@ -14,6 +15,8 @@ from device_lens.models.torch.objects import first, nothing, register_names, unk
 from device_lens.models.torch.packed import FIELDS, PACKED, packed, packed_data
 from device_lens.models.words import words
 
+REPARAMETRISED = "reparametrised"
+"""What a module's `own` holds where it may have parameters beside those that are listed."""
 RNN = "torch.nn.utils.rnn"
 _PACK = TableModel("(@input, !lengths, batch_first, enforce_sorted) -> some.keep")
 _PACK_LISTED = TableModel("(@input, lengths, batch_first, enforce_sorted) -> some.keep")
@@ -22,6 +25,15 @@ _MODULES = """weight_norm remove_weight_norm spectral_norm remove_spectral_norm
     parametrize.register_parametrization parametrize.remove_parametrizations fuse_conv_bn_eval
     prune.l1_unstructured prune.random_unstructured prune.ln_structured prune.random_structured
     prune.remove prune.identity convert_conv2d_weight_memory_format"""
+
+
+def _reparametrised(call: Call) -> Value:
+    """The module that is given, whose weight is computed of others from then on."""
+    module = first(call)
+    for each in leaves(module):
+        if isinstance(each, ModuleObject):
+            call.write(each.own, REPARAMETRISED, True)
+    return module
 
 
 def _skipping(call: Call) -> Value:
@@ -153,7 +165,7 @@ def register_all() -> None:
     FUNCTIONS["torch.nn.utils.vector_to_parameters"] = _from_vector
     for name in ("skip_init", "init.skip_init"):
         FUNCTIONS[f"torch.nn.utils.{name}"] = _skipping
-    register_names("torch.nn.utils", _MODULES, first)
+    register_names("torch.nn.utils", _MODULES, _reparametrised)
     register_names("torch.nn.utils.parametrize", "is_parametrized cached", unknown)
     FUNCTIONS[f"{RNN}.pack_padded_sequence"] = _packing
     FUNCTIONS[f"{RNN}.pack_sequence"] = _pack_sequence
