@@ -76,7 +76,9 @@ def called(
     """What a module defines under a name that is not known, where it is called at once: one of the
     functions and classes of the program that take what it is given. None where there are none, or
     too many."""
-    calls = (each for each in walk(frame.statement) if type(each) is ast.Call)
+    # The body of a lambda is no statement.
+    around = frame.statement or (frame.function and frame.function.node)
+    calls = (each for each in walk(around) if type(each) is ast.Call) if around else ()
     call = next((each for each in calls if each.func is node), None)
     if call is None:
         return None

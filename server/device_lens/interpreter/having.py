@@ -13,7 +13,7 @@ from device_lens.interpreter import imports
 from device_lens.interpreter.conditions import opaque
 from device_lens.models import registry
 from device_lens.models.torch.every_module import OF_EVERY_MODULE
-from device_lens.models.torch.nn_utils import REPARAMETRISED
+from device_lens.models.torch.parts import REPARAMETRISED
 
 _PLAIN_BASES = frozenset({"torch.nn.Module", "builtins.object", "abc.ABC", "typing.Generic"})
 """Bases outside of the program that give a class no attributes but those that are known."""

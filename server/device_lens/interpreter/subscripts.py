@@ -56,13 +56,23 @@ def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Any:
 
 def item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -> Any:
     """`receiver[index]`."""
+    name = choices.unknown_name(index) if type(receiver) is DictObject else None
+    if name is None:
+        return _item(machine, receiver, index, node, frame)
+    found = None
+    if choices.OF_MODULE in receiver.fields:
+        found = choices.called(machine, receiver.entries, name, node, frame)
+    return _of_dict(machine, receiver, name) if found is None else found
+
+
+def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -> Any:
     kind = type(receiver)
     if kind is Tensor or kind is Parameter:
         return _library(machine, "torch.Tensor", receiver, index, node, frame)
     if type(index) is Guarded and (kind in CONTAINERS or _is_table_of_names(receiver)):
         return _of_any_index(machine, receiver, index, node, frame)
     if kind is DictObject:
-        return _of_dict(machine, receiver, index, node, frame)
+        return _of_dict(machine, receiver, index)
     if kind is TupleValue:
         return of_sequence(receiver.items, None, index, "tuple", node)
     if kind is ListObject:
@@ -116,16 +126,11 @@ def _of_tree(machine: Machine, tree: Guarded, index: Any, node: Any, frame: Fram
 def _of_any_index(machine: Machine, receiver: Any, index: Guarded, node: Any, frame: Frame) -> Any:
     """An index that hangs on conditions: the item of each case."""
     condition = Guarded(index.atom, True, False)
-    if type(receiver) is DictObject:
-        name = choices.unknown_name(index)
-        if name is not None:
-            return _of_dict(machine, receiver, name, node, frame)
-        node = None  # a name that is not known is one case of several here
-    yes = item(machine, receiver, index.yes, node, frame)
-    return join(condition, yes, item(machine, receiver, index.no, node, frame))
+    yes = _item(machine, receiver, index.yes, node, frame)
+    return join(condition, yes, _item(machine, receiver, index.no, node, frame))
 
 
-def _of_dict(machine: Machine, receiver: DictObject, index: Any, node: Any, frame: Frame) -> Any:
+def _of_dict(machine: Machine, receiver: DictObject, index: Any) -> Any:
     key = key_of(index)
     if key is not MISSING:
         found = receiver.entries.get(key, MISSING)
@@ -135,8 +140,6 @@ def _of_dict(machine: Machine, receiver: DictObject, index: Any, node: Any, fram
             return receiver.rest
         return _made_on_demand(machine, receiver, index)
     found = choices.choice(machine, receiver, index)
-    if found is None and choices.OF_MODULE in receiver.fields and type(index) is Unknown:
-        found = choices.called(machine, receiver.entries, index, node, frame)
     if found is None:
         found = any_of(tuple(receiver.entries.values()), receiver.rest)
     return found if found is not None else _made_on_demand(machine, receiver, index)

@@ -26,7 +26,8 @@ makes a copy.
 
 ## Fix safety
 Safe: a transfer to where the tensor is returns the tensor itself. Unsafe in a function to which
-the tensor is given, or the object that holds it: other callers may give what is elsewhere.
+the tensor is given, or the object that holds it: other callers may give what is elsewhere; and in a
+file in which something raises: what is behind it is elsewhere once that is mended.
 """
 
 from __future__ import annotations
@@ -74,7 +75,6 @@ def check(fact: Transfer, context: Context) -> Finding | None:
 
 def _fix(fact: Transfer, place: Place, context: Context) -> Fix | None:
     fix = remove_transfer(place)
-    # Where something raises, what is behind it is elsewhere once that is mended.
     doubtful = bool(context.facts.conflicts) or may_come_otherwise(fact, place, context)
     if fix is not None and doubtful:
         return replace(fix, safety=Safety.UNSAFE)

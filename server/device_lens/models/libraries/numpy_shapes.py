@@ -170,8 +170,8 @@ def double(call: Call, name: str) -> str | None:
 
 _NO_REALS = frozenset(
     words(
-        """argmax argmin argsort argpartition any all isnan isinf isfinite logical_not greater less
-        equal logical_and logical_or repeat where searchsorted nonzero astype view"""
+        """argmax argmin any all isnan isinf isfinite logical_not greater less equal logical_and
+        logical_or repeat where"""
     )
 )
 """What gives indices or truth, or takes numbers of another kind."""

@@ -13,10 +13,9 @@ from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch.nn_layer import agreeing
 from device_lens.models.torch.objects import first, nothing, register_names, unknown
 from device_lens.models.torch.packed import FIELDS, PACKED, packed, packed_data
+from device_lens.models.torch.parts import REPARAMETRISED
 from device_lens.models.words import words
 
-REPARAMETRISED = "reparametrised"
-"""What a module's `own` holds where it may have parameters beside those that are listed."""
 RNN = "torch.nn.utils.rnn"
 _PACK = TableModel("(@input, !lengths, batch_first, enforce_sorted) -> some.keep")
 _PACK_LISTED = TableModel("(@input, lengths, batch_first, enforce_sorted) -> some.keep")

@@ -37,6 +37,8 @@ HOLDS_SOME = "holds some"
 PART = "torch.nn.<part>"
 """The class of a module inside an opaque one."""
 
+REPARAMETRISED = "reparametrised"
+"""What a module's `own` holds where it may have parameters beside those that are listed."""
 WITH_WHOLE = SymbolicDevice("the module that it is a part of")
 """Where a part of an opaque module is for as long as it does not move by itself."""
 
