@@ -75,6 +75,8 @@ class _Run:
         self.scripts: list[tuple[str, Unit]] = []
         self.functions: list[Unit] = []
         self.reached: dict[str, Load] = {}
+        self._relevant: dict[str, tuple[Load, list[Function]]] = {}
+        """The functions of each module that may handle what matters."""
 
     def all(self, targets: Sequence[str], entries: Sequence[str]) -> None:
         """Runs the scripts, and what none of them reaches."""
@@ -184,15 +186,20 @@ class _Run:
             return
         program.stand(path)
         program.put_back(path)
-        for function in self._defined(load.namespace):
-            if function.node not in activated and program.relevance.function(function):
+        known = self._relevant.get(path)
+        if known is None or known[0] is not load:
+            known = self._relevant[path] = load, self._relevant_of(load.namespace)
+        for function in known[1]:
+            if function.node not in activated:
                 yield function
 
-    def _defined(self, namespace: Namespace) -> Iterable[Function]:
-        """Every function and method of a module that was defined when it ran."""
-        for chunk in namespace.file.chunks:
-            for statement in chunk.body:
-                yield from _functions_in(self.program, statement)
+    def _relevant_of(self, namespace: Namespace) -> list[Function]:
+        """Every function and method of a module that was defined when it ran and may handle what
+        matters."""
+        chunks = namespace.file.chunks
+        statements = (statement for chunk in chunks for statement in chunk.body)
+        defined = (found for each in statements for found in _functions_in(self.program, each))
+        return list(filter(self.program.relevance.function, defined))
 
     def _alone(self, function: Function, settled: frozenset[Any]) -> Unit:
         """The unit of a function that no one calls, run with symbols."""

@@ -29,6 +29,7 @@ _TRIGGER = re.compile(
 _PLAIN_USE = re.compile(r"\.(?:cuda|cpu)\(|[\"']cuda\b|CUDA_VISIBLE_DEVICES")
 """What tells that a file uses tensors although it imports no library of theirs."""
 _NAME = re.compile(r"[^\W\d]\w*")
+_APART = {sign: " " for sign in range(128) if re.match(r"\W", chr(sign))}
 _MATTERING = (Tensor, Parameter, ModuleObject, DeviceValue, DtypeValue)
 
 
@@ -212,8 +213,9 @@ def text_of(chunk: Any, node: Any) -> str:
 
 
 def words_in(text: str) -> frozenset[str]:
-    """All names that a text may use."""
-    return frozenset(_NAME.findall(text))
+    """All names that a text may use, and its numbers."""
+    # Half as long as the pattern takes, which asks each letter of any language.
+    return frozenset(text.translate(_APART).split() if text.isascii() else _NAME.findall(text))
 
 
 def _is_kernel(function: Function) -> bool:
