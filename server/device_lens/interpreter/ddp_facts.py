@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from device_lens.domain.atom import Atom
 from device_lens.domain.code import BoundMethod, ClassValue
 from device_lens.domain.heap import ListObject, ModuleObject
 from device_lens.domain.path import Path
 from device_lens.domain.trail import Site
 from device_lens.domain.values import FALSE, External, TupleValue
+from device_lens.interpreter import places
 from device_lens.interpreter.graph_facts import chain_of, has_graph, reaches
 from device_lens.interpreter.graph_flow import Fate
 from device_lens.interpreter.rarer_facts import DdpBypass
+from device_lens.models.torch.availability import TEXTS, several
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -23,6 +26,7 @@ WRAPPER = "torch.nn.parallel.DistributedDataParallel"
 _WRAPPERS = (External(WRAPPER), External("torch.nn.DataParallel"))
 
 
+_SEVERAL = frozenset(map(several, TEXTS))
 _OF_WRAPPERS = frozenset(
     "forward scatter gather replicate parallel_apply module device_ids".split()
 )
@@ -69,7 +73,8 @@ def _body(frame: Frame) -> Any:
 
 
 def missing(machine: Machine, wrapper: Any, name: str, node: Any, frame: Frame) -> None:
-    """`ddp.method`, `ddp.layer`: what only the wrapped module has, whatever the conditions are."""
+    """`ddp.method`, `ddp.layer`: what only the wrapped module has, whatever the conditions are but
+    for those that tell how many accelerators there are."""
     if not isinstance(wrapper, ModuleObject) or wrapper.cls not in _WRAPPERS:
         return
     if not isinstance(node, ast.Attribute) or name in _OF_WRAPPERS or hasattr(object, name):
@@ -77,7 +82,7 @@ def missing(machine: Machine, wrapper: Any, name: str, node: Any, frame: Frame) 
     inner = wrapper.modules.get("module")
     if not isinstance(inner, ModuleObject) or type(inner.cls) is not ClassValue:
         return
-    if any(atom.kind != "accelerator" for atom, _ in machine.path.literals):
+    if not all(map(_tells_of_machine, machine.path.literals)):
         return
     tables = (inner.fields, inner.modules, inner.parameters, inner.buffers)
     if inner.cls.lookup(name) is not None or any(name in table for table in tables):
@@ -85,7 +90,14 @@ def missing(machine: Machine, wrapper: Any, name: str, node: Any, frame: Frame) 
         site = made.site if made is not None else None
         class_name = wrapper.cls.name.rpartition(".")[2]
         place = machine.site(node, frame)
-        machine.findings.add(DdpBypass(place, "attribute", name, site, class_name))
+        condition = places.condition_text(machine)
+        machine.findings.add(DdpBypass(place, "attribute", name, site, class_name, condition))
+
+
+def _tells_of_machine(literal: tuple[Atom, bool]) -> bool:
+    """Whether a condition asks for accelerators, or for more than one, and finds as many."""
+    atom, value = literal
+    return atom.kind == "accelerator" or (value and atom in _SEVERAL)
 
 
 def _past_forward(

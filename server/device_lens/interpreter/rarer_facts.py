@@ -239,13 +239,15 @@ class OptimizerConflict:
 class DdpBypass:
     """A call that goes past the forward of a `DistributedDataParallel`. `form` is `module-call`
     (`ddp.module(x)` while training), `method-call` (`ddp.module.loss(x)` while training) or
-    `attribute` (a method or attribute that the wrapper lacks). `class_name` is the wrapper's."""
+    `attribute` (a method or attribute that the wrapper lacks). `class_name` is the wrapper's;
+    `condition` tells where there is a wrapper, if not everywhere."""
 
     site: Site
     form: str
     name: str
     wrapper: Site | None = None
     class_name: str = "DistributedDataParallel"
+    condition: str | None = None
 
 
 # Devices that the program names, hides or takes for granted.

@@ -22,7 +22,8 @@ loss.backward()
 ```
 
 ## Known limits
-Silent under `torch.no_grad()` and for saving, where `.module` is right.
+Silent under `torch.no_grad()` and for saving, where `.module` is right. Where a module is wrapped
+in some cases only, as under `device_count() > 1`, there is no fix.
 
 ## Fix safety
 Unsafe: the call goes through the wrapper, or reaches the wrapped module for a set-up method.
@@ -36,7 +37,7 @@ from device_lens.interpreter.rarer_facts import DdpBypass
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
-from device_lens.rules.wording import quoted
+from device_lens.rules.wording import quoted, when
 
 RULE = Rule("ddp-bypass-forward", Severity.WARNING, __doc__)
 
@@ -46,7 +47,7 @@ def check(fact: DdpBypass, context: Context) -> Finding | None:
     if fact.form == "attribute":
         message = (
             f"`{fact.class_name}` has no {quoted(fact.name)}, which is an attribute "
-            f"of the module that it wraps: the line raises AttributeError."
+            f"of the module that it wraps: the line raises AttributeError{when(fact.condition)}."
         )
     else:
         message = (
@@ -62,7 +63,8 @@ def check(fact: DdpBypass, context: Context) -> Finding | None:
 def _fix(fact: DdpBypass, context: Context) -> Fix | None:
     place = context.place(fact.site)
     if fact.form == "attribute":
-        return reach_through(place)
+        # Where there is a wrapper in some cases only, the module itself has no `module`.
+        return reach_through(place) if fact.condition is None else None
     if fact.form == "method-call":
         return None
     known = fact.wrapper is not None and context.knows(fact.wrapper)
