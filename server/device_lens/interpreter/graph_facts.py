@@ -12,6 +12,7 @@ from device_lens.domain.values import Tensor
 from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
 from device_lens.interpreter.graph_flow import arguments as _arguments
+from device_lens.interpreter.graph_sharing import share_graph
 from device_lens.interpreter.graph_steps import (
     base_of,
     carries_on,
@@ -193,7 +194,7 @@ def _keep(
     frame: Frame,
     values: Iterable[Any],
 ) -> None:
-    found = _loop_around(frame, subject)
+    found = _loop_around(machine, frame, subject)
     if found is None:
         return
     runs, names = found
@@ -214,12 +215,14 @@ def _keep(
         awaited = bool(frame.loops) and _is_awaited(frame.loops[-1].node, names[0], frame)
         kept = machine.watched.kept_graphs[node] = Kept(fact, awaited)
     spent = any(machine.watched.spent.get(tensor_of(value)) for value in values)
-    kept.fact.spent = kept.fact.spent or spent or any(map(_is_spent, runs, names))
+    kept.fact.spent = kept.fact.spent or spent or any(map(partial(_is_spent, machine), runs, names))
     local = bool(frame.loops) and not _in_module(machine)
     kept.reached(chain_of(frame) if local else ())
 
 
-def _loop_around(frame: Frame, subject: ast.expr) -> tuple[list[Any], list[set[str]]] | None:
+def _loop_around(
+    machine: Machine, frame: Frame, subject: ast.expr
+) -> tuple[list[Any], list[set[str]]] | None:
     """What each iteration of a loop runs that reaches the place: the functions on the way,
     innermost first, and the loop, in this function or the nearest caller that has one. With each
     the names that hold there what is kept. The loop is a hot one, or one that trains: each
@@ -234,7 +237,7 @@ def _loop_around(frame: Frame, subject: ast.expr) -> tuple[list[Any], list[set[s
             names = names | _iterated(node, names)
             found = [*runs, node], [*held, names]
             hot = record.hot and not is_of_parts(node)
-            if hot or (not is_literal(node) and any(map(_is_spent, *found))):
+            if hot or (not is_literal(node) and any(map(partial(_is_spent, machine), *found))):
                 return found
         held.append(names)
         runs.append(inner.function.node if inner.function is not None else ast.Pass())
@@ -295,9 +298,10 @@ def conclude(machine: Machine) -> None:
             machine.findings.add(kept.fact)
 
 
-def _is_spent(run: Any, names: set[str]) -> bool:
-    """Whether a loop or function runs the backward pass of what these names hold, which gives
-    nothing that could be used."""
+def _is_spent(machine: Machine, run: Any, names: set[str]) -> bool:
+    """Whether a loop or function runs the backward pass of what these names hold, or of what comes
+    out of the same graph: that gives nothing that could be used, and frees the graph."""
+    seen = partial(_graphs_at, machine)
     for statement in walk(run):
         node = statement.value if isinstance(statement, ast.Expr) else None
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
@@ -306,6 +310,8 @@ def _is_spent(run: Any, names: set[str]) -> bool:
             continue
         started = _terms(run, _started_from(node))
         if names & started or any(base_of(each) in names for each in started):
+            return True
+        if share_graph(run, names, started, seen):
             return True
     return False
 
