@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE
+from functools import partial
+
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.guard import combine
 from device_lens.domain.values import NONE, Const, DeviceValue, DtypeValue, External
 from device_lens.models.call import Call, Value, is_none
 from device_lens.models.registry import FUNCTIONS
@@ -32,14 +35,17 @@ def _get_default_device(call: Call) -> Value:
 
 def _set_default_tensor_type(call: Call) -> Value:
     """`torch.cuda.FloatTensor` makes factories, and `torch.Tensor`, create on the current GPU."""
-    value = call.get(0, "t")
-    name = value.value if type(value) is Const else getattr(value, "name", "")
-    if isinstance(value, (Const, External)) and isinstance(name, str):
-        on_gpu = ".cuda." in name
-        device = present(call.services, CURRENT_CUDA) if on_gpu else CPU
-        call.services.set_global("default_device", device)
-        call.services.set_global("default_type", device)
+    device = combine(partial(_device_of_type, call), call.get(0, "t"))
+    call.services.set_global("default_device", device)
+    call.services.set_global("default_type", device)
     return NONE
+
+
+def _device_of_type(call: Call, value: Value) -> DeviceTree:
+    name = value.value if type(value) is Const else getattr(value, "name", "")
+    if not isinstance(value, Const | External) or not isinstance(name, str):
+        return UNKNOWN_DEVICE
+    return present(call.services, CURRENT_CUDA) if ".cuda." in name else CPU
 
 
 def register_all() -> None:
