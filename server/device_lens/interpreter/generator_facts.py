@@ -5,11 +5,11 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.device import CPU, Agreement, agree
+from device_lens.domain.device import CPU, Agreement, DeviceTree, agree
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import Instance
 from device_lens.domain.trail import Trail
-from device_lens.domain.values import DeviceValue
+from device_lens.domain.values import DeviceValue, Unknown
 from device_lens.interpreter import places
 from device_lens.interpreter.rarer_facts import GeneratorConflict
 from device_lens.models.call import tensor_of
@@ -44,14 +44,22 @@ def called(machine: Machine, seen: LibraryCall) -> None:
 
 
 def sampled(machine: Machine, seen: LibraryCall) -> None:
-    """A sampler draws indices on the default device."""
+    """A sampler draws indices on the default device; with weights, where those are."""
     generator = seen.kwargs.get("generator")
     if generator is None or not isinstance(seen.node, ast.Call):
         return
     given = next((k.value for k in seen.node.keywords if k.arg == "generator"), seen.node)
     site, place = machine.site(seen.node, seen.frame), machine.site(given, seen.frame)
     consumer = seen.name.rpartition(".")[2]
-    _compare(machine, consumer, generator, site, place, machine.default_device())
+    _compare(machine, consumer, generator, site, place, _drawn_on(machine, seen, consumer))
+
+
+def _drawn_on(machine: Machine, seen: LibraryCall, sampler: str) -> DeviceTree:
+    weights = seen.get(0, "weights") if sampler == _WEIGHTED else None
+    if type(weights) is Unknown:
+        return weights.device
+    tensor = tensor_of(weights)
+    return machine.default_device() if tensor is None else tensor.device
 
 
 def _compare(
@@ -87,5 +95,6 @@ def _apart(generator: Any, needed: Any) -> Any:
     return generator, needed
 
 
-_SAMPLERS = ("RandomSampler", "SubsetRandomSampler", "WeightedRandomSampler")
+_WEIGHTED = "WeightedRandomSampler"
+_SAMPLERS = ("RandomSampler", "SubsetRandomSampler", _WEIGHTED)
 WATCHERS = {f"torch.utils.data.{name}": sampled for name in _SAMPLERS}
