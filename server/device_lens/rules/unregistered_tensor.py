@@ -34,8 +34,8 @@ Safe where the attribute is set once, after `super().__init__()`: the buffer sta
 dict, as the plain attribute did. Unsafe where nothing is seen to fail, since `.half()` converts
 buffers too, and where the program does not move the module, which then has to move as well. A
 buffer that is saved is offered as an unsafe fix. An attribute that no buffer can hold, a number for
-some callers, or a tuple, is moved where it is used instead, which is unsafe. So is the fix of a container of
-one module that is made elsewhere: it may be kept out of the parameters on purpose.
+some callers, or a tuple, is moved where it is used instead, which is unsafe. So is the fix of a
+container of one module that is made elsewhere: it may be kept out of the parameters on purpose.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from device_lens.models.python import (
+    absl_flags,
     builtins,
     click_commands,
     commands,
@@ -36,6 +37,7 @@ def register_all() -> None:
     configuration.register()
     commands.register()
     click_commands.register()
+    absl_flags.register()
     standard_library.register_all()
     concurrency.register()
     texts.register()

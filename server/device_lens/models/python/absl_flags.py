@@ -1,0 +1,46 @@
+"""`absl.flags`: flags that any file of a program declares, and that all read from one object."""
+
+from __future__ import annotations
+
+from device_lens.domain.guard import Guarded
+from device_lens.domain.heap import Instance
+from device_lens.domain.values import NONE, Const, External, Unknown
+from device_lens.models.call import Call, Value, constant
+from device_lens.models.python.configuration import left_at_default
+from device_lens.models.registry import FUNCTIONS
+from device_lens.models.words import words
+
+FLAGS = "absl.flags.FLAGS"
+_KINDS = words(
+    "string boolean bool integer float enum enum_class list spaceseplist multi_string "
+    "multi_integer multi_float multi_enum"
+)
+
+
+def _define(call: Call) -> Value:
+    """`flags.DEFINE_string("device", "cuda", "…")`; gives what holds the flag's `value`."""
+    name, default = constant(call.get(0, "name")), call.get(1, "default", NONE)
+    holder = Instance(External("absl.flags.FlagHolder"), call.site.node)
+    if isinstance(name, str):
+        holder.fields["default"] = default
+        value = holder.fields["value"] = _value(name, default)
+        call.services.set_global(f"{FLAGS}.{name}", value)
+    return holder
+
+
+def _value(name: str, default: Value) -> Value:
+    """The default in the primary case, else what was given. Numbers decide no device."""
+    given: Value = Unknown(f"FLAGS.{name}")
+    if type(default) is Const and isinstance(default.value, bool):
+        given = Const(not default.value)
+    elif type(default) is Const and isinstance(default.value, int | float):
+        return default
+    elif type(default) not in (Const, Guarded):
+        return default
+    return Guarded(left_at_default(f"--{name}"), default, given)
+
+
+def register() -> None:
+    """Fills the registry."""
+    for kind in _KINDS:
+        FUNCTIONS[f"absl.flags.DEFINE_{kind}"] = _define
