@@ -157,10 +157,11 @@ def join_tensors(condition: Any, left: Tensor, right: Tensor) -> Tensor:
 
 
 def _told(condition: Any, left: Trail | None, right: Trail | None) -> Trail | None:
-    """One history, that of the primary case: a reader follows no more."""
+    """One history, that of the primary case: a reader follows no more. The other is kept for where
+    something happens in its case."""
     if left is None or right is None or left is right:
         return left or right
-    return right if primary(condition) is False else left
+    return right.or_else(left) if primary(condition) is False else left.or_else(right)
 
 
 def join_shapes(left: Any, right: Any) -> Any:

@@ -33,10 +33,11 @@ class Trail:
     `kind` is `created`, `encoded` (by a library, out of what is no tensor), `moved`, `assigned`,
     `received` or `loaded`; `text` completes the
     sentence that starts with the value's name: "is created on the CPU by torch.randn". `case` is
-    the condition over named atoms under which the step was taken.
+    the condition over named atoms under which the step was taken, `instead` what happened where it
+    was not, if that has a history of its own.
     """
 
-    __slots__ = ("case", "kind", "length", "previous", "site", "text")
+    __slots__ = ("case", "instead", "kind", "length", "previous", "site", "text")
 
     def __init__(
         self, kind: str, text: str, site: Site, previous: Trail | None = None, case: Any = True
@@ -45,6 +46,7 @@ class Trail:
         self.text = text
         self.site = site
         self.case = case
+        self.instead: Trail | None = None
         if previous is not None and previous.length >= MAX_STEPS:
             previous = previous.first
         self.previous = previous
@@ -52,7 +54,18 @@ class Trail:
 
     def behind(self, previous: Trail | None) -> Trail:
         """This step as the last one of another history."""
-        return Trail(self.kind, self.text, self.site, previous, self.case)
+        found = Trail(self.kind, self.text, self.site, previous, self.case)
+        found.instead = self.instead
+        return found
+
+    def or_else(self, other: Trail) -> Trail:
+        """This history, with another one for where its last step was not taken. Of several others
+        the first is kept."""
+        if self.case is True or self.instead is not None or self.tells_the_same(other):
+            return self
+        found = self.behind(self.previous)
+        found.instead = other
+        return found
 
     @property
     def has_moved(self) -> bool:

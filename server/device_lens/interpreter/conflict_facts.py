@@ -140,7 +140,8 @@ def _operand(
     text = _text(None if absent else site.node, position, parameter)
     drawn = {atom for atom, _ in literals if atom.is_drawn}
     told = None if drawn & atom_set(tensor.device) else tensor.trail  # one way's history is kept
-    trail = with_followed(machine, _of_case(machine, told, literals), device)
+    case = together(literals, machine.path.named)
+    trail = with_followed(machine, _of_case(told, case), device)
     return Operand(
         site,
         text,
@@ -152,13 +153,16 @@ def _operand(
     )
 
 
-def _of_case(machine: Machine, trail: Trail | None, literals: Literals) -> Trail | None:
-    """A history without the last steps that are not taken where some literals hold: that of the
-    primary case is the one that is kept."""
-    case = together(literals, machine.path.named)
-    while trail is not None and trail.previous is not None and exclude(trail.case, case):
-        trail = trail.previous
-    return trail
+def _of_case(trail: Trail | None, case: Any) -> Trail | None:
+    """A history without the steps that are not taken in a case: that of the primary case is the one
+    that is told, and what happened instead is kept beside it."""
+    if trail is None:
+        return None
+    if exclude(trail.case, case):
+        other = trail.instead if trail.instead is not None else trail.previous
+        return trail if other is None else _of_case(other, case)
+    previous = _of_case(trail.previous, case)
+    return trail if previous is trail.previous else trail.behind(previous)
 
 
 def _is_absent(machine: Machine, operand: Operand) -> bool:
