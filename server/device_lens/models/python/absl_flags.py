@@ -30,14 +30,13 @@ def _define(call: Call) -> Value:
 
 def _value(name: str, default: Value) -> Value:
     """The default in the primary case, else what was given. Numbers decide no device."""
-    given: Value = Unknown(f"FLAGS.{name}")
+    flag = left_at_default(f"--{name}")
     if type(default) is Const and isinstance(default.value, bool):
-        given = Const(not default.value)
-    elif type(default) is Const and isinstance(default.value, int | float):
+        return Guarded(flag, default, Const(not default.value))
+    is_number = type(default) is Const and isinstance(default.value, int | float)
+    if is_number or type(default) not in (Const, Guarded):
         return default
-    elif type(default) not in (Const, Guarded):
-        return default
-    return Guarded(left_at_default(f"--{name}"), default, given)
+    return Guarded(flag, default, Unknown(f"FLAGS.{name}"))
 
 
 def register() -> None:
