@@ -13,9 +13,11 @@ from device_lens.models import registry
 
 def bind(machine: Machine, library: External, name: str, value: Any) -> None:
     """Gives a library a class or function of the program's by a name that it does not have
-    itself. What is put in the place of a library's own stays what the library has."""
+    itself, and anything by a name that it has of the program, as a flag of absl. What is put in the
+    place of a library's own stays what the library has."""
     qualified = f"{library.name}.{name}"
-    if type(value) in (ClassValue, Function) and not _is_known(qualified):
+    is_new = type(value) in (ClassValue, Function) and not _is_known(qualified)
+    if is_new or bound(machine, qualified) is not None:
         machine.journal.write(machine.globals, qualified, value)
 
 
