@@ -56,7 +56,7 @@ MAX_VALUE_DEPTH = 4
 MAX_USUAL_DEPTH = 12
 """The same where only the usual case of each is told apart from the others: there is one leaf more
 than there are conditions."""
-MOST_FOLLOWED = 16
+MOST_FOLLOWED = 14
 """Leaves of a tree that is as deep: a few of many, which long chains of conditions tell apart."""
 
 _OF_PARAMETERS = frozenset({Parameter, Guarded})

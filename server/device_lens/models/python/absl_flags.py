@@ -23,7 +23,9 @@ def _define(call: Call) -> Value:
     holder = Instance(External("absl.flags.FlagHolder"), call.site.node)
     if isinstance(name, str):
         holder.fields["default"] = default
-        value = holder.fields["value"] = _value(name, default)
+        is_required = constant(call.kwargs.get("required")) is True
+        value = _given(name) if is_required else _value(name, default)
+        holder.fields["value"] = value
         call.services.set_global(f"{FLAGS}.{name}", value)
     return holder
 
@@ -36,10 +38,27 @@ def _value(name: str, default: Value) -> Value:
     is_number = type(default) is Const and isinstance(default.value, int | float)
     if is_number or type(default) not in (Const, Guarded):
         return default
-    return Guarded(flag, default, Unknown(f"FLAGS.{name}"))
+    return Guarded(flag, default, _given(name))
+
+
+def _given(name: str) -> Unknown:
+    return Unknown(f"FLAGS.{name}")
+
+
+def _require(call: Call) -> Value:
+    """`flags.mark_flags_as_required(["mode"])`: those that are declared here
+    have no default."""
+    names = call.get(0, "flag_names", call.kwargs.get("flag_name", NONE))
+    items = (names,) if type(names) is Const else call.services.iterate(names)[0]
+    for name in filter(None, map(constant, items)):
+        if type(call.services.attribute(External(FLAGS), name)) is not External:
+            call.services.set_global(f"{FLAGS}.{name}", _given(name))
+    return NONE
 
 
 def register() -> None:
     """Fills the registry."""
     for kind in _KINDS:
         FUNCTIONS[f"absl.flags.DEFINE_{kind}"] = _define
+    for name in ("mark_flag_as_required", "mark_flags_as_required"):
+        FUNCTIONS[f"absl.flags.{name}"] = _require
