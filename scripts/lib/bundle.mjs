@@ -11,9 +11,12 @@ const LIBS = path.join(BUNDLED, 'libs');
 const PRUNED = [
   'jedi/third_party/django-stubs',
   'jedi/third_party/typeshed/stubs',
-  // What they describe gives no tensor and no module: windows, and a converter of old sources.
+  // What they describe gives no tensor and no module: windows, a converter of old sources, how
+  // texts are encoded and how packages were built.
   'jedi/third_party/typeshed/stdlib/tkinter',
   'jedi/third_party/typeshed/stdlib/lib2to3',
+  'jedi/third_party/typeshed/stdlib/encodings',
+  'jedi/third_party/typeshed/stdlib/distutils',
 ];
 
 /** In the metadata of a library, what its licence and its version need. */
