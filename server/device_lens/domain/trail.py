@@ -60,8 +60,13 @@ class Trail:
 
     def or_else(self, other: Trail) -> Trail:
         """This history, with another one for where its last step was not taken. Of several others
-        the first is kept."""
+        the first is kept, and of those beside that as many as of steps."""
         if self.case is True or self.instead is not None or self.tells_the_same(other):
+            return self
+        beside: Trail | None = other
+        for _ in range(MAX_STEPS):
+            beside = beside.instead if beside is not None else None
+        if beside is not None:
             return self
         found = self.behind(self.previous)
         found.instead = other
