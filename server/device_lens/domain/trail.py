@@ -63,14 +63,18 @@ class Trail:
         the first is kept, and of those beside that as many as of steps."""
         if self.case is True or self.instead is not None or self.tells_the_same(other):
             return self
-        beside: Trail | None = other
-        for _ in range(MAX_STEPS):
-            beside = beside.instead if beside is not None else None
-        if beside is not None:
+        if sum(1 for _ in other.others()) >= MAX_STEPS:
             return self
         found = self.behind(self.previous)
         found.instead = other
         return found
+
+    def others(self) -> Iterator[Trail]:
+        """The histories beside this one, the nearest first."""
+        trail = self.instead
+        while trail is not None:
+            yield trail
+            trail = trail.instead
 
     @property
     def has_moved(self) -> bool:

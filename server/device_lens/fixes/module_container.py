@@ -52,17 +52,16 @@ def module_container(assignment: Place, attribute: str, holds: str) -> Fix | Non
     held = value.at(_inside(node.value))
     edit = value.replace(f"{name}()" if _is_empty(node.value) else f"{name}({held.text})")
     plain = isinstance(node.value, ast.List | ast.Tuple | ast.ListComp) or _is_empty(node.value)
-    hidden = isinstance(node.value, ast.List | ast.Tuple) and _hides(node.value)
-    equivalent = (
-        plain and not hidden and None not in fit and not assigned_elsewhere(assignment, attribute)
-    )
+    plain = plain and not _hides(node.value)
+    equivalent = plain and None not in fit and not assigned_elsewhere(assignment, attribute)
     return Fix(f"Use {name}", Safety.SAFE if equivalent else Safety.UNSAFE, (edit,))
 
 
-def _hides(value: ast.List | ast.Tuple) -> bool:
+def _hides(value: ast.expr) -> bool:
     """Whether a container is written for one module that is made elsewhere, as programs keep one
     out of their own parameters: `self.teacher = [teacher]`."""
-    return len(value.elts) == 1 and isinstance(value.elts[0], ast.Name)
+    elements = value.elts if isinstance(value, ast.List | ast.Tuple) else ()
+    return len(elements) == 1 and isinstance(elements[0], ast.Name)
 
 
 def _inside(value: ast.expr) -> ast.expr:

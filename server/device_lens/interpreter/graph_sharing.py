@@ -50,13 +50,10 @@ def _bindings(run: ast.AST) -> Bindings:
     if known is None:
         known = run.__dict__[_BINDING] = {}
         for node in walk(run):
-            targets: list[ast.expr] = []
-            if isinstance(node, ast.Assign):
-                targets = node.targets
-            elif isinstance(node, ast.AugAssign | ast.AnnAssign):
-                targets = [node.target]
-            value = getattr(node, "value", None)
-            read = frozenset() if value is None or not targets else frozenset(_read(value))
+            if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
+                continue
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            read = frozenset(() if node.value is None else _read(node.value))
             for each in (part for target in targets for part in walk(target)):
                 if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
                     known.setdefault(each.id, []).append((each, read))

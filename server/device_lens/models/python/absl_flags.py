@@ -6,7 +6,7 @@ from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import Instance
 from device_lens.domain.values import NONE, Const, External, Unknown
 from device_lens.models.call import Call, Value, constant
-from device_lens.models.python.configuration import left_at_default
+from device_lens.models.python.configuration import unless_given
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.words import words
 
@@ -24,7 +24,7 @@ def _define(call: Call) -> Value:
     if isinstance(name, str):
         holder.fields["default"] = default
         is_required = constant(call.kwargs.get("required")) is True
-        value = _given(name) if is_required else _value(name, default)
+        value = _required(name) if is_required else _value(name, default)
         holder.fields["value"] = value
         call.services.set_global(f"{FLAGS}.{name}", value)
     return holder
@@ -32,27 +32,28 @@ def _define(call: Call) -> Value:
 
 def _value(name: str, default: Value) -> Value:
     """The default in the primary case, else what was given. Numbers decide no device."""
-    flag = left_at_default(f"--{name}")
-    if type(default) is Const and isinstance(default.value, bool):
-        return Guarded(flag, default, Const(not default.value))
-    is_number = type(default) is Const and isinstance(default.value, int | float)
-    if is_number or type(default) not in (Const, Guarded):
+    if type(default) is Const and type(default.value) in (int, float):
         return default
-    return Guarded(flag, default, _given(name))
+    if type(default) not in (Const, Guarded):
+        return default
+    return unless_given(f"--{name}", default, _label(name))
 
 
-def _given(name: str) -> Unknown:
-    return Unknown(f"FLAGS.{name}")
+def _required(name: str) -> Unknown:
+    return Unknown(_label(name))
+
+
+def _label(name: str) -> str:
+    return f"FLAGS.{name}"
 
 
 def _require(call: Call) -> Value:
-    """`flags.mark_flags_as_required(["mode"])`: those that are declared here
-    have no default."""
+    """`flags.mark_flags_as_required(["mode"])`: these have no default."""
     names = call.get(0, "flag_names", call.kwargs.get("flag_name", NONE))
     items = (names,) if type(names) is Const else call.services.iterate(names)[0]
     for name in filter(None, map(constant, items)):
         if type(call.services.attribute(External(FLAGS), name)) is not External:
-            call.services.set_global(f"{FLAGS}.{name}", _given(name))
+            call.services.set_global(f"{FLAGS}.{name}", _required(name))
     return NONE
 
 

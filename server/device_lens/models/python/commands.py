@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import NONE, Const, Unknown
 from device_lens.models.call import Call, Value
-from device_lens.models.python.configuration import left_at_default
+from device_lens.models.python.configuration import unless_given
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.words import words
 
@@ -32,9 +31,7 @@ def _given(name: str, default: Value) -> Value:
     """A field that the command line may set. Numbers decide no device."""
     if type(default) is not Const or not isinstance(default.value, bool | str):
         return default
-    atom = left_at_default(f"--{name.replace('_', '-')}")
-    other = Const(not default.value) if isinstance(default.value, bool) else Unknown(f"args.{name}")
-    return Guarded(atom, default, other)
+    return unless_given(f"--{name.replace('_', '-')}", default, f"args.{name}")
 
 
 def _from_function(call: Call) -> Value:

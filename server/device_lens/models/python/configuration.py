@@ -224,6 +224,13 @@ def left_at_default(flag: str) -> Atom:
     return shared_atom(text, "flag", True, f"{flag} is given")
 
 
+def unless_given(flag: str, default: Value, label: str) -> Value:
+    """The default where a flag is left at it, else what was given: the other truth, or unknown."""
+    truth = type(default) is Const and isinstance(default.value, bool)
+    given = Const(not default.value) if truth else Unknown(label)
+    return _guard(left_at_default(flag), default, given)
+
+
 def _is_name(default: Value) -> bool:
     """Whether the default is a string, which argparse converts as if it were given."""
     return type(default) is Const and isinstance(default.value, str)
