@@ -70,13 +70,15 @@ def _items(recorder: Recorder, items: tuple[Any, ...]) -> tuple[Kind, Any] | Non
 
 
 def _instance(_: Recorder, value: Instance) -> tuple[Kind, Any] | None:
+    """Optimizers and loaders are nowhere: they say nothing against a module that goes by the same
+    name."""
     if type(value.cls) is not External:
         return None
     name = value.cls.name
     if name.startswith("torch.optim."):
-        return Kind.OPTIMIZER, UNKNOWN_DEVICE
+        return Kind.OPTIMIZER, None
     if name == "torch.utils.data.DataLoader":
-        return Kind.DATALOADER, UNKNOWN_DEVICE
+        return Kind.DATALOADER, None
     return None
 
 

@@ -155,6 +155,10 @@ def _is_of_own_class(value: Any, cls: ClassValue) -> bool:
 
 _PROTOCOLS = frozenset({"typing.Protocol", "typing_extensions.Protocol"})
 _CALLABLE = ("typing.Callable", "collections.abc.Callable")
+_STANDARD = frozenset(
+    "abc builtins collections contextlib dataclasses enum threading typing typing_extensions".split()
+)
+"""Modules whose classes derive from none of PyTorch's."""
 _BUILTIN: dict[type, tuple[str, ...]] = {
     Tensor: ("torch.Tensor",),
     Parameter: ("torch.Tensor", "torch.nn.Parameter", "torch.nn.parameter.Parameter"),
@@ -234,7 +238,22 @@ def _object_is(machine: Machine, value: Instance, name: str) -> bool | None:
         return True
     if type(value) is ModuleObject and not value.own.get("opaque"):
         return False
+    if name.startswith("torch.") and _is_told_whole(cls, name):
+        return False
     return False if name.startswith(("builtins.", "torch.Tensor")) else None
+
+
+def _is_told_whole(cls: Any, asked: str) -> bool:
+    """Whether all is known of a class that decides if it derives from one of PyTorch's, where its
+    names do not have that one: modules have objects of their own, so all of PyTorch's other
+    classes are none."""
+    is_module = asked in ("torch.nn.Module", "torch.nn.modules.Module")
+    if type(cls) is External:
+        return is_module and cls.name.startswith("torch.")
+    if any(len(each.bases) < len(each.node.bases) for each in cls.mro):
+        return False
+    roots = {name.partition(".")[0] for name in cls.foreign}
+    return roots <= ({*_STANDARD, "torch"} if is_module else _STANDARD)
 
 
 def _getattr(

@@ -277,8 +277,9 @@ def _in_common(tensor: Tensor, other: Tensor) -> Tensor:
 
 
 def _expression(site: Site, entries: list[Seen], sizes: Sizes | None, missed: Missed) -> Expression:
-    kinds = {entry.kind for entry in entries}
-    kind = entries[0].kind if len(kinds) == 1 else Kind.CONTAINER
+    kinds = {entry.kind for entry in entries if entry.device is not None}
+    kinds = kinds or {entry.kind for entry in entries}
+    kind = next(iter(kinds)) if len(kinds) == 1 else Kind.CONTAINER
     tensor = _one_tensor(entries)
     trail: Trail | None = tensor.trail if tensor is not None else _module_trail(entries)
     found = Expression(
