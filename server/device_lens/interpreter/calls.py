@@ -256,8 +256,7 @@ def call_module(
         kwargs = {name: torch_module.carried(module, value) for name, value in kwargs.items()}
     forward = partial(_forward, machine, module, args, kwargs, node, frame, complete)
     value = reports.module_call(machine, node, args, kwargs, frame, forward)
-    hooked = not module.own.keys().isdisjoint(torch_module.HOOKS)
-    return torch_module.run_hooks(machine, module, args, value) if hooked else value
+    return torch_module.run_hooks(machine, module, args, value)
 
 
 def _forward(

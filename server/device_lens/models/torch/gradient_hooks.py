@@ -1,18 +1,19 @@
 """Hooks that see gradients: of modules, and of tensors that are computed.
 
 They run when a backward pass comes to them. That through a computed tensor, or a module's call,
-follows before long, so they are followed at once, as what may run from there on. A leaf may move
-before, or what its hook reads may: those are not followed.
+follows before long, so they are followed at once, as what may run from there on. Those of a
+parameter are followed where its module is called, since it may move before. A leaf that is no
+parameter, or what its hook reads, may move as well: those are not followed.
 """
 
 from __future__ import annotations
 
-from device_lens.domain.heap import ModuleObject
+from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.values import NONE, Tensor, TupleValue
 from device_lens.models.call import Call, Services, Value, tensor_of
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch.autograd import default_in_backward, gradient_of, gradients_of
-from device_lens.models.torch.handles import handle
+from device_lens.models.torch.handles import add, handle
 
 BACKWARD = "backward_hooks"
 """The entry of a module with the hooks that get the gradients of its inputs and outputs."""
@@ -20,17 +21,44 @@ BEFORE = "backward_pre_hooks"
 """The entry with those that get the gradients of its outputs alone."""
 
 
+WITH_GRADIENT, WITH_PARAMETER = "<hooks>", "<hooks after>"
+"""The fields of a parameter with the hooks that get its gradient, and with those that get it itself
+once its gradient is there."""
+
+
 def run(services: Services, module: ModuleObject, args: tuple[Value, ...], output: Value) -> None:
     """What a backward pass through a module's call may do."""
-    own, gradients = module.own, gradients_of(output)
-    outputs = output.items if type(output) is TupleValue else (output,)
-    if services.inference_mode() is not False or not any(map(_may_get_gradient, outputs)):
+    own = module.own
+    before, after = own.get(BEFORE, ()), own.get(BACKWARD, ())
+    hooked = hooked_parameters(module)
+    if not (before or after or hooked) or services.inference_mode() is not False:
         return
+    outputs = output.items if type(output) is TupleValue else (output,)
+    if not any(map(_may_get_gradient, outputs)):
+        return
+    gradients = gradients_of(output)
     given = TupleValue(tuple(map(_of_input, args)))
-    for hook in own.get(BEFORE, ()):
+    for hook in before:
         _follow(services, hook, (module, TupleValue(gradients)), gradients)
-    for hook in own.get(BACKWARD, ()):
+    for hook in after:
         _follow(services, hook, (module, given, TupleValue(gradients)), gradients)
+    for parameter in hooked:
+        gradient = gradients_of(parameter)
+        for hook in parameter.fields.get(WITH_GRADIENT, ()):
+            _follow(services, hook, gradient, gradient)
+        for hook in parameter.fields.get(WITH_PARAMETER, ()):
+            _follow(services, hook, (parameter,), gradient)
+
+
+def hooked_parameters(module: ModuleObject) -> list[Parameter]:
+    """The module's own parameters that have hooks and get a gradient."""
+    return [
+        each
+        for each in module.parameters.values()
+        if type(each) is Parameter
+        and (WITH_GRADIENT in each.fields or WITH_PARAMETER in each.fields)
+        and each.tensor.requires_grad is not False
+    ]
 
 
 def _may_get_gradient(value: Value) -> bool:
@@ -57,6 +85,8 @@ def _follow(
 def _register(call: Call) -> Value:
     """`x.register_hook(f)`."""
     tensor, hook = call.receiver, call.get(0, "hook", NONE)
+    if type(tensor) is Parameter and hook != NONE:
+        return _keep(call, tensor, WITH_GRADIENT, hook)
     is_on = call.services.inference_mode() is False
     if type(tensor) is Tensor and tensor.leaf is False and is_on and hook != NONE:
         gradient = gradients_of(tensor)
@@ -64,6 +94,21 @@ def _register(call: Call) -> Value:
     return handle(call)
 
 
+def _register_after(call: Call) -> Value:
+    """`p.register_post_accumulate_grad_hook(f)`."""
+    tensor, hook = call.receiver, call.get(0, "hook", NONE)
+    if type(tensor) is not Parameter or hook == NONE:
+        return handle(call)
+    return _keep(call, tensor, WITH_PARAMETER, hook)
+
+
+def _keep(call: Call, parameter: Parameter, key: str, hook: Value) -> Value:
+    """Keeps a hook with its parameter; one of several that may be it is not followed."""
+    if parameter.among:
+        return handle(call)
+    return add(call, parameter.fields, key, hook)
+
+
 def register_all() -> None:
     FUNCTIONS["torch.Tensor.register_hook"] = _register
-    FUNCTIONS["torch.Tensor.register_post_accumulate_grad_hook"] = handle
+    FUNCTIONS["torch.Tensor.register_post_accumulate_grad_hook"] = _register_after

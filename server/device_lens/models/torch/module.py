@@ -376,6 +376,8 @@ def run_hooks(
     services: Services, module: ModuleObject, args: tuple[Value, ...], output: Value
 ) -> Value:
     """The output of a module's call after its forward hooks, which may replace it."""
+    if module.own.keys().isdisjoint(HOOKS) and not gradient_hooks.hooked_parameters(module):
+        return output
     hooks = module.own.get("forward_hooks")
     for hook in hooks if isinstance(hooks, tuple) else ():
         result = services.invoke(hook, (module, TupleValue(args), output), {})
