@@ -56,6 +56,20 @@ def assign_result(call: Place, called: bool, of_parameter: bool = False) -> Fix 
     return Fix(f"Assign the result: {new_text}", Safety.SAFE, (call.replace(new_text),))
 
 
+def assign_copies(call: Place, subjects: list[Place]) -> Fix | None:
+    """`move(batch, d)` as a statement → `batch = move(batch, d)`."""
+    if not isinstance(call.parent, ast.Expr) or not all(map(assignable, subjects)):
+        return None
+    if len(subjects) == 1:
+        loop = _loop_of(subjects[0], call)
+        if loop is not None:
+            return loop_fix(loop, subjects[0].text, call.text)
+    elif any(_loop_of(each, call) is not None for each in subjects):
+        return None
+    new_text = f"{', '.join(each.text for each in subjects)} = {call.text}"
+    return Fix(f"Assign the result: {new_text}", Safety.SAFE, (call.replace(new_text),))
+
+
 def _attribute_of(receiver: Place, call: Place) -> ast.Call | None:
     """The `getattr(x, name)` that a name has its value from, where nothing reads the name below the
     call: an assignment to it would be lost."""

@@ -18,7 +18,7 @@ from device_lens.interpreter.facts import (
     Synchronization,
     Transfer,
 )
-from device_lens.interpreter.rarer_facts import HostRead, PinnedHalf, RoundTrip
+from device_lens.interpreter.rarer_facts import DroppedCopy, HostRead, PinnedHalf, RoundTrip
 
 MAX_SKIPPED = 400
 """Skipped places kept in one run."""
@@ -27,8 +27,9 @@ MAX_SKIPPED = 400
 class Findings:
     """Facts by file. A fact seen again at the same place is kept once; transfers are merged by
     `transfer_facts`, which sees all activations of a place; `doubtful` are those whose receiver
-    was no tensor, or not known to be one, in some activation: nothing is lost there; and arguments
-    that host code read as they were."""
+    was no tensor, or not known to be one, in some activation: nothing is lost there; calls that
+    gave no moved copies in one, beside `DroppedCopy`; and arguments that host code read as they
+    were."""
 
     def __init__(self) -> None:
         self.transfers: dict[Any, Transfer] = {}
@@ -130,6 +131,8 @@ class Findings:
             if operation is not None and operation.site.path in files:
                 files[operation.site.path].operations.append(operation)
         for other in self.others.values():
+            if type(other) is DroppedCopy and (DroppedCopy, other.site.node) in self.doubtful:
+                continue
             if type(other) is HostRead:
                 other.mixed = other.subject.node in self.doubtful
             if other.site.path in files:

@@ -156,7 +156,7 @@ def _is_of_own_class(value: Any, cls: ClassValue) -> bool:
 _PROTOCOLS = frozenset({"typing.Protocol", "typing_extensions.Protocol"})
 _CALLABLE = ("typing.Callable", "collections.abc.Callable")
 _STANDARD = frozenset(
-    "abc builtins collections contextlib dataclasses enum threading typing typing_extensions".split()
+    "abc builtins collections contextlib dataclasses enum typing typing_extensions".split()
 )
 """Modules whose classes derive from none of PyTorch's."""
 _BUILTIN: dict[type, tuple[str, ...]] = {

@@ -31,6 +31,23 @@ class LoopVariableTransfer:
 
 
 @dataclass(slots=True)
+class DroppedCopy:
+    """A function of the program was called, as a statement, that gives moved copies of what it is
+    given and does nothing else."""
+
+    site: Site
+    """The call."""
+    subjects: tuple[Site, ...]
+    """The arguments, or the object, that stay where they were: the result is what they should
+    be."""
+    source: DeviceTree
+    target: DeviceTree
+    """Where the first tensor of them is, and its copy."""
+    trail: Trail | None
+    """The history of that tensor."""
+
+
+@dataclass(slots=True)
 class NonLeafTransfer:
     """A leaf that requires grad was moved where it was made, so that the result is no leaf."""
 

@@ -13,6 +13,7 @@ from device_lens.interpreter import (
     conflict_facts,
     cuda_facts,
     ddp_facts,
+    dropped_facts,
     generator_facts,
     gradient_facts,
     graph_facts,
@@ -226,9 +227,10 @@ def cuda_block(machine: Machine, expression: ast.expr, frame: Frame) -> Callable
     return cuda_facts.entered(machine, expression, frame)
 
 
-def discarded(machine: Machine, node: ast.Expr, frame: Frame) -> None:
+def discarded(machine: Machine, node: ast.Expr, value: Any, frame: Frame) -> None:
     """An expression statement: its value is thrown away."""
     transfer_facts.discarded(machine, node.value, frame)
+    dropped_facts.dropped(machine, node.value, value, frame)
 
 
 def returned(machine: Machine, node: ast.Return, value: Any, frame: Frame) -> None:

@@ -24,8 +24,8 @@ def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> int:
         if _would_move(node.value):
             _run_for_nothing(machine, node, frame)
         return NEXT
-    machine.evaluate(node.value, frame)
-    reports.discarded(machine, node, frame)
+    value = machine.evaluate(node.value, frame)
+    reports.discarded(machine, node, value, frame)
     if _never_returns(node.value):
         frame.stuck = True
     return NEXT
@@ -75,8 +75,8 @@ def _would_move(node: ast.expr) -> bool:
 def _run_for_nothing(machine: Machine, node: ast.Expr, frame: Frame) -> None:
     """What an iterator that nobody reads would have moved: what it did is undone."""
     mark = machine.journal.mark()
-    machine.evaluate(node.value, frame)
-    reports.discarded(machine, node, frame)
+    value = machine.evaluate(node.value, frame)
+    reports.discarded(machine, node, value, frame)
     machine.journal.undo(mark)
 
 

@@ -21,7 +21,12 @@ from device_lens.domain.trail import Site
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, FileFacts, Origin
 from device_lens.interpreter.followed_devices import followed
-from device_lens.interpreter.rarer_facts import CudaContext, LatePart, LoopVariableTransfer
+from device_lens.interpreter.rarer_facts import (
+    CudaContext,
+    DroppedCopy,
+    LatePart,
+    LoopVariableTransfer,
+)
 from device_lens.rules.factory_scope import (
     cached_factory,
     is_cause,
@@ -287,6 +292,8 @@ def _own_facts(files: Iterable[FileFacts]) -> Iterator[tuple[str, Any]]:
         for fact in facts.others:
             if isinstance(fact, LatePart):
                 yield LATE, fact.site.node
+            elif isinstance(fact, DroppedCopy):
+                yield DISCARDED, fact.site.node
             elif isinstance(fact, LoopVariableTransfer):
                 yield LOOP_VARIABLE, fact.site.node
             elif isinstance(fact, CudaContext):

@@ -3,7 +3,8 @@
 ## What it does
 Flags `x.to(device)`, `x.cuda()`, `x.cpu()`, `x.half()` and the like on a tensor where nothing keeps
 the result: as a statement, in a comprehension that is itself a statement, or written without the
-call's parentheses.
+call's parentheses. So it does with a function or method of the program that gives moved copies of
+what it is given and does nothing else: `to_device(batch, device)` as a statement.
 
 ## Why is this bad?
 A tensor's transfer returns another tensor and leaves the tensor as it was. Only modules move in
@@ -22,7 +23,8 @@ loss = criterion(model(images), labels)
 ```
 
 ## Known limits
-Silent on objects whose own `to` moves them in place, on modules, where it is not known that the
+Silent on objects whose own `to` moves them in place, on functions that print or keep anything or
+whose argument nothing reads further down, on modules, where it is not known that the
 value is a tensor, on what is made in the same expression (`torch.zeros(1).cuda()` starts CUDA), on
 one tensor that a loop copies to each of some devices, and on the last line of a notebook's cell,
 which shows its value: a conversion or a move to the CPU.
@@ -38,10 +40,11 @@ import ast
 
 from device_lens.domain.device import CPU, Device, is_unknown, same_everywhere
 from device_lens.domain.guard import leaves
-from device_lens.fixes.assign_result import assign_result
-from device_lens.fixes.names import names_in
-from device_lens.fixes.place import shown_below_cell
+from device_lens.fixes.assign_result import assign_copies, assign_result
+from device_lens.fixes.names import loads_behind, names_in
+from device_lens.fixes.place import Place, shown_below_cell
 from device_lens.interpreter.facts import Kind, Transfer
+from device_lens.interpreter.rarer_facts import DroppedCopy
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
@@ -76,6 +79,45 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         ],
         fixes=[assign_result(context.place(fact.site), fact.called, fact.of_parameter)],
     )
+
+
+@RULE.reads(DroppedCopy)
+def check_copies(fact: DroppedCopy, context: Context) -> Finding | None:
+    """A function's moved copies."""
+    call = context.place(fact.site)
+    names = [context.text(subject) for subject in fact.subjects]
+    conflicts = context.consequences(fact.site)
+    if not conflicts and not any(_is_read_behind(call, name) for name in names):
+        return None
+    function = call.node.func if isinstance(call.node, ast.Call) else call.node
+    several = len(names) > 1
+    whose = quoted(call.at(function).text)
+    message = (
+        f"The result of {whose} is thrown away: it gives moved copies, and "
+        f"{' and '.join(map(quoted, names))} {'stay' if several else 'stays'} {on(fact.source)}."
+    )
+    return context.finding(
+        RULE,
+        fact.site,
+        message,
+        names[0],
+        related=[
+            *context.history(names[0], fact.trail),
+            *(
+                related
+                for conflict in conflicts
+                for related in context.related(
+                    conflict.site, f"{quoted(conflict.stray.text)} is still {on(fact.source)} here"
+                )
+            ),
+        ],
+        fixes=[assign_copies(call, [context.place(each) for each in fact.subjects])],
+    )
+
+
+def _is_read_behind(call: Place, name: str) -> bool:
+    root = name.partition(".")[0].partition("[")[0]
+    return any(loads_behind(call, root))
 
 
 def _is_to_look_at(fact: Transfer, context: Context) -> bool:

@@ -1,0 +1,189 @@
+"""Facts about calls of the program's own functions that give moved copies which nobody takes:
+`to_device(batch, device)` as a statement."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
+from device_lens.domain.device import same_everywhere
+from device_lens.domain.heap import DictObject, Instance, ListObject
+from device_lens.domain.values import External, Tensor, TupleValue, Unknown
+from device_lens.interpreter.rarer_facts import DroppedCopy
+from device_lens.interpreter.transfer_facts import MOVES
+from device_lens.syntax.walking import walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+
+_HOLDERS = (Tensor, TupleValue, ListObject, DictObject, Instance)
+_FILLING = frozenset({"append", "extend", "update", "add", "insert", "setdefault"})
+_MAX_DEPTH = 4
+_Moved = list[tuple[Tensor, Tensor]]
+"""Tensors, each beside its copy."""
+
+
+def dropped(machine: Machine, call: ast.expr, value: Any, frame: Frame) -> None:
+    """Writes down that a call, an expression statement, gave `value`: the same as one of its
+    arguments, or as several in turn, but moved. What the function does besides may be what it is
+    called for, so it must do nothing else."""
+    if not isinstance(call, ast.Call) or type(value) is Unknown:
+        return
+    if call in machine.findings.transfers:
+        return
+    subjects, moved = _subjects(machine, call, value, frame)
+    if not moved or not _is_for_copies(machine, call.func, frame):
+        machine.findings.doubtful.add((DroppedCopy, call))
+        return
+    old, new = moved[0]
+    fact = DroppedCopy(
+        machine.site(call, frame),
+        tuple(machine.site(subject, frame) for subject in subjects),
+        old.device,
+        new.device,
+        old.trail,
+    )
+    for tensor, _ in moved:
+        machine.shared.setdefault(("discarded", id(tensor.trail)), fact.site)
+    machine.findings.add(fact)
+
+
+def _subjects(
+    machine: Machine, call: ast.Call, value: Any, frame: Frame
+) -> tuple[list[ast.expr], _Moved]:
+    """The arguments that the value is a moved copy of, and the tensors that were moved."""
+    if type(value) not in _HOLDERS:
+        return [], []
+    given = [call.func.value, *call.args] if isinstance(call.func, ast.Attribute) else call.args
+    held = [(each, _held(machine, each, frame)) for each in given]
+    for node, old in held:
+        found: _Moved = []
+        if _is_moved(old, value, found, 0) and found:
+            return [node], found
+    if type(value) is not TupleValue or value.names is not None or len(value.items) < 2:
+        return [], []
+    for start in range(len(held) - len(value.items) + 1):
+        found = []
+        part = held[start : start + len(value.items)]
+        pairs = zip(part, value.items, strict=True)
+        if all(_is_moved(old, new, found, 0) for (_, old), new in pairs) and found:
+            return [node for node, _ in part], found
+    return [], []
+
+
+def _is_moved(old: Any, new: Any, found: _Moved, depth: int) -> bool:
+    """Whether `new` is as `old` is, but for tensors that were moved out of it, which are put into
+    `found`."""
+    if old is new:
+        return True
+    if type(old) is not type(new) or depth > _MAX_DEPTH:
+        return False
+    if type(old) is Tensor:
+        return _is_moved_tensor(old, new, found)
+    if type(old) is TupleValue:
+        pairs = list(zip(old.items, new.items, strict=False))
+        alike = len(old.items) == len(new.items) and old.names == new.names
+    elif type(old) is ListObject:
+        pairs = [*zip(old.items, new.items, strict=False), (old.rest, new.rest)]
+        alike = len(old.items) == len(new.items) and old.kind == new.kind
+    elif type(old) is DictObject:
+        pairs = [(each, new.entries.get(name)) for name, each in old.entries.items()]
+        pairs.append((old.rest, new.rest))
+        alike = old.entries.keys() == new.entries.keys()
+    elif type(old) is Instance:
+        pairs = [(each, new.fields.get(name)) for name, each in old.fields.items()]
+        alike = old.cls == new.cls and old.fields.keys() == new.fields.keys()
+    else:
+        return bool(old == new)
+    return alike and all(_is_moved(*pair, found, depth + 1) for pair in pairs)
+
+
+def _is_moved_tensor(old: Tensor, new: Tensor, found: _Moved) -> bool:
+    step = new.trail
+    if step is old.trail:
+        return True
+    if step is None or step.kind != "moved" or step.previous is not old.trail:
+        return False
+    if old.trail is not None and not same_everywhere(old.device, new.device):
+        found.append((old, new))
+    return True
+
+
+def _held(machine: Machine, node: ast.expr, frame: Frame) -> Any:
+    """What a name or an attribute holds after the call, without another look of the program at it;
+    None where that is not plain."""
+    from device_lens.interpreter.expressions import lookup
+
+    match node:
+        case ast.Name(id=name):
+            return lookup(machine, name, frame)
+        case ast.Attribute(value=owner, attr=name):
+            held = _held(machine, owner, frame)
+            return held.fields.get(name) if isinstance(held, Instance) else None
+        case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
+            held = _held(machine, owner, frame)
+            return held.entries.get(key) if type(held) is DictObject else None
+    return None
+
+
+def _is_for_copies(machine: Machine, callee: ast.expr, frame: Frame) -> bool:
+    """Whether what is called does nothing but give its result."""
+    match callee:
+        case ast.Name():
+            called = _held(machine, callee, frame)
+        case ast.Attribute(value=owner, attr=name):
+            held = _held(machine, owner, frame)
+            if type(held) is Instance and type(held.cls) is External:
+                return name in MOVES
+            called = _member(held, name)
+        case _:
+            return False
+    function = called.function if type(called) is BoundMethod else called
+    return type(function) is Function and _only_gives(function.node)
+
+
+def _member(held: Any, name: str) -> Any:
+    """What a module of the program has under a name, or the class of an object."""
+    if type(held) is Namespace:
+        return held.scope.names.get(name)
+    cls = held.cls if isinstance(held, Instance) else None
+    if type(held) is TupleValue:
+        cls = getattr(held.names, "owner", None)
+    return cls.lookup(name) if type(cls) is ClassValue else None
+
+
+def _only_gives(function: Any) -> bool:
+    """Whether a function's text keeps and shows nothing. It may call itself, and fill what it has
+    made."""
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    arguments = function.args
+    given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    made = {
+        each.id for each in walk(function) if type(each) is ast.Name and type(each.ctx) is ast.Store
+    } - given
+    return all(_gives(each, function.name, made) for each in walk(function))
+
+
+def _gives(node: ast.AST, name: str, made: set[str]) -> bool:
+    match node:
+        case ast.Global() | ast.Nonlocal() | ast.Delete() | ast.Yield() | ast.YieldFrom():
+            return False
+        case ast.With() | ast.AugAssign(target=ast.Attribute() | ast.Subscript()):
+            return False
+        case ast.Expr(value=ast.Constant()):
+            return True
+        case ast.Expr(value=ast.Call(func=ast.Name(id=called))):
+            return called == name
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=filled), attr=attr))):
+            return filled in made and attr in _FILLING
+        case ast.Expr():
+            return False
+        case (
+            ast.Attribute(ctx=ast.Store(), value=owner)
+            | ast.Subscript(ctx=ast.Store(), value=owner)
+        ):
+            return isinstance(owner, ast.Name) and owner.id in made
+    return True
