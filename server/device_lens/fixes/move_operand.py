@@ -94,6 +94,20 @@ def is_changed(operation: Place, operand: ast.AST) -> bool:
     return node.func.attr.endswith("_") and node.func.value is operand
 
 
+def is_kept(operation: Place, operand: ast.AST) -> bool:
+    """Whether the statement around an operation changes in place what the operand reads: of
+    `total += x - total` and `total.add_(x - total)` the sum stays where `total` is."""
+    statement = operation.statement.node
+    kept: ast.expr | None = None
+    if isinstance(statement, ast.AugAssign):
+        kept = statement.target
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        method = statement.value.func
+        if isinstance(method, ast.Attribute) and method.attr.endswith("_"):
+            kept = method.value
+    return kept is not None and kept is not operand and ast.unparse(kept) == ast.unparse(operand)
+
+
 def innermost(places: list[Place]) -> list[Place]:
     """Those of some operands that no other one stands in: what is made of a moved value is where
     that is."""

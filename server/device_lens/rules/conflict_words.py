@@ -9,7 +9,13 @@ from collections.abc import Iterable
 from device_lens.domain.device import CPU
 from device_lens.fixes.edit import Edit, Fix, Safety
 from device_lens.fixes.map_container import mapped
-from device_lens.fixes.move_operand import innermost, is_changed, move_operand, move_to_host
+from device_lens.fixes.move_operand import (
+    innermost,
+    is_changed,
+    is_kept,
+    move_operand,
+    move_to_host,
+)
 from device_lens.fixes.names import is_local, of_comprehension
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, Expression, Kind, Operand
@@ -126,7 +132,9 @@ def _movable(conflict: Conflict, context: Context) -> tuple[Operand, Operand] | 
     stray, other = conflict.stray, conflict.other
     if context.knows(conflict.site) and not conflict.wants_cpu:
         place = context.place(conflict.site)
-        if is_changed(place, stray.site.node) or _is_indexed(conflict, context):
+        node = stray.site.node
+        changed = is_changed(place, node) or is_kept(place, node)
+        if changed or _is_indexed(conflict, context):
             stray, other = other, stray
     written = context.knows(stray.site) and not (stray.is_parameter or stray.is_unpacked)
     written = written and stray.site.node is not conflict.site.node and _is_tensor(stray, context)
@@ -162,6 +170,8 @@ def target_device(other: Operand, place: Place, conflict: Conflict, context: Con
             return device_of_module(conflict, context) or device
         return device
     device = context.at_hand.find(other.device, place)
+    if device is not None and device.endswith(".device"):
+        return _of_item(other, context) or device
     if device is None or device.startswith("next(") or _is_of_around(device, place):
         return _of_item(other, context) or _of_part(other, context) or device
     return device
