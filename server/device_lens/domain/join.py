@@ -143,7 +143,7 @@ def bounded(tree: Any) -> Any:
 
 
 def join_tensors(condition: Any, left: Tensor, right: Tensor) -> Tensor:
-    return Tensor(
+    joined = Tensor(
         join_devices(condition, left.device, right.device),
         left.dtype if left.dtype == right.dtype else None,
         join_shapes(left.shape, right.shape),
@@ -154,6 +154,8 @@ def join_tensors(condition: Any, left: Tensor, right: Tensor) -> Tensor:
         default_made=left.default_made and right.default_made,
         zero_dim=left.zero_dim if left.zero_dim == right.zero_dim else None,
     )
+    joined.grad_apart = left.grad_apart or right.grad_apart
+    return joined
 
 
 def _told(condition: Any, left: Trail | None, right: Trail | None) -> Trail | None:

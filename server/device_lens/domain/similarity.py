@@ -33,7 +33,11 @@ def similar(left: Any, right: Any, depth_left: int = 3) -> bool:
     if type(left) is not type(right):
         return False
     if type(left) is Tensor:
-        return bool(left.device == right.device and left.requires_grad == right.requires_grad)
+        return bool(
+            left.device == right.device
+            and left.requires_grad == right.requires_grad
+            and left.grad_apart == right.grad_apart
+        )
     if type(left) in (Const, DeviceValue, DtypeValue, Guarded):
         return bool(left == right)
     if type(left) is TupleValue:

@@ -57,12 +57,14 @@ class Tensor:
     page-locked memory.
     `default_made` tells that a factory without `device=` made it, on whatever the default is.
     `zero_dim` tells whether it has no dimensions where `shape` does not: None is unknown.
+    `grad_apart` tells that it was given data elsewhere, and may have a gradient where it was.
     """
 
     __slots__ = (
         "default_made",
         "device",
         "dtype",
+        "grad_apart",
         "leaf",
         "pinned",
         "requires_grad",
@@ -92,6 +94,7 @@ class Tensor:
         self.leaf = leaf
         self.pinned = pinned
         self.default_made = default_made
+        self.grad_apart = False
         self.zero_dim = zero_dim if shape is None else not shape
 
     def with_(self, **changes: Any) -> Tensor:
@@ -100,6 +103,7 @@ class Tensor:
         copy.default_made = self.default_made
         copy.device = self.device
         copy.dtype = self.dtype
+        copy.grad_apart = self.grad_apart
         copy.leaf = self.leaf
         copy.pinned = self.pinned
         copy.requires_grad = self.requires_grad

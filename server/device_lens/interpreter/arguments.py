@@ -55,6 +55,19 @@ class Keywords(dict[str, Any]):
         return found if found.given or found.rest is not None else dict(found)
 
 
+_NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
+
+
+def named_as_documented(function: str, kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Keywords as PyTorch's documentation names them: it takes numpy's `axis` and `keepdims` for
+    its own (`torch/csrc/utils/python_arg_parser.cpp: numpy_compatibility_arg_names`)."""
+    if _NUMPY_NAMES.keys().isdisjoint(kwargs) or function[:6] != "torch.":
+        return kwargs
+    if "per_channel" in function:
+        return kwargs  # `axis` is what these call it themselves
+    return {_NUMPY_NAMES.get(name, name): value for name, value in kwargs.items()}
+
+
 def by_case(
     machine: Machine,
     function: Any,

@@ -7,6 +7,7 @@ from typing import Any
 
 from device_lens.domain import objects
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace, Scope
+from device_lens.domain.device import same_everywhere
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import HeapObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all, join_blind
@@ -240,6 +241,10 @@ def _set_in_parameter(
     elif name == "requires_grad" and type(value) is Const:
         changed = tensor.with_(requires_grad=bool(value.value))
         set_tensor(machine.journal, receiver, changed, every)
+    elif name == "grad" and value == NONE:
+        machine.journal.delete(receiver.fields, name)
+        if tensor.grad_apart and every:
+            set_tensor(machine.journal, receiver, tensor.with_(grad_apart=False))
     else:
         machine.journal.write(receiver.fields, name, value)
 
@@ -247,7 +252,8 @@ def _set_in_parameter(
 def _with_data(old: Tensor, value: Any) -> Tensor:
     """A tensor whose data is another one's: it is wherever that is, also where nobody knows."""
     new = tensor_of(value) or Tensor()
-    return new.with_(requires_grad=old.requires_grad, leaf=old.leaf)
+    apart = old.grad_apart or not same_everywhere(old.device, new.device)
+    return new.with_(requires_grad=old.requires_grad, leaf=old.leaf, grad_apart=apart)
 
 
 def delete(machine: Machine, target: ast.expr, frame: Frame) -> None:

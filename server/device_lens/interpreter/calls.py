@@ -396,4 +396,5 @@ def make_call(
 ) -> Call:
     site = machine.site(node, frame)
     named = complete or (type(node) is ast.Call and all(each.arg for each in node.keywords))
+    kwargs = arguments.named_as_documented(name, kwargs)
     return Call(name, receiver, args, kwargs, site, machine, complete, named)

@@ -176,6 +176,7 @@ def fingerprint(value: Any, held: list[Any], depth: int = 2) -> Any:
             value.requires_grad,
             value.leaf,
             value.zero_dim,
+            value.grad_apart,
             id(value.trail),
         )
     if kind in (Const, DeviceValue, DtypeValue, External):

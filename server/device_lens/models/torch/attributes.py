@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from device_lens.domain.device import Device, DeviceTree, SymbolicDevice
+from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree, SymbolicDevice
 from device_lens.domain.guard import Guarded, combine, undecided
 from device_lens.domain.heap import Parameter
 from device_lens.domain.values import (
@@ -102,8 +102,17 @@ def _data(call: Call, tensor: Tensor) -> Value:
 
 
 def _grad(call: Call, tensor: Tensor) -> Value:
-    """The gradient, which lives where the tensor does."""
-    return tensor.with_(requires_grad=False, leaf=True, trail=None, default_made=False)
+    """The gradient, which lives where the tensor does, or did before it was given data that is
+    elsewhere."""
+    device = UNKNOWN_DEVICE if tensor.grad_apart else tensor.device
+    return tensor.with_(
+        device=device,
+        requires_grad=False,
+        leaf=True,
+        trail=None,
+        default_made=False,
+        grad_apart=False,
+    )
 
 
 def _boolean(value: bool | None) -> Value:

@@ -12,6 +12,8 @@ from device_lens.domain.values import Const, HostArray, Tensor, TupleValue, Unkn
 from device_lens.models.call import Call, Value
 from device_lens.models.numbers import is_number, is_text
 
+OF_MOVING_CODE = "an item of a dataset that names devices"
+"""The label of items that are not known, and that are not taken to be on the host."""
 _NUMBERS = {bool: "bool", int: "int64", float: "float64"}
 
 
@@ -86,6 +88,8 @@ def _presumed(call: Call, item: Value) -> Value:
     """Items that are not known: on the host, where datasets keep them, unless numbers and arrays
     become tensors elsewhere."""
     device = CPU if call.services.default_device() is CPU else UNKNOWN_DEVICE
+    if type(item) is Unknown and item.label == OF_MOVING_CODE:
+        return item
     if type(item) is Unknown:
         known = not is_unknown(item.device)
         return item if known else Unknown(item.label or "a batch", device)

@@ -5,9 +5,12 @@ A loader moves nothing: batches are where the items are, page-locked if it is as
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 
-from device_lens.domain.device import CPU
+from device_lens.domain.code import BoundMethod
+from device_lens.domain.device import CPU, is_unknown
+from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.values import (
@@ -22,10 +25,16 @@ from device_lens.domain.values import (
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Services, Value, constant, is_none
 from device_lens.models.methods import find_method
-from device_lens.models.numbers import number
+from device_lens.models.numbers import is_plain, number
 from device_lens.models.registry import ALIASES, BASES, FUNCTIONS
 from device_lens.models.reports import generator_conflict
-from device_lens.models.torch.collation import collate, convert, pin
+from device_lens.models.torch.collation import (
+    OF_MOVING_CODE,
+    collate,
+    convert,
+    map_tensors,
+    pin,
+)
 from device_lens.models.torch.copying import mark_fresh
 from device_lens.models.torch.objects import class_model, instance, nothing, register_names
 from device_lens.models.torch.random import GENERATOR
@@ -45,12 +54,34 @@ SAMPLERS = words(
 
 def item_of(services: Services, dataset: Value) -> Value:
     """What `dataset[i]` is, for any `i`."""
+    if type(dataset) is Guarded:
+        return combine(lambda leaf: item_of(services, leaf), dataset)
     method = find_method(dataset, "__getitem__")
     if method is not None:
-        return services.invoke(method, (number("an index"),), {})
+        item = services.invoke(method, (number("an index"),), {})
+        moves = type(method) is BoundMethod and _names_device(method.function.node)
+        return map_tensors(item, _unsure) if moves else item
     items, rest = services.iterate(dataset)
     found = [*items, *([rest] if rest is not None else [])]
     return join_all(found) if found else Unknown("an item")
+
+
+def _names_device(function: ast.AST) -> bool:
+    """Whether a dataset's own code speaks of devices, so that its items may be on any."""
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr in _OF_DEVICES)
+        or (isinstance(node, ast.Name) and node.id in _OF_DEVICES)
+        or (isinstance(node, ast.keyword) and node.arg in _OF_DEVICES)
+        for node in ast.walk(function)
+    )
+
+
+_OF_DEVICES = frozenset({"cuda", "device", "xpu", "mps"})
+
+
+def _unsure(part: Value) -> Value:
+    unknown = type(part) is Unknown and is_unknown(part.device) and not is_plain(part)
+    return Unknown(OF_MOVING_CODE) if unknown else part
 
 
 def _loader(call: Call) -> Value:

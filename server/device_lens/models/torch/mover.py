@@ -69,6 +69,8 @@ class Mover:
         moved = self.moved(parameter.tensor)
         if isinstance(parameter.fields, OpaqueFields) and "tensor" not in parameter.fields:
             return
+        if "grad" in parameter.fields and self.device is not None:
+            self.services.journal.delete(parameter.fields, "grad")
         set_tensor(self.services.journal, parameter, moved)
 
     def moved(self, value: Value) -> Value:
@@ -89,6 +91,7 @@ class Mover:
         changes: dict[str, Any] = {}
         if self.device is not None:
             changes["device"] = self.device
+            changes["grad_apart"] = False  # the gradient moves along
             changes["pinned"] = False
             if self.trail is not None:
                 changes["trail"] = self.trail.behind(value.trail)

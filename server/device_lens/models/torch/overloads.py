@@ -39,7 +39,7 @@ def argument(call: Call, position: int, *names: str) -> Value:
 
 def extremum(call: Call) -> Value:
     """`max(x)`, `max(x, dim)` with indices, or `max(x, other)` element-wise."""
-    second = argument(call, 1, "dim", "axis", "other")
+    second = argument(call, 1, "dim", "other")
     if second is None:
         return apply(parse(_WHOLE), call)
     if is_number(second):
@@ -48,7 +48,7 @@ def extremum(call: Call) -> Value:
         not isinstance(second, Unknown) or second.tensor_evidence
     ):
         return apply(parse(_PAIR), call)
-    if "dim" in call.kwargs or "axis" in call.kwargs:
+    if "dim" in call.kwargs:
         return apply(parse(_OVER), call)
     return call.unknown()
 
@@ -66,7 +66,7 @@ def scaled(model: Model, written: bool) -> Model:
 
 def middle(call: Call) -> Value:
     """`median(x)`, or `median(x, dim)` with indices."""
-    row = _WHOLE if argument(call, 1, "dim", "axis") is None else _OVER
+    row = _WHOLE if argument(call, 1, "dim") is None else _OVER
     return apply(parse(row), call)
 
 
