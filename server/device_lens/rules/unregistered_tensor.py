@@ -59,6 +59,7 @@ from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.plain_containers import is_dict, makes_parameter
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import on, quoted
+from device_lens.syntax.names import last_name
 
 RULE = Rule(UNREGISTERED, Severity.WARNING, __doc__)
 
@@ -72,6 +73,7 @@ _WHAT = {
     "dict-of-modules": "a plain dict of modules",
     "dict-of-parameters": "a plain dict of parameters",
 }
+_CONTAINERS = ("list", "dict", "set", "tuple", "deque", "defaultdict", "OrderedDict")
 _RUN_OFTEN = re.compile("forward|.*_step")
 
 
@@ -133,7 +135,10 @@ def check_conflict(cause: Cause, context: Context) -> Finding | None:
 def _contained(target: Place, made: Place) -> str:
     """What the attribute holds, which was made at a place. One that is unpacked with others is no
     container."""
-    if isinstance(target.parent, ast.Tuple | ast.List):
+    statement = target.statement.node
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    is_made_so = isinstance(value, ast.Call) and last_name(value.func) not in _CONTAINERS
+    if isinstance(target.parent, ast.Tuple | ast.List) or is_made_so:
         return "tensor"
     kind = "parameters" if makes_parameter(made) else "modules"
     return f"dict-of-{kind}" if is_dict(target) else kind

@@ -113,7 +113,9 @@ def _extreme(call: Call) -> Value:
             return Const(choose(v.value for v in values))
         except TypeError:
             return Unknown()
-    return join_all(values) if values else Unknown()
+    found = join_all(values) if values else Unknown()
+    are_numbers = type(found) is Unknown and all(map(is_number, values))
+    return number("an extreme") if values and are_numbers else found
 
 
 def _otherwise(call: Call) -> list[Value]:

@@ -8,12 +8,22 @@ from device_lens.domain.code import ClassValue
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, ListObject
-from device_lens.domain.values import NONE, External, Tensor, TupleValue, Unknown
+from device_lens.domain.values import (
+    FALSE,
+    NONE,
+    TRUE,
+    External,
+    Shape,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
 from device_lens.models import gradient, wording
 from device_lens.models.agreement import Placed, common_device
-from device_lens.models.call import Call, Model, Value, tensor_of
-from device_lens.models.numbers import is_number
+from device_lens.models.call import Call, Model, Value, is_none, tensor_of
+from device_lens.models.numbers import dimension, is_number, sequence
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
+from device_lens.models.shapes.extent import broadcast, of_tensor
 from device_lens.models.words import words
 
 NAMESPACE = "torch.distributions"
@@ -65,8 +75,15 @@ WRAPPERS = {
 }
 """Distributions made from others, with the attribute that holds the one that counts."""
 _POSITION = {"MixtureSameFamily": 1}
+_ELEMENTWISE = words(
+    "Bernoulli Beta Cauchy ContinuousBernoulli Exponential Gamma Geometric Gumbel HalfCauchy "
+    "HalfNormal Kumaraswamy Laplace LogNormal Normal Pareto Poisson StudentT Uniform Weibull"
+)
+"""Distributions over numbers: one for each element of what their parameters broadcast to."""
 _WHOLE = words("Bernoulli Binomial Geometric NegativeBinomial Poisson")
 HELD = "<operands>"
+SEEN = "<seen>"
+"""The field that tells whether all of the parameters are known."""
 
 
 def _constructor(name: str, parameters: list[str]) -> Model:
@@ -86,6 +103,7 @@ def _constructor(name: str, parameters: list[str]) -> Model:
                 held.append((tensor, value, call.place(position, parameter)))
                 call.write(made.fields, parameter, value)
         call.write(made.fields, HELD, tuple(operand[:2] for operand in held))
+        call.write(made.fields, SEEN, FALSE if unseen else TRUE)
         device = common_device(call.services, qualified, held, False) if held else None
         if device is None and unseen:
             device = UNKNOWN_DEVICE
@@ -166,6 +184,7 @@ def _drawn(call: Call, grad: bool) -> Value:
     than one, which only a category is drawn from as a whole."""
     drawn = _result(call, grad)
     asked = call.get(0, "sample_shape")
+    shape = _shape_drawn(call, asked)
     many = type(asked) in (TupleValue, ListObject) and bool(asked.items)
     if not many and _sample_type(call) != "int64" and isinstance(call.receiver, Instance):
         held = call.receiver.fields.get(HELD, ())
@@ -173,7 +192,22 @@ def _drawn(call: Call, grad: bool) -> Value:
     trail = None
     if not isinstance(call.receiver, Instance) or not call.receiver.fields.get(HELD):
         trail = call.trail("created", wording.created(call.name, drawn.device))
+    if shape is not None:
+        return drawn.with_(shape=shape, zero_dim=not shape, trail=trail)
     return drawn.with_(zero_dim=False if many else None, trail=trail)
+
+
+def _shape_drawn(call: Call, asked: Value) -> Shape:
+    """The shape of samples of a distribution over numbers; None where it is not known."""
+    made = call.receiver
+    of_library = type(made) is Instance and type(made.cls) is External
+    if not of_library or made.fields.get(SEEN) != TRUE:
+        return None
+    if made.cls.name.rpartition(".")[2] not in _ELEMENTWISE:
+        return None
+    sizes = () if is_none(asked) or asked is None else sequence(asked)
+    batch, _ = broadcast(of_tensor(tensor) for tensor, _ in made.fields.get(HELD, ()))
+    return None if sizes is None or batch is None else (*map(dimension, sizes), *batch)
 
 
 def _beside(call: Call) -> Value:
@@ -195,7 +229,13 @@ def _of_value(call: Call) -> Value:
 
 
 def _expand(call: Call) -> Value:
-    return call.receiver
+    """The same distribution for more numbers."""
+    if type(call.receiver) is not Instance or SEEN not in call.receiver.fields:
+        return call.receiver
+    made = Instance(call.receiver.cls, call.site.node)
+    made.fields.update(call.receiver.fields)
+    made.fields[SEEN] = FALSE
+    return made
 
 
 def _divergence(call: Call) -> Value:

@@ -126,6 +126,8 @@ def from_host(call: Call) -> Value:
     """`from_numpy`, `frombuffer`, `from_file`: a view of host memory, whatever the default is."""
     bound = _bound(call, "data, *, dtype, count, offset, requires_grad, pin_memory, device")
     extent, dtype = described(bound.get("data"))
+    if call.name.endswith("frombuffer"):
+        extent = exactly((None,))
     return make(bound, extent, dtype, CPU, False)
 
 

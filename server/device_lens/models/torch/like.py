@@ -5,6 +5,7 @@ from __future__ import annotations
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.values import Tensor, Unknown
 from device_lens.models.call import Call, Model, Value, is_none, tensor_of
+from device_lens.models.numbers import is_number
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.shapes.extent import ANY, Extent, listed, of_tensor, sizes
 from device_lens.models.signature import Bound, signature
@@ -93,7 +94,9 @@ def new(call: Call) -> Value:
     bound = Bound(signature("input, ...size, *, device"), call)
     base = _base(bound)
     device, by_default = _device(bound, base)
-    return _made(bound, ANY, base, device, by_default)
+    given = listed(bound, "size")
+    extent = sizes(given) if given and all(map(is_number, given)) and call.complete else ANY
+    return _made(bound, extent, base, device, by_default)
 
 
 def register_all() -> None:

@@ -14,7 +14,7 @@ from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import NONE, Const, External, Tensor
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
-from device_lens.models.registry import ATTRIBUTES, BASES, FUNCTIONS
+from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.reports import optimizer_conflict
 from device_lens.models.torch.module import OPTIMIZERS, REPLACED
 from device_lens.models.torch.objects import itself, nothing, unknown
@@ -254,7 +254,10 @@ def register_all() -> None:
     for name in CLASSES:
         FUNCTIONS[f"torch.optim.{name}"] = _constructor(f"torch.optim.{name}")
         BASES[f"torch.optim.{name}"] = (BASE,)
+        module = "sparse_adam" if name == "SparseAdam" else name.lower()
+        ALIASES[f"torch.optim.{module}.{name}"] = f"torch.optim.{name}"
     FUNCTIONS[BASE] = _constructor(BASE)
+    ALIASES["torch.optim.optimizer.Optimizer"] = BASE
     ATTRIBUTES[f"{BASE}.state"] = _state
     for name, model in METHODS.items():
         FUNCTIONS[f"{BASE}.{name}"] = model

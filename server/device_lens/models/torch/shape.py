@@ -37,7 +37,7 @@ TABLE = """
     roll
 (@input, size) -> repeated.keep
     tile
-(@tensors, dim, *, axis) -> cat.promote
+(@tensors, dim) -> cat.promote
     cat concat concatenate
 (@tensors, dim) -> stack.promote
     stack
@@ -55,7 +55,7 @@ TABLE = """
     narrow narrow_copy
 (@input, dim, start, end, step) -> rank.keep
     slice_copy
-(@input, diagonal) -> any.keep
+(@input, diagonal) -> some.keep
     diag
 (@input, offset, dim1, dim2) -> some.keep
     diag_embed diagonal diagonal_copy

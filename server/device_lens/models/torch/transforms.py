@@ -2,17 +2,17 @@
 
 `vmap(f)` works where `f` does. `grad(f)`, `jacrev(f)` and their kin give results that live where
 the argument is that they differentiate by. `functional_call` runs a module on parameters that it is
-given, and leaves it as it was.
+given, and leaves it as it was; `stack_module_state` makes those of several modules into one.
 """
 
 from __future__ import annotations
 
-from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.device import UNKNOWN_DEVICE, same_everywhere
 from device_lens.domain.heap import DictObject, ModuleObject, Parameter
 from device_lens.domain.values import BoundExternal, Const, Tensor, TupleValue
 from device_lens.models.call import Call, Model, Value, tensor_of
 from device_lens.models.registry import ALIASES, FUNCTIONS
-from device_lens.models.torch.parts import Part, all_parts
+from device_lens.models.torch.parts import Part, all_parts, is_many
 from device_lens.models.words import words
 
 DERIVATIVES = words("grad jacrev jacfwd hessian grad_and_value")
@@ -111,7 +111,39 @@ def _held(part: Part, tensor: Tensor, call: Call) -> Value:
     return Parameter(tensor, call.site.node) if part.kind == "parameter" else tensor
 
 
+def _stack_module_state(call: Call) -> Value:
+    """`stack_module_state(models)`: the parameters and the buffers of models of one kind by name,
+    each stacked along a new dimension."""
+    items, rest = call.services.iterate(call.get(0, "models"))
+    models = [*items, *([] if rest is None else [rest])]
+    if not models or not all(isinstance(each, ModuleObject) for each in models):
+        return TupleValue((call.unknown(), call.unknown()))
+    count = len(items) if rest is None else None
+    by_name = [{part.name: part for part in all_parts(each)} for each in models]
+    found: dict[str, DictObject] = {kind: DictObject() for kind in ("parameter", "buffer")}
+    for name, part in by_name[0].items():
+        if is_many(name) or not all(name in each for each in by_name):
+            found[part.kind].fields["rest"] = call.unknown()
+            continue
+        stacked = _stacked([tensor_of(each[name].value) for each in by_name], count)
+        call.write(found[part.kind].entries, name, stacked)
+    return TupleValue((found["parameter"], found["buffer"]))
+
+
+def _stacked(tensors: list[Tensor | None], count: int | None) -> Value:
+    """Tensors along a new dimension, as a leaf of its own; they have to be in one place."""
+    first = tensors[0]
+    if first is None:
+        return Tensor(UNKNOWN_DEVICE, zero_dim=False)
+    together = all(each and same_everywhere(each.device, first.device) for each in tensors)
+    shape = None if first.shape is None else (count, *first.shape)
+    return first.with_(
+        device=first.device if together else UNKNOWN_DEVICE, shape=shape, zero_dim=False, leaf=True
+    )
+
+
 def register_all() -> None:
+    FUNCTIONS["torch.func.stack_module_state"] = _stack_module_state
     FUNCTIONS["torch.func.functional_call"] = _functional_call
     ALIASES["torch.nn.utils.stateless.functional_call"] = "torch.func.functional_call"
     FUNCTIONS["torch.vmap"] = FUNCTIONS["torch.func.vmap"] = _vectorise
