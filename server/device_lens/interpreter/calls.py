@@ -345,7 +345,7 @@ def _call_unknown(
     label = function.label if type(function) is Unknown else ""
     machine.skip_at(node, frame, "the called value is not known")
     machine.escape(args, kwargs, label)
-    return effects.unseen(label, args, kwargs, effects.held_by(function, node))
+    return effects.answered(function, args, kwargs, node)
 
 
 def call_operator(

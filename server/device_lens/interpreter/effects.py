@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from device_lens.domain.code import ClassValue, Function
-from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree
 from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import (
     DictObject,
@@ -138,6 +138,28 @@ def unseen(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], whole: Any 
     if held:
         made.parts()[WHOLE] = held
     return made
+
+
+def answered(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any) -> Unknown:
+    """What a value that is not known gives where it is called. One that the program has moved by
+    itself is a module as a rule: what that computes is where it is, and so are its parameters."""
+    label = function.label if type(function) is Unknown else ""
+    made = unseen(label, args, kwargs, held_by(function, node))
+    if type(function) is not Unknown or function.tensor_evidence or not isinstance(node, ast.Call):
+        return made
+    method = getattr(node.func, "attr", "")
+    is_method = bool(method) and label.endswith(f".{method}")
+    if _is_concrete(function.device) and (not is_method or method in _METHODS):
+        made.device = function.device
+    return made
+
+
+def _is_concrete(device: DeviceTree) -> bool:
+    return all(isinstance(leaf, Device) for leaf in leaves(device))
+
+
+_METHODS = frozenset("train eval parameters buffers requires_grad_ float half double".split())
+"""Methods that give the module, or what is where it is."""
 
 
 def unseen_module(
