@@ -54,7 +54,7 @@ def _parts(kind: str, with_names: bool) -> Model:
             return call.unknown()
         recurse = constant(call.get(1 if with_names else 0, "recurse", TRUE), True)
         parts = [part for part in all_parts(module, bool(recurse)) if part.kind == kind]
-        known = [part for part in parts if not _opaque(part)]
+        known = _by_case([part for part in parts if not _opaque(part)])
         sure = _sure(module, known)
         opaque = [part.value for part in parts if _opaque(part)][:1]
         many = (part.value for part in known[:sure] if is_many(part.name))
@@ -70,6 +70,21 @@ def _parts(kind: str, with_names: bool) -> Model:
     return model
 
 
+def _by_case(found: list[Part]) -> list[Part]:
+    """The parts, where of one that is a parameter in each case there is one for all of them."""
+    whole: dict[tuple[int, str], Part] = {}
+    kept: list[Part] = []
+    for part in found:
+        held = part.table.get(part.key)
+        if type(held) is not Guarded or any(type(leaf) is not Parameter for leaf in leaves(held)):
+            kept.append(part)
+        elif (id(part.table), part.key) not in whole:
+            one = Part(part.name, part.kind, held, part.table, part.key)
+            whole[id(part.table), part.key] = one
+            kept.append(one)
+    return kept
+
+
 def _sure(module: ModuleObject, found: list[Part]) -> int:
     """How many of the parts come first whatever the case: of a part that a condition decides, one
     is listed for each case."""
@@ -81,7 +96,8 @@ def _sure(module: ModuleObject, found: list[Part]) -> int:
                     tables = ((each.parameters, each.buffers) for _, each in walk(leaf))
                     either.update(id(table) for pair in tables for table in pair)
     for number, part in enumerate(found):
-        if id(part.table) in either or type(part.table.get(part.key)) is Guarded:
+        decided = type(part.table.get(part.key)) is Guarded and type(part.value) is not Guarded
+        if id(part.table) in either or decided:
             return number
     return len(found)
 

@@ -103,7 +103,7 @@ def _group(call: Call, made: Instance, given: Value, options: dict[str, Value]) 
     items, rest = ((params,), None) if _single(params) else call.services.iterate(params)
     entries["params"] = ListObject(items, rest, "list", call.site.node)
     held = [item for item in (*items, rest) if item is not None]
-    for item in held:
+    for item in (leaf for each in held for leaf in leaves(each)):
         if type(item) is Parameter:
             known = item.fields.get(OPTIMIZERS, ())
             call.write(item.fields, OPTIMIZERS, (*known, made))
