@@ -91,8 +91,8 @@ class ImportResolver:
         if package and number.isdigit():
             return self._one_of(package.split("."), int(number), level, folder)
         parts = module.split(".") if module else []
-        if not all(part.isidentifier() for part in parts):
-            return None
+        if not all(part.replace("-", "_").isidentifier() for part in parts):
+            return None  # a folder that is put on the search path may have hyphens
         if level > 0:
             for _ in range(level - 1):
                 folder = os.path.dirname(folder)

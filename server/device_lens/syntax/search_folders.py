@@ -16,6 +16,8 @@ from device_lens.syntax.source import SourceFile
 
 _ADDING = re.compile(r"\bsys\.path\.(?:append|insert)\(([^\n]+)\)")
 _TEXT = re.compile(r"""["']([^"'\n]*)["']""")
+_FOLDER = re.compile(r"[\w-]+")
+"""A part of a path without dots, which part the names of modules."""
 _ELSEWHERE = sys.stdlib_module_names | frozenset("torch numpy torchvision torchaudio".split())
 """What an import means whatever such a folder holds."""
 _KNOWN: WeakKeyDictionary[Chunk, tuple[str, ...]] = WeakKeyDictionary()
@@ -42,5 +44,5 @@ def _named(text: str) -> Iterator[str]:
     for arguments in _ADDING.findall(text):
         words = [part for each in _TEXT.findall(arguments) for part in each.split("/")]
         parts = [each for each in words if each.strip(".") and "{" not in each]
-        if parts and all(part.isidentifier() for part in parts):
+        if parts and all(map(_FOLDER.fullmatch, parts)):
             yield ".".join(parts)

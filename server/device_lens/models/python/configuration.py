@@ -9,7 +9,8 @@ from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
-from device_lens.models.numbers import is_number, number_above
+from device_lens.models.numbers import is_number, number, number_above
+from device_lens.models.numbers import text as text_of
 
 PARSER = "argparse.ArgumentParser"
 COMMANDS = "argparse._SubParsersAction"
@@ -147,7 +148,25 @@ def flag_value(call: Call, destination: str, text: str) -> Value:
     if type(default) is Guarded or type(default).__name__ == "DeviceValue":
         atom = left_at_default(text)
         return _guard(atom, default, Unknown(label))
+    if _is_empty(default) and text.startswith("-"):
+        return _guard(left_at_default(text), default, _some(call, label))
     return Unknown(label) if type(default) is Unknown else default
+
+
+def _is_empty(default: Value) -> bool:
+    """Whether the default is an empty list, which leaves a part of a program out."""
+    return type(default) is ListObject and not default.items and default.rest is None
+
+
+def _some(call: Call, label: str) -> ListObject:
+    """What is given in place of an empty list."""
+    converter = call.kwargs.get("type")
+    item: Value = Unknown(label)
+    if converter in _CONVERTERS:
+        item = number(label)
+    elif converter is None or converter == External("builtins.str"):
+        item = text_of(label)
+    return ListObject((), item, "list", call.site.node)
 
 
 def _truth(call: Call, default: Const, flag: str, label: str) -> Value:
