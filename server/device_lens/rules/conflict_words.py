@@ -22,6 +22,7 @@ from device_lens.interpreter.facts import Certainty, Conflict, Expression, Kind,
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Related, Severity
 from device_lens.rules.wording import on, quoted, telling_step, when
+from device_lens.syntax.names import last_name
 
 SEVERITIES = {
     Certainty.SURE: Severity.ERROR,
@@ -34,8 +35,17 @@ def side(operand: Operand, conflict: Conflict, context: Context) -> str:
     """`` `x` is on the CPU (created by torch.zeros, line 3)``; a parameter by its module."""
     where = f"{on(operand.device)}{whence(operand, context)}"
     if operand.is_parameter and conflict.module_text is not None:
-        return f"the {state_of(conflict, context)} of {quoted(conflict.module_text)} are {where}"
+        whose = "given for" if is_of_others(conflict) else "of"
+        state = state_of(conflict, context)
+        return f"the {state} {whose} {quoted(conflict.module_text)} are {where}"
     return f"{quoted(operand.text)} is {where}"
+
+
+def is_of_others(conflict: Conflict) -> bool:
+    """Whether a module runs on parameters that it is given in place of its own."""
+    call = conflict.module_call
+    node = call.node if call is not None else None
+    return isinstance(node, ast.Call) and last_name(node.func) == "functional_call"
 
 
 def whence(operand: Operand, context: Context) -> str:

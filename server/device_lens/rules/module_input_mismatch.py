@@ -46,6 +46,7 @@ from device_lens.rules.causes import MODULE_INPUT, Cause
 from device_lens.rules.conflict_words import (
     SEVERITIES,
     device_of_module,
+    is_of_others,
     move_fix,
     outcome,
     places,
@@ -71,8 +72,9 @@ def check(cause: Cause, context: Context) -> Finding | None:
     parameters, tensor = (stray, other) if stray.is_parameter else (other, stray)
     module = conflict.module_text or parameters.text
     made = "" if isinstance(tensor.device, SymbolicDevice) else whence(tensor, context)
+    whose = "given for" if is_of_others(conflict) else "of"
     message = (
-        f"The {state_of(conflict, context)} of {quoted(module)} are {on(parameters.device)}"
+        f"The {state_of(conflict, context)} {whose} {quoted(module)} are {on(parameters.device)}"
         f"{whence(parameters, context)}, but {quoted(tensor.text)} is {on(tensor.device)}"
         f"{made}: the call {outcome(conflict)}."
     )
@@ -94,6 +96,8 @@ def _fixes(
     tensor: Operand,
     context: Context,
 ) -> Iterator[Fix | None]:
+    if parameters.device is CPU and is_of_others(conflict):
+        return  # the module may be where its input is, and not what it is given
     if parameters.device is CPU:
         whole = move_back if _has_moved(parameters) else move_whole
         yield (
