@@ -84,10 +84,10 @@ def unpack(
     machine: Machine, targets: list[ast.expr], value: Any, frame: Frame, source: Any
 ) -> None:
     """`a, *b, c = value`."""
-    if type(value) is Guarded:
+    star = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
+    if type(value) is Guarded and star is None:
         value = machine.merge_items(value, len(targets))
     items, rest = machine.iterate(value)
-    star = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
     if star is None:
         parts = parts_of(targets, source)
         for index, target in enumerate(targets):
