@@ -7,11 +7,19 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject, contents
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject
 from device_lens.domain.values import Tensor
 from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
-from device_lens.interpreter.graph_flow import arguments as _arguments
+from device_lens.interpreter.graph_names import (
+    given_to,
+    held_in,
+    iterated,
+    operands,
+    parts_of,
+    started_from,
+    terms,
+)
 from device_lens.interpreter.graph_sharing import share_graph
 from device_lens.interpreter.graph_steps import (
     base_of,
@@ -34,8 +42,6 @@ if TYPE_CHECKING:
     from device_lens.interpreter.watched import LibraryCall
 
 _MAX_CHAINS = 8
-_COPIES = frozenset("cpu cuda to float double half clone mean sum squeeze".split())
-"""Methods whose result keeps the graph of what it is taken from."""
 
 
 class Level(NamedTuple):
@@ -148,7 +154,7 @@ def appended(machine: Machine, seen: LibraryCall) -> None:
         return
     form, values = "collect", [seen.args[0]]
     if not has_graph(seen.args[0]):
-        form, values = "parts", list(filter(has_graph, contents(seen.args[0])))
+        form, values = "parts", list(filter(has_graph, held_in(seen.args[0], node.args[0])))
     if values:
         text = ast.unparse(node.func.value)
         _keep(machine, node, text, node.args[0], form, seen.frame, values)
@@ -209,8 +215,8 @@ def _keep(
     kept = machine.watched.kept_graphs.get(node)
     if kept is None:
         fact = RetainedGraph(machine.site(node, frame), text, machine.site(subject, frame), form)
-        if form == "parts" and isinstance(subject, ast.List | ast.Tuple | ast.Dict):
-            items = filter(partial(_graphs_at, machine), _parts(subject))
+        if form == "parts" and parts_of(subject) != [subject]:
+            items = filter(partial(_graphs_at, machine), parts_of(subject))
             fact.parts = tuple(machine.site(each, frame) for each in items)
         awaited = bool(frame.loops) and _is_awaited(frame.loops[-1].node, names[0], frame)
         kept = machine.watched.kept_graphs[node] = Kept(fact, awaited)
@@ -227,14 +233,14 @@ def _loop_around(
     innermost first, and the loop, in this function or the nearest caller that has one. With each
     the names that hold there what is kept. The loop is a hot one, or one that trains: each
     iteration runs the backward pass of what is kept, however few there are."""
-    names = set[str]().union(*map(_operands, _parts(subject)))
+    names = set[str]().union(*map(operands, parts_of(subject)))
     runs: list[Any] = []
     held: list[set[str]] = []
     inner: Frame | None = frame
     while inner is not None:
         for record in reversed(inner.loops):
             node = record.node
-            names = names | _iterated(node, names)
+            names = names | iterated(node, names)
             found = [*runs, node], [*held, names]
             hot = record.hot and not is_of_parts(node)
             if hot or (not is_literal(node) and any(map(partial(_is_spent, machine), *found))):
@@ -243,7 +249,7 @@ def _loop_around(
         runs.append(inner.function.node if inner.function is not None else ast.Pass())
         call, outer = inner.call_site, inner.parent
         answered = _answered(inner, outer, names)
-        names = answered.union(*map(_operands, _given(call)))
+        names = answered.union(*map(operands, given_to(call)))
         inner = outer
     return None
 
@@ -256,36 +262,9 @@ def _answered(frame: Frame, caller: Frame | None, names: set[str]) -> set[str]:
     if not isinstance(statement, ast.Assign) or statement.value is not frame.call_site:
         return set()
     returns = (node for node in walk(frame.function.node) if isinstance(node, ast.Return))
-    if not any(node.value is not None and _operands(node.value) & names for node in returns):
+    if not any(node.value is not None and operands(node.value) & names for node in returns):
         return set()
     return {target.id for target in statement.targets if isinstance(target, ast.Name)}
-
-
-def _parts(value: ast.expr) -> list[ast.expr]:
-    """The items that a list, tuple or dict is written with; else the value itself."""
-    if isinstance(value, ast.List | ast.Tuple):
-        return value.elts
-    return value.values if isinstance(value, ast.Dict) else [value]
-
-
-def _given(call: Any) -> list[ast.expr]:
-    """The arguments of a call, the items of a list or tuple apart."""
-    found: list[ast.expr] = []
-    for argument in _arguments(call) if isinstance(call, ast.Call) else ():
-        found += argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]
-    return found
-
-
-def _iterated(loop: Any, names: set[str]) -> set[str]:
-    """The names that a loop goes through, where its target holds one of these."""
-    if not isinstance(loop, ast.For) or not any(
-        isinstance(each, ast.Name) and each.id in names for each in walk(loop.target)
-    ):
-        return set()
-    value = loop.iter
-    while isinstance(value, ast.Call) and value.args:
-        value = value.args[0]
-    return _operands(value)
 
 
 def conclude(machine: Machine) -> None:
@@ -308,7 +287,7 @@ def _is_spent(machine: Machine, run: Any, names: set[str]) -> bool:
             continue
         if node.func.attr != "backward" or any(k.arg == "retain_graph" for k in node.keywords):
             continue
-        started = _terms(run, _started_from(node))
+        started = terms(run, started_from(node))
         if names & started or any(base_of(each) in names for each in started):
             return True
         if share_graph(run, names, started, seen):
@@ -316,51 +295,11 @@ def _is_spent(machine: Machine, run: Any, names: set[str]) -> bool:
     return False
 
 
-def _terms(run: Any, totals: set[str]) -> set[str]:
-    """Totals with what a run adds up to them: the backward pass of `loss = first + second` is that
-    of both."""
-    found = set(totals)
-    for node in walk(run):
-        match node:
-            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp()):
-                found |= _operands(node.value) if name in totals else set()
-            case ast.AugAssign(target=ast.Name(id=name), op=ast.Add()):
-                found |= _operands(node.value) if name in totals else set()
-    return found
-
-
 def _is_awaited(loop: Any, names: set[str], frame: Frame) -> bool:
     """Whether the backward pass of what these names hold runs after the loop."""
     return not has_backward(loop) and bool(
         fate(chain_of(frame)[0].body, names, frozenset()) & Fate.BACKWARD
     )
-
-
-def _operands(node: Any) -> set[str]:
-    """The names whose values an expression adds, scales or copies, those in other calls left
-    out. `output["loss"]` is a name of its own."""
-    if isinstance(node, ast.Name):
-        return {node.id}
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
-        return {ast.unparse(node)} if isinstance(node.value, ast.Name) else set()
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return _operands(node.func.value) if node.func.attr in _COPIES else set()
-    if isinstance(node, ast.BinOp):
-        return _operands(node.left) | _operands(node.right)
-    if isinstance(node, ast.UnaryOp):
-        return _operands(node.operand)
-    return set()
-
-
-def _started_from(node: ast.Call) -> set[str]:
-    """The names of `loss.backward()`, `scaler.scale(loss).backward()`, `engine.backward(loss)`."""
-    assert isinstance(node.func, ast.Attribute)
-    value = node.func.value
-    if node.args:
-        return _operands(node.args[0])
-    if isinstance(value, ast.Call) and value.args:
-        return _operands(value.args[0])
-    return _operands(value)
 
 
 def _is_never_used(kept: Kept) -> bool:

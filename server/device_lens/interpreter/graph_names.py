@@ -1,0 +1,95 @@
+"""The names whose values an expression, a loop or a call hands on with their graphs."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from device_lens.domain.heap import Instance, contents
+from device_lens.interpreter.graph_flow import arguments
+from device_lens.syntax.names import last_name
+from device_lens.syntax.walking import walk
+
+_COPIES = frozenset("cpu cuda to float double half clone mean sum squeeze".split())
+"""Methods whose result keeps the graph of what it is taken from."""
+
+
+def operands(node: Any) -> set[str]:
+    """The names whose values an expression adds, scales or copies, those in other calls left
+    out. `output["loss"]` is a name of its own."""
+    if isinstance(node, ast.Name):
+        return {node.id}
+    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        return {ast.unparse(node)} if isinstance(node.value, ast.Name) else set()
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return operands(node.func.value) if node.func.attr in _COPIES else set()
+    if isinstance(node, ast.BinOp):
+        return operands(node.left) | operands(node.right)
+    if isinstance(node, ast.UnaryOp):
+        return operands(node.operand)
+    return set()
+
+
+def terms(run: Any, totals: set[str]) -> set[str]:
+    """Totals with what a run adds up to them: the backward pass of `loss = first + second` is that
+    of both."""
+    found = set(totals)
+    for node in walk(run):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=ast.BinOp()):
+                found |= operands(node.value) if name in totals else set()
+            case ast.AugAssign(target=ast.Name(id=name), op=ast.Add()):
+                found |= operands(node.value) if name in totals else set()
+    return found
+
+
+def started_from(node: ast.Call) -> set[str]:
+    """The names of `loss.backward()`, `scaler.scale(loss).backward()`, `engine.backward(loss)`."""
+    assert isinstance(node.func, ast.Attribute)
+    value = node.func.value
+    if node.args:
+        return operands(node.args[0])
+    if isinstance(value, ast.Call) and value.args:
+        return operands(value.args[0])
+    return operands(value)
+
+
+def parts_of(value: ast.expr) -> list[ast.expr]:
+    """The items that a list, tuple, dict or object is written with; else the value itself."""
+    if isinstance(value, ast.List | ast.Tuple):
+        return value.elts
+    if isinstance(value, ast.Call) and _makes(value):
+        return [*value.args, *(each.value for each in value.keywords)]
+    return value.values if isinstance(value, ast.Dict) else [value]
+
+
+def given_to(call: Any) -> list[ast.expr]:
+    """The arguments of a call, the items of a list or tuple apart."""
+    found: list[ast.expr] = []
+    for argument in arguments(call) if isinstance(call, ast.Call) else ():
+        found += argument.elts if isinstance(argument, ast.List | ast.Tuple) else [argument]
+    return found
+
+
+def iterated(loop: Any, names: set[str]) -> set[str]:
+    """The names that a loop goes through, where its target holds one of these."""
+    if not isinstance(loop, ast.For) or not any(
+        isinstance(each, ast.Name) and each.id in names for each in walk(loop.target)
+    ):
+        return set()
+    value = loop.iter
+    while isinstance(value, ast.Call) and value.args:
+        value = value.args[0]
+    return operands(value)
+
+
+def held_in(value: Any, made: ast.expr) -> list[Any]:
+    """What a tuple, list or dict holds, or an object that is made where it is put away."""
+    if type(value) is Instance and _makes(made):
+        return list(value.fields.values())
+    return contents(value)
+
+
+def _makes(node: ast.expr) -> bool:
+    """Whether an expression calls a class, by its name."""
+    return isinstance(node, ast.Call) and last_name(node.func)[:1].isupper()
