@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Agreement, DeviceTree, agree
-from device_lens.domain.guard import combine, leaves
+from device_lens.domain.guard import combine, leaves, primary
 from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import NONE, Const, External, Tensor
@@ -158,7 +158,7 @@ def _step(call: Call) -> Value:
     for value, device in () if made.fields.get(TAKEN) else state:
         move = _left_behind(value, device)
         if move is not None:
-            _report(call, str(made.fields.get(FORM)), made, move.site)
+            _report(call, primary(made.fields[FORM]), made, move.site)
             break
     return loss
 
