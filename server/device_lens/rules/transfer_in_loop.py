@@ -87,13 +87,14 @@ def _invariant(fact: Transfer) -> list[Loop]:
 
 
 def _trips(fact: Transfer) -> int | None:
-    """How often the loops through which nothing changes run the transfer."""
+    """How often the loops through which nothing changes run the transfer; None where that is not
+    known, or where a setting that says once or twice may say more."""
     total = 1
     for loop in _invariant(fact):
         if loop.trip_count is None:
             return None
         total *= loop.trip_count
-    return total
+    return total if total >= MIN_TRIPS else None
 
 
 def _fix(fact: Transfer, context: Context) -> Fix | None:

@@ -192,10 +192,12 @@ def _window(size: Dim, kernel: Dim, settings: Window) -> Dim:
 
 
 def loss(bound: Bound, tensors: list[Tensor]) -> Extent:
-    """No dimensions, unless `reduction` says otherwise."""
-    legacy = bound.given("reduce") or bound.given("size_average")
-    if legacy or not bound.call.complete:
+    """No dimensions, unless `reduction` says otherwise, or the older `reduce`; whether the sum is
+    averaged does not matter."""
+    if bound.given("reduce") or not bound.call.complete:
         return ANY
+    if bound.given("size_average"):
+        return NO_DIMENSIONS
     reduction = bound.constant("reduction", "mean")
     return NO_DIMENSIONS if reduction in ("mean", "sum", "batchmean") else ANY
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from device_lens.domain.device import DeviceTree, parse_device
-from device_lens.domain.values import Const, DtypeValue, Tensor
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, parse_device, widen_device
+from device_lens.domain.guard import Guarded, combine, leaves
+from device_lens.domain.values import Const, DtypeValue, Tensor, Unknown
 from device_lens.models import dtypes
-from device_lens.models.call import Call, is_none
+from device_lens.models.call import Call, Value, is_none
 from device_lens.models.torch.target import asked, present
-from device_lens.models.torch.transfers import requested
+from device_lens.models.torch.transfers import is_called_dtype, requested
 
 
 class Target(NamedTuple):
@@ -39,6 +40,21 @@ def device_argument(call: Call, position: int = 0, name: str = "device") -> Devi
 def type_target(call: Call) -> Target:
     """The target of `x.type(...)`: a dtype, or a legacy name such as `torch.cuda.FloatTensor`."""
     value = call.get(0, "dst_type")
+    if type(value) is not Guarded:
+        return _of_type(call, value)
+    found = [_of_type(call, leaf) for leaf in leaves(value)]
+    if all(target.device is None for target in found):
+        device = None
+    else:
+        tree = combine(lambda leaf: _of_type(call, leaf).device or UNKNOWN_DEVICE, value)
+        device = widen_device(tree)
+    dtypes_found = {target.dtype for target in found}
+    return Target(device, dtypes_found.pop() if len(dtypes_found) == 1 else None)
+
+
+def _of_type(call: Call, value: Value) -> Target:
+    if type(value) is Unknown:
+        return Target(None if is_called_dtype(value) else UNKNOWN_DEVICE, None)
     if type(value) is DtypeValue:
         return Target(None, value.name)
     name = getattr(value, "name", None) or (value.value if type(value) is Const else None)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from device_lens.domain.condition import negation
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Agreement, DeviceTree, agree
 from device_lens.domain.guard import combine, leaves, primary
 from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
+from device_lens.domain.path import without_unnamed
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import NONE, Const, External, Tensor
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
@@ -174,14 +176,16 @@ def _is_stateless(made: Instance) -> bool:
 
 
 def _left_behind(value: Value, device: DeviceTree) -> Trail | None:
-    """The move that took a parameter away from its state, where it surely did."""
+    """The move that took a parameter away from its state, where it surely did: in some case that
+    has a name, whatever tests decide that have none."""
     tensor = tensor_of(value)
     if tensor is None or tensor.trail is None or tensor.trail.kind != "moved":
         return None
     apart = combine(
         lambda now, then: agree(now, then) is Agreement.DIFFERENT, tensor.device, device
     )
-    return tensor.trail if any(leaves(apart)) else None
+    surely = negation(without_unnamed(negation(apart)))
+    return tensor.trail if any(leaves(surely)) else None
 
 
 def _report(call: Call, form: str, made: Instance, move: Site | None) -> None:
