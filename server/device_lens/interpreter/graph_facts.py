@@ -101,9 +101,14 @@ def has_graph(value: Any) -> bool:
 
 
 def summed(machine: Machine, node: ast.AugAssign, right: Any, frame: Frame) -> None:
-    """`total += loss`. What is added up without gradients has no graph."""
-    if isinstance(node.op, ast.Add) and has_graph(right) and machine.globals["grad"] is not False:
-        _keep(machine, node, ast.unparse(node.target), node.value, "sum", frame, [right])
+    """`total += loss`, `outputs += [out]`. What is added up without gradients has no graph."""
+    if not isinstance(node.op, ast.Add) or machine.globals["grad"] is False:
+        return
+    form, values = "sum", [right]
+    if not has_graph(right):
+        form, values = "parts", list(filter(has_graph, held_in(right, node.value)))
+    if values:
+        _keep(machine, node, ast.unparse(node.target), node.value, form, frame, values)
 
 
 def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
@@ -119,7 +124,9 @@ def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
     if not any(is_of(part, text) for part in parts):
         return
     for other in parts:
-        values = () if is_of(other, text) else _graphs_at(machine, other)
+        values = [] if is_of(other, text) else _graphs_at(machine, other)
+        if not values and isinstance(other, ast.List | ast.Tuple):
+            form, values = "parts", [v for each in other.elts for v in _graphs_at(machine, each)]
         if values:
             _keep(machine, node, text, other, form, frame, values)
             return
@@ -135,7 +142,7 @@ def _stored(machine: Machine, node: ast.Assign, frame: Frame) -> None:
     if not any(isinstance(each, ast.Name) and each.id == target.slice.id for each in steps):
         return
     values = _graphs_at(machine, node.value) if isinstance(target.value, ast.Name) else ()
-    if values and type(machine.evaluate(target.value, frame)) in (ListObject, DictObject):
+    if values and type(machine.evaluate(target.value, frame)) in (ListObject, DictObject, Tensor):
         _keep(machine, node, ast.unparse(target.value), node.value, "collect", frame, values)
 
 
@@ -146,18 +153,19 @@ def _graphs_at(machine: Machine, node: ast.expr) -> list[Any]:
 
 
 def appended(machine: Machine, seen: LibraryCall) -> None:
-    """`outputs.append(out)`."""
+    """`outputs.append(out)`, `outputs.extend([out])`, `outputs.insert(0, out)`."""
     node = seen.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
-    if len(node.args) != 1 or not seen.args:
+    place = 1 if node.func.attr == "insert" else 0
+    if len(node.args) != place + 1 or len(seen.args) != place + 1:
         return
-    form, values = "collect", [seen.args[0]]
-    if not has_graph(seen.args[0]):
-        form, values = "parts", list(filter(has_graph, held_in(seen.args[0], node.args[0])))
+    put, text = node.args[place], ast.unparse(node.func.value)
+    form, values = "collect", [seen.args[place]]
+    if not has_graph(values[0]):
+        form, values = "parts", list(filter(has_graph, held_in(values[0], put)))
     if values:
-        text = ast.unparse(node.func.value)
-        _keep(machine, node, text, node.args[0], form, seen.frame, values)
+        _keep(machine, node, text, put, form, seen.frame, values)
 
 
 def passed(machine: Machine, seen: LibraryCall) -> None:
@@ -333,4 +341,9 @@ def reaches(chain: tuple[Level, ...], names: set[str], nodes: frozenset[Any]) ->
     return Fate.ESCAPED
 
 
-WATCHERS = {"list.append": appended, "torch.Tensor.backward": passed}
+WATCHERS = {
+    "list.append": appended,
+    "list.extend": appended,
+    "list.insert": appended,
+    "torch.Tensor.backward": passed,
+}
