@@ -49,6 +49,7 @@ from device_lens.domain.values import (
     Tensor,
     TupleValue,
     Unknown,
+    each_once,
 )
 
 MAX_VALUE_DEPTH = 4
@@ -116,7 +117,7 @@ def _join_unknowns(left: Unknown, right: Unknown, device: DeviceTree) -> Unknown
                 found.parts()[mark] = TRUE
     if left.fields is not None or right.fields is not None:
         wholes = [each.fields.get(WHOLE) for each in (left, right) if each.fields is not None]
-        known = tuple(each for each in wholes if each is not None)
+        known = each_once(wholes)
         if known:
             found.parts()[WHOLE] = known
     return found
@@ -381,7 +382,7 @@ def _any_module(found: list[Any]) -> Unknown:
         elif type(leaf) is Unknown and leaf.fields is not None and WHOLE in leaf.fields:
             modules.append(leaf.fields[WHOLE])
     if modules:
-        either.parts()[WHOLE] = tuple(modules)
+        either.parts()[WHOLE] = each_once(modules)
     return either
 
 

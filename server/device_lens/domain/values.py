@@ -376,3 +376,16 @@ def forgetting(lasting: bool = False) -> Iterator[None]:
         for changed in ({} if lasting else noted, reminded):
             for value, fields, truths, evidence in changed.values():
                 value.fields, value.truths, value.tensor_evidence = fields, truths, evidence
+
+
+def each_once(wholes: list[Any]) -> tuple[Any, ...]:
+    """The modules among some, and in tuples of them."""
+    found: dict[int, Any] = {}
+    waiting = wholes[::-1]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, tuple):
+            waiting.extend(each[::-1])
+        elif each is not None:
+            found[id(each)] = each
+    return tuple(found.values())

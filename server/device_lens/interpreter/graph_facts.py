@@ -13,6 +13,7 @@ from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
 from device_lens.interpreter.graph_names import (
     given_to,
+    hands_on,
     held_in,
     iterated,
     operands,
@@ -267,7 +268,7 @@ def _answered(frame: Frame, caller: Frame | None, names: set[str]) -> set[str]:
     if frame.function is None or caller is None:
         return set()
     statement = caller.statement
-    if not isinstance(statement, ast.Assign) or statement.value is not frame.call_site:
+    if not isinstance(statement, ast.Assign) or not hands_on(statement.value, frame.call_site):
         return set()
     returns = (node for node in walk(frame.function.node) if isinstance(node, ast.Return))
     if not any(node.value is not None and operands(node.value) & names for node in returns):

@@ -83,6 +83,33 @@ def iterated(loop: Any, names: set[str]) -> set[str]:
     return operands(value)
 
 
+def hands_on(value: ast.expr, part: Any) -> bool:
+    """Whether an expression is computed from a part of it, with the part's graph."""
+    inner: ast.expr | None = value
+    while inner is not None and inner is not part:
+        match inner:
+            case ast.Call(func=ast.Attribute(value=receiver, attr=method), args=given):
+                inside = next((each for each in given if _is_in(part, each)), None)
+                inner = inside or (None if method in _LEAVING else receiver)
+            case ast.Call(args=given):
+                inner = next((each for each in given if _is_in(part, each)), None)
+            case ast.BinOp(left=left, right=right):
+                inner = left if _is_in(part, left) else right
+            case ast.UnaryOp(operand=operand):
+                inner = operand
+            case _:
+                inner = None
+    return inner is part
+
+
+def _is_in(part: Any, node: ast.expr) -> bool:
+    return any(each is part for each in walk(node))
+
+
+_LEAVING = frozenset("detach item tolist numpy float int".split())
+"""Methods whose result has no graph."""
+
+
 def held_in(value: Any, made: ast.expr) -> list[Any]:
     """What a tuple, list or dict holds, or an object that is made where it is put away."""
     if type(value) is Instance and _makes(made):

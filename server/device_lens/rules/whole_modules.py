@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from device_lens.domain.device import CPU, DeviceTree
-from device_lens.domain.trail import Site
+from device_lens.domain.trail import Site, Trail
 from device_lens.fixes.blocks import insert_above
 from device_lens.fixes.bound_value import bound_value
 from device_lens.fixes.edit import Fix, Safety
@@ -43,6 +43,7 @@ def move_back(device: DeviceTree, conflict: Conflict, context: Context) -> Fix |
     """`model.to(device)` above the statement that calls `model`, which was moved to the host since
     it was made. None where no such device is at hand there, or the statement is more than that."""
     calls = [*conflict.call_chain, *filter(None, [conflict.module_call])]
+    sides = (conflict.stray, conflict.other)
     for call in calls:
         if not isinstance(call.node, ast.Call) or call.path != context.facts.path:
             continue
@@ -54,10 +55,18 @@ def move_back(device: DeviceTree, conflict: Conflict, context: Context) -> Fix |
         text = context.at_hand.find(device, called, kinds=(Kind.DEVICE,))
         if text is None or not isinstance(called.statement.node, _SIMPLE):
             return None
+        if any(each.is_parameter and _was_moved_to(each.trail, text) for each in sides):
+            return None  # in the case that raises, that is where it is
         line = f"{called.text}.to({text})"
         edit = insert_above(called.statement, line)
         return Fix(f"Move the module back first: {line}", Safety.UNSAFE, (edit,))
     return None
+
+
+def _was_moved_to(trail: Trail | None, device: str) -> bool:
+    """Whether the last step of a module's history was a move to what a text names."""
+    call = None if trail is None else trail.site.node
+    return isinstance(call, ast.Call) and any(ast.unparse(each) == device for each in call.args)
 
 
 def _made(reader: Place, calls: Sequence[Site], context: Context) -> Iterator[Place]:
