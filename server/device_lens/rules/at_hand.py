@@ -178,7 +178,7 @@ class AtHand:
         place = Place(self._facts.source, chunk, node)  # type: ignore[arg-type]
         if isinstance(node, ast.arg):
             yield _Seen(node.arg, node.arg, place, kind, device)
-        elif isinstance(node, ast.Name):
+        elif isinstance(node, ast.Name) and node.id.strip("_"):  # `_` is thrown away
             yield _Seen(node.id, node.id, place, kind, device)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             base = node.value.id

@@ -45,7 +45,7 @@ def _reads(held: Callable[[str, Any], Value]) -> Model:
         def read(text: Value) -> Value:
             known = plain and type(text) is Const and isinstance(text.value, str)
             found = held(text.value, call.site.node) if known else None
-            return Unknown("what a text holds") if found is None else found
+            return Unknown(f"{call.name}(…)") if found is None else found
 
         return combine(read, first_argument(call))
 
@@ -59,7 +59,7 @@ def _value(found: Any, node: Any) -> Value:
         return ListObject(tuple(_value(each, node) for each in found), None, "list", node)
     if isinstance(found, tuple):
         return TupleValue(tuple(_value(each, node) for each in found))
-    return Unknown("what a text holds") if isinstance(found, set) else Const(found)
+    return Unknown("a set") if isinstance(found, set) else Const(found)
 
 
 def register() -> None:
