@@ -54,7 +54,7 @@ RULE = Rule("generator-device", Severity.ERROR, __doc__)
 
 @RULE.reads(GeneratorConflict)
 def check(fact: GeneratorConflict, context: Context) -> Finding | None:
-    if fact.generator == fact.site:
+    if fact.generator == fact.site or _is_of_others(fact, context):
         return _own_generator(fact, context)
     name = context.text(fact.generator)
     message = (
@@ -70,6 +70,13 @@ def check(fact: GeneratorConflict, context: Context) -> Finding | None:
         related=context.history(name, fact.trail),
         fixes=_fixes(fact, context),
     )
+
+
+def _is_of_others(fact: GeneratorConflict, context: Context) -> bool:
+    """Whether what is named is `**options`, in which there is no generator."""
+    call = context.place(fact.site).node
+    given = call.keywords if isinstance(call, ast.Call) else ()
+    return any(each.arg is None and each.value is fact.generator.node for each in given)
 
 
 def _fixes(fact: GeneratorConflict, context: Context) -> Iterator[Fix]:

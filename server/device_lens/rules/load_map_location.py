@@ -27,7 +27,9 @@ Safe: tensors are loaded to the device at hand; `load_state_dict` copies across 
 
 from __future__ import annotations
 
-from device_lens.fixes.arguments import add_keyword
+import ast
+
+from device_lens.fixes.arguments import add_keyword, keyword
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.interpreter.rarer_facts import Load
 from device_lens.rules.context import Context
@@ -46,7 +48,10 @@ _WHY = {
 def check(fact: Load, context: Context) -> Finding | None:
     if fact.reason is None:
         return None
-    message = f"`torch.load` without `map_location`: {_WHY[fact.reason]}."
+    call = context.place(fact.site).node
+    given = isinstance(call, ast.Call) and keyword(call, "map_location") is not None
+    form = "whose `map_location` is None here" if given else "without `map_location`"
+    message = f"`torch.load` {form}: {_WHY[fact.reason]}."
     return context.finding(RULE, fact.site, message, "torch.load", fixes=[_fix(fact, context)])
 
 
