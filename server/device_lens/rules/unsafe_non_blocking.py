@@ -23,12 +23,15 @@ return float(self.host.sum())
 Silent where a `synchronize()` or an event's wait stands in between.
 
 ## Fix safety
-Safe: the copy waits, and the numbers are the ones that were meant.
+Safe: the copy waits, and the numbers are the ones that were meant. Unsafe where `non_blocking` is
+handed on: other callers may be right to ask for it.
 """
 
 from __future__ import annotations
 
-from device_lens.fixes.arguments import remove_keyword
+import ast
+
+from device_lens.fixes.arguments import keyword, remove_keyword
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.interpreter.rarer_facts import UnsynchronizedRead
 from device_lens.rules.context import Context
@@ -46,8 +49,13 @@ def check(fact: UnsynchronizedRead, context: Context) -> Finding | None:
         f"{copy} returns before the copy to the host is done, and {context.line(fact.read)} reads "
         f"it without a synchronisation: the numbers can be old ones."
     )
-    removed = remove_keyword(context.place(fact.site), "non_blocking")
-    fix = Fix("Wait for the copy", Safety.SAFE, (removed,)) if removed is not None else None
+    place = context.place(fact.site)
+    removed = remove_keyword(place, "non_blocking")
+    given = keyword(place.node, "non_blocking") if isinstance(place.node, ast.Call) else None
+    # What a caller decides may be right for the others.
+    decided = given is not None and not isinstance(given.value, ast.Constant)
+    safety = Safety.UNSAFE if decided else Safety.SAFE
+    fix = Fix("Wait for the copy", safety, (removed,)) if removed is not None else None
     return context.finding(
         RULE,
         fact.site,
