@@ -8,6 +8,7 @@ assignment copies its value from any device, one through index tensors does not.
 
 from __future__ import annotations
 
+import ast
 from dataclasses import dataclass
 
 from device_lens.domain.device import DeviceTree
@@ -104,6 +105,14 @@ def _arguments(call: Call) -> tuple[Value, tuple[Value, ...]]:
     return (call.args[0], call.args[1:]) if call.args else (None, ())
 
 
+def _reads_number(node: object) -> bool:
+    """`loss.data[0]`, which once gave the number of a tensor without dimensions."""
+    match node:
+        case ast.Subscript(value=ast.Attribute(attr="data"), slice=ast.Constant(value=0)):
+            return True
+    return False
+
+
 def get_item(call: Call) -> Value:
     receiver, args = _arguments(call)
     tensor = tensor_of(receiver)
@@ -112,6 +121,8 @@ def get_item(call: Call) -> Value:
     index = take_apart(args[0], 0)
     if tensor.zero_dim and any(_selects(part) for part in index.parts):
         return call.unknown()  # it raises; once it was how one read the number
+    if tensor.zero_dim is None and _reads_number(call.site.node):
+        return call.unknown()
     device = _check(call, receiver, tensor, index)
     _wait_for_mask(call, receiver, index)
     shape, zero_dim = extent(tensor, index)
