@@ -71,7 +71,8 @@ def _parts(kind: str, with_names: bool) -> Model:
 
 
 def _by_case(found: list[Part]) -> list[Part]:
-    """The parts, where of one that is a parameter in each case there is one for all of them."""
+    """The parts, where of one that is a parameter in each case there is one for all of them, with
+    the tree of these as its value."""
     whole: dict[tuple[int, str], Part] = {}
     kept: list[Part] = []
     for part in found:
