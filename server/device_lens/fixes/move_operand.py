@@ -82,30 +82,30 @@ def is_changed(operation: Place, operand: ast.AST) -> bool:
     """Whether an operation changes the operand in place, so that a moved copy would be lost:
     `operand += x`, `operand[i] = x`, `operand.add_(x)`."""
     node = operation.node
-    if isinstance(node, ast.AugAssign):
-        return node.target is operand
     if isinstance(node, ast.Assign):
         targets = (each.value for each in node.targets if isinstance(each, ast.Subscript))
         return any(each is operand for each in (*targets, *node.targets))
     if isinstance(node, ast.Subscript):
         return isinstance(node.ctx, ast.Store) and node.value is operand
-    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
-        return False
-    return node.func.attr.endswith("_") and node.func.value is operand
+    return _changed_by(node) is operand
 
 
 def is_kept(operation: Place, operand: ast.AST) -> bool:
     """Whether the statement around an operation changes in place what the operand reads: of
     `total += x - total` and `total.add_(x - total)` the sum stays where `total` is."""
     statement = operation.statement.node
-    kept: ast.expr | None = None
-    if isinstance(statement, ast.AugAssign):
-        kept = statement.target
-    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-        method = statement.value.func
-        if isinstance(method, ast.Attribute) and method.attr.endswith("_"):
-            kept = method.value
+    kept = _changed_by(statement.value if isinstance(statement, ast.Expr) else statement)
     return kept is not None and kept is not operand and ast.unparse(kept) == ast.unparse(operand)
+
+
+def _changed_by(node: ast.AST) -> ast.expr | None:
+    """`x` of `x += y` and of `x.add_(y)`."""
+    match node:
+        case ast.AugAssign(target=changed):
+            return changed
+        case ast.Call(func=ast.Attribute(value=changed, attr=method)) if method.endswith("_"):
+            return changed
+    return None
 
 
 def innermost(places: list[Place]) -> list[Place]:

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 _HOLDERS = (Tensor, TupleValue, ListObject, DictObject, Instance)
 _FILLING = frozenset({"append", "extend", "update", "add", "insert", "setdefault"})
 _MAX_DEPTH = 4
-_Moved = list[tuple[Tensor, Tensor]]
-"""Tensors, each beside its copy."""
+_Moved = list[Tensor]
+"""Tensors that were moved, as they were before."""
 
 
 def dropped(machine: Machine, call: ast.expr, value: Any, frame: Frame) -> None:
@@ -35,17 +35,15 @@ def dropped(machine: Machine, call: ast.expr, value: Any, frame: Frame) -> None:
         return
     subjects, moved = _subjects(machine, call, value, frame)
     if not moved or not _is_for_copies(machine, call.func, frame):
-        machine.findings.doubtful.add((DroppedCopy, call))
+        machine.findings.no_copies.add(call)
         return
-    old, new = moved[0]
     fact = DroppedCopy(
         machine.site(call, frame),
         tuple(machine.site(subject, frame) for subject in subjects),
-        old.device,
-        new.device,
-        old.trail,
+        moved[0].device,
+        moved[0].trail,
     )
-    for tensor, _ in moved:
+    for tensor in moved:
         machine.shared.setdefault(("discarded", id(tensor.trail)), fact.site)
     machine.findings.add(fact)
 
@@ -107,7 +105,7 @@ def _is_moved_tensor(old: Tensor, new: Tensor, found: _Moved) -> bool:
     if step is None or step.kind != "moved" or step.previous is not old.trail:
         return False
     if old.trail is not None and not same_everywhere(old.device, new.device):
-        found.append((old, new))
+        found.append(old)
     return True
 
 

@@ -27,13 +27,14 @@ MAX_SKIPPED = 400
 class Findings:
     """Facts by file. A fact seen again at the same place is kept once; transfers are merged by
     `transfer_facts`, which sees all activations of a place; `doubtful` are those whose receiver
-    was no tensor, or not known to be one, in some activation: nothing is lost there; calls that
-    gave no moved copies in one, beside `DroppedCopy`; and arguments that host code read as they
-    were."""
+    was no tensor, or not known to be one, in some activation: nothing is lost there; and arguments
+    that host code read as they were. `no_copies` are calls, as statements, that gave no moved
+    copies in some activation."""
 
     def __init__(self) -> None:
         self.transfers: dict[Any, Transfer] = {}
         self.doubtful: set[Any] = set()
+        self.no_copies: set[Any] = set()
         self.conflicts: dict[Any, Conflict] = {}
         self.synchronizations: dict[Any, Synchronization] = {}
         self.others: dict[Any, Any] = {}
@@ -70,6 +71,7 @@ class Findings:
             self.keep(shallow(transfer))
             _tell_once(self.transfers[transfer.site.node])
         self.doubtful |= other.doubtful
+        self.no_copies |= other.no_copies
         for conflict in other.conflicts.values():
             origin = conflict.stray.origin
             place = self.place_of(conflict.site.node, origin, conflict.certainty)
@@ -131,7 +133,7 @@ class Findings:
             if operation is not None and operation.site.path in files:
                 files[operation.site.path].operations.append(operation)
         for other in self.others.values():
-            if type(other) is DroppedCopy and (DroppedCopy, other.site.node) in self.doubtful:
+            if type(other) is DroppedCopy and other.site.node in self.no_copies:
                 continue
             if type(other) is HostRead:
                 other.mixed = other.subject.node in self.doubtful

@@ -41,8 +41,7 @@ class DroppedCopy:
     """The arguments, or the object, that stay where they were: the result is what they should
     be."""
     source: DeviceTree
-    target: DeviceTree
-    """Where the first tensor of them is, and its copy."""
+    """Where the first tensor of them is."""
     trail: Trail | None
     """The history of that tensor."""
 

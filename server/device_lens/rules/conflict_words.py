@@ -35,10 +35,14 @@ def side(operand: Operand, conflict: Conflict, context: Context) -> str:
     """`` `x` is on the CPU (created by torch.zeros, line 3)``; a parameter by its module."""
     where = f"{on(operand.device)}{whence(operand, context)}"
     if operand.is_parameter and conflict.module_text is not None:
-        whose = "given for" if is_of_others(conflict) else "of"
-        state = state_of(conflict, context)
-        return f"the {state} {whose} {quoted(conflict.module_text)} are {where}"
+        return f"the {parameters_of(conflict.module_text, conflict, context)} are {where}"
     return f"{quoted(operand.text)} is {where}"
+
+
+def parameters_of(module: str, conflict: Conflict, context: Context) -> str:
+    """``parameters of `net` ``, or what is given in their place."""
+    whose = "given for" if is_of_others(conflict) else "of"
+    return f"{state_of(conflict, context)} {whose} {quoted(module)}"
 
 
 def is_of_others(conflict: Conflict) -> bool:

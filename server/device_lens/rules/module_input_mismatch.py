@@ -49,8 +49,8 @@ from device_lens.rules.conflict_words import (
     is_of_others,
     move_fix,
     outcome,
+    parameters_of,
     places,
-    state_of,
     whence,
 )
 from device_lens.rules.context import Context
@@ -72,9 +72,8 @@ def check(cause: Cause, context: Context) -> Finding | None:
     parameters, tensor = (stray, other) if stray.is_parameter else (other, stray)
     module = conflict.module_text or parameters.text
     made = "" if isinstance(tensor.device, SymbolicDevice) else whence(tensor, context)
-    whose = "given for" if is_of_others(conflict) else "of"
     message = (
-        f"The {state_of(conflict, context)} {whose} {quoted(module)} are {on(parameters.device)}"
+        f"The {parameters_of(module, conflict, context)} are {on(parameters.device)}"
         f"{whence(parameters, context)}, but {quoted(tensor.text)} is {on(tensor.device)}"
         f"{made}: the call {outcome(conflict)}."
     )

@@ -30,7 +30,7 @@ def run(services: Services, module: ModuleObject, args: tuple[Value, ...], outpu
     """What a backward pass through a module's call may do."""
     own = module.own
     before, after = own.get(BEFORE, ()), own.get(BACKWARD, ())
-    hooked = hooked_parameters(module)
+    hooked = _hooked_parameters(module)
     if not (before or after or hooked) or services.inference_mode() is not False:
         return
     outputs = output.items if type(output) is TupleValue else (output,)
@@ -50,7 +50,7 @@ def run(services: Services, module: ModuleObject, args: tuple[Value, ...], outpu
             _follow(services, hook, (parameter,), gradient)
 
 
-def hooked_parameters(module: ModuleObject) -> list[Parameter]:
+def _hooked_parameters(module: ModuleObject) -> list[Parameter]:
     """The module's own parameters that have hooks and get a gradient."""
     return [
         each

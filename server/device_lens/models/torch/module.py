@@ -59,8 +59,6 @@ on to `nn.Module`."""
 HANDED_ON = "handed on"
 OPTIMIZERS = "<optimizers>"
 """The field of a `Parameter` that holds the optimizers it was given to, as a tuple."""
-HOOKS = ("forward_hooks", gradient_hooks.BACKWARD, gradient_hooks.BEFORE)
-"""What a module's `own` holds the hooks in that follow a call of it."""
 MAY_CARRY = "may carry"
 """What a module's `own` holds where a library may have put a wrapper around the module that moves
 its inputs: the device that they are moved to."""
@@ -376,8 +374,6 @@ def run_hooks(
     services: Services, module: ModuleObject, args: tuple[Value, ...], output: Value
 ) -> Value:
     """The output of a module's call after its forward hooks, which may replace it."""
-    if module.own.keys().isdisjoint(HOOKS) and not gradient_hooks.hooked_parameters(module):
-        return output
     hooks = module.own.get("forward_hooks")
     for hook in hooks if isinstance(hooks, tuple) else ():
         result = services.invoke(hook, (module, TupleValue(args), output), {})
