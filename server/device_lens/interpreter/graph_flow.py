@@ -27,7 +27,8 @@ class Fate(Flag):
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _PLACES = (ast.Name, ast.Attribute, ast.Subscript)
-_DROP = frozenset("item detach tolist numpy numpy_ backward data_ptr size dim numel".split())
+DROP = frozenset("item detach tolist numpy numpy_ backward data_ptr size dim numel".split())
+"""Methods whose result has no graph."""
 _DROP_ATTRIBUTES = frozenset("data shape device dtype requires_grad grad ndim is_cuda".split())
 _NUMBERS = frozenset("float int bool len str repr print isinstance round range id format".split())
 _PASSING = frozenset("sum max min list tuple zip enumerate sorted reversed abs dict set".split())
@@ -153,7 +154,7 @@ def _holding(node: ast.AST) -> Iterable[ast.AST]:
         return ast.iter_child_nodes(node)
     func = node.func
     if isinstance(func, ast.Attribute):
-        return () if func.attr in _DROP else (func.value, *arguments(node))
+        return () if func.attr in DROP else (func.value, *arguments(node))
     return () if isinstance(func, ast.Name) and func.id in _NUMBERS else arguments(node)
 
 

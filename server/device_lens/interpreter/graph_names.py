@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from device_lens.domain.heap import Instance, contents
-from device_lens.interpreter.graph_flow import arguments
+from device_lens.interpreter.graph_flow import DROP, arguments
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
 
@@ -90,7 +90,7 @@ def hands_on(value: ast.expr, part: Any) -> bool:
         match inner:
             case ast.Call(func=ast.Attribute(value=receiver, attr=method), args=given):
                 inside = next((each for each in given if _is_in(part, each)), None)
-                inner = inside or (None if method in _LEAVING else receiver)
+                inner = inside or (None if method in DROP else receiver)
             case ast.Call(args=given):
                 inner = next((each for each in given if _is_in(part, each)), None)
             case ast.BinOp(left=left, right=right):
@@ -104,10 +104,6 @@ def hands_on(value: ast.expr, part: Any) -> bool:
 
 def _is_in(part: Any, node: ast.expr) -> bool:
     return any(each is part for each in walk(node))
-
-
-_LEAVING = frozenset("detach item tolist numpy float int".split())
-"""Methods whose result has no graph."""
 
 
 def held_in(value: Any, made: ast.expr) -> list[Any]:
