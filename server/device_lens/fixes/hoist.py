@@ -9,29 +9,42 @@ from device_lens.fixes.blocks import insert_above, move_above
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import fresh_name, loads
 from device_lens.fixes.place import LOOPS, Place
+from device_lens.syntax.position import Range
 from device_lens.syntax.sharing import MOVED, definitions, names_of, sharing, written
 
 _LAST_WORD = re.compile(r"[A-Za-z_]\w*(?=\W*\Z)")
 
 
-def hoist(call: Place, loop: Place, safety: Safety) -> Fix | None:
+def hoist(
+    call: Place, loop: Place, safety: Safety, instead: tuple[Place, str] | None = None
+) -> Fix | None:
     """`loop` is the outermost loop to go above. A statement `x = w.to(d)` moves as it is where
-    nothing else binds or changes `x` in the loop, else the transfer gets a name of its own."""
+    nothing else binds or changes `x` in the loop, else the transfer gets a name of its own.
+    `instead` is a part of the call that means nothing above the loop, with what to write there."""
     outer = loop.statement
     if not _in_block_of(call, outer.node) or changes_copy(call, outer):
         return None
     statement = call.statement
-    target = _plain_target(statement.node, call.node)
+    target = None if instead else _plain_target(statement.node, call.node)
     if target is not None and _moves_whole(statement, outer, target):
         edits = move_above(statement, outer)
         if edits:
             return Fix(f"Hoist above the loop: {statement.text}", safety, edits)
     name = fresh_name(call.source, f"{_stem(call)}_on_device")
-    line = f"{name} = {call.text}"
+    line = f"{name} = {_written(call, instead)}"
     if "\n" in line:
         return None
     edits = (insert_above(outer, line), call.replace(name))
     return Fix(f"Hoist above the loop: {line}", safety, edits)
+
+
+def _written(call: Place, instead: tuple[Place, str] | None) -> str:
+    if instead is None:
+        return call.text
+    part, text = instead
+    source, whole = call.source, call.range
+    before = source.text_of(Range(whole.start, part.range.start))
+    return f"{before}{text}{source.text_of(Range(part.range.end, whole.end))}"
 
 
 def _in_block_of(call: Place, outer: ast.AST) -> bool:

@@ -125,6 +125,8 @@ class Transfer:
     condition: str | None = None
     device_argument: Site | None = None
     """The expression that names the target, where there is one."""
+    follows_other: bool = False
+    """That expression reads where another value is, which a loop may bind anew."""
 
 
 @dataclass(slots=True)
@@ -180,6 +182,15 @@ class Conflict:
     """Calls that lead here from the entry, outermost first."""
 
 
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A loop that runs a place of another function on each iteration, by `calls`, outermost
+    first."""
+
+    loop: Loop
+    calls: tuple[Site, ...]
+
+
 @dataclass(slots=True)
 class Synchronization:
     """A place that waits for the device. `what` is `.item()`, `print`, `bool()`, `nonzero`…"""
@@ -192,6 +203,8 @@ class Synchronization:
     interval_guarded: bool
     """Only every so many iterations, by a test such as `step % 100 == 0`."""
     condition: str | None = None
+    repeated: Repeated | None = None
+    """The loop of a caller, where the function has none around the place."""
 
 
 @dataclass(slots=True)

@@ -80,10 +80,10 @@ class Findings:
         for node, waiting in other.synchronizations.items():
             seen = self.synchronizations.get(node)
             if seen is None:
-                is_open = waiting.condition is None  # so that nothing changes it
-                self.synchronizations[node] = waiting if is_open else shallow(waiting)
+                self.synchronizations[node] = shallow(waiting)
             else:
                 told_of_both(seen, waiting.condition)
+                seen.repeated = seen.repeated or waiting.repeated
         for key, fact in other.others.items():
             known = self.others.get(key)
             if known is None or (type(fact) is HostRead and not known.on_accelerator):
@@ -206,3 +206,5 @@ def _merge(known: Transfer, fact: Transfer) -> None:
         known.condition = None
     if len(fact.loops) > len(known.loops):
         known.loops, known.invariant_in = fact.loops, fact.invariant_in
+    if known.follows_other and known.target != fact.target:
+        known.invariant_in = ()

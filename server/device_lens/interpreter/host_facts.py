@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import CPU, Device, is_accelerator
 from device_lens.domain.guard import Guarded, assume_all, combine, leaves, primary
 from device_lens.domain.heap import DictObject, ListObject
 from device_lens.domain.values import Tensor, TupleValue, Unknown
-from device_lens.interpreter import async_facts, places
+from device_lens.interpreter import async_facts, frequency, places
 from device_lens.interpreter.conditions import is_known_as_no_tensor
 from device_lens.interpreter.facts import Synchronization, Transfer
 from device_lens.interpreter.findings import told_of_both
 from device_lens.interpreter.rarer_facts import HostRead
 from device_lens.models.call import tensor_of, treated_as_tensor
-from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -102,6 +100,8 @@ def _wait(
     if known is not None:
         if known.condition is not None:
             told_of_both(known, places.condition_text(machine))
+        if not known.loops and known.repeated is None:
+            known.repeated = frequency.repeated_by(machine, node, frame)
         return
     machine.findings.synchronizations[node] = Synchronization(
         machine.site(node, frame),
@@ -109,8 +109,9 @@ def _wait(
         subject,
         tensor.device,
         places.loops_around(frame),
-        _interval_guarded(node, frame),
+        frequency.interval_guarded(node, frame),
         places.condition_text(machine),
+        frequency.repeated_by(machine, node, frame),
     )
 
 
@@ -120,79 +121,6 @@ def _may_wait(machine: Machine, tree: Any) -> bool:
         if not isinstance(leaf, Device) or is_accelerator(leaf):
             return True
     return False
-
-
-def _interval_guarded(node: Any, frame: Frame) -> bool:
-    """Whether the place is reached only now and then in the loop that runs often: under an `if`
-    that tests a remainder (`step % 100 == 0`) or for one iteration (`step == 0`), or once in an
-    epoch. Loops over a handful of things inside of that one change nothing about it."""
-    for record in reversed(frame.loops):
-        if _runs_by_epoch(record.node, node) or _is_now_and_then(node, record.node):
-            return True
-        if record.hot:
-            return False
-    return False
-
-
-def _is_now_and_then(node: Any, loop: Any) -> bool:
-    """Whether a test of the loop's count stands between the loop and the node."""
-    counters = _names(getattr(loop, "target", None))
-    for outer in walk(loop):
-        if not isinstance(outer, ast.If) or not _tests_step(outer.test, counters):
-            continue
-        if any(inner is node for part in outer.body for inner in walk(part)):
-            return True
-    return False
-
-
-def _runs_by_epoch(loop: Any, node: Any) -> bool:
-    """A loop over epochs, as its variable says, whose steps are those of another loop; or one that
-    counts, where another loop inside of it, which the node is not in, is what trains."""
-    if isinstance(loop, ast.comprehension):
-        return False
-    inner = list(_inside(loop))
-    loops = [each for each in inner if isinstance(each, ast.For | ast.While)]
-    if any("epoch" in name.lower() for name in _names(getattr(loop, "target", None))):
-        return bool(loops) or not any(map(_trains, inner))
-    return _counts(loop) and any(
-        any(map(_trains, walk(each))) and not any(node is other for other in walk(each))
-        for each in loops
-    )
-
-
-def _trains(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "backward"
-
-
-def _counts(loop: Any) -> bool:
-    """Whether a loop runs over numbers rather than over data."""
-    if isinstance(loop, ast.While):
-        return True
-    called = loop.iter.func if isinstance(loop.iter, ast.Call) else None
-    return isinstance(called, ast.Name) and called.id in ("range", "trange")
-
-
-def _inside(loop: Any) -> Iterator[ast.AST]:
-    for statement in loop.body:
-        yield from walk(statement)
-
-
-def _names(target: Any) -> set[str]:
-    return set() if target is None else {n.id for n in walk(target) if isinstance(n, ast.Name)}
-
-
-def _tests_step(test: ast.expr, counters: set[str]) -> bool:
-    return _tests_remainder(test) or any(
-        isinstance(node, ast.Compare)
-        and isinstance(node.ops[0], ast.Eq)
-        and isinstance(node.left, ast.Name)
-        and node.left.id in counters
-        for node in walk(test)
-    )
-
-
-def _tests_remainder(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in walk(test))
 
 
 def host_read(

@@ -105,6 +105,7 @@ def finish(
         kind = Kind.TENSOR
     target = UNKNOWN_DEVICE if target is None else target
     tensor = seen.tensor
+    names_other = tensor is not None and _follows_other(argument, target)
     fact = Transfer(
         machine.site(node, frame),
         machine.site(node.func.value, frame),
@@ -116,7 +117,7 @@ def finish(
         tensor.shape if tensor else None,
         tensor.dtype if tensor else None,
         places.loops_around(frame),
-        _invariant(node, tensor, frame),
+        _invariant(node, tensor, argument if names_other else None, frame),
         in_place=seen.tensor is None,
         conditional=_conditional(frame),
         non_blocking=constant(kwargs.get("non_blocking")) is True,
@@ -125,6 +126,7 @@ def finish(
         trail=tensor.trail if tensor else seen.receiver.trail,
         condition=places.condition_text(machine),
         device_argument=None if argument is None else machine.site(argument, frame),
+        follows_other=names_other,
         redundant=_redundant(method, args, kwargs, seen, target, moves),
         presumed=_of_module_inputs(seen.device),
         of_parameter=type(seen.receiver) is Parameter,
@@ -137,12 +139,28 @@ def finish(
         host_facts.transferred(machine, fact, tensor, frame)
 
 
-def _invariant(node: ast.Call, tensor: Tensor | None, frame: Frame) -> tuple[Site, ...]:
+def _invariant(
+    node: ast.Call, tensor: Tensor | None, settled: ast.expr | None, frame: Frame
+) -> tuple[Site, ...]:
     """The loops that leave the tensor as it is. An optimizer writes into what requires grad and
-    by that into its views, and whether a loop steps one may be decided in what it calls."""
+    by that into its views, and whether a loop steps one may be decided in what it calls. `settled`
+    is an argument that gives the same whatever it reads."""
     if tensor is None or tensor.requires_grad is True:
         return ()
-    return places.invariant_loops(frame, node)
+    if settled is None:
+        return places.invariant_loops(frame, node)
+    assert isinstance(node.func, ast.Attribute)
+    parts = [node.func.value, *node.args, *(keyword.value for keyword in node.keywords)]
+    each = (places.invariant_loops(frame, part) for part in parts if part is not settled)
+    return min(each, key=len)
+
+
+def _follows_other(argument: Any, target: Any) -> bool:
+    """Whether the target is where another value is, `x.device`, on a device that is known: other
+    values are there as well."""
+    if not isinstance(argument, ast.Attribute) or argument.attr != "device":
+        return False
+    return all(isinstance(leaf, Device) and _is_one(leaf) for leaf in leaves(target))
 
 
 def _conditional(frame: Frame) -> bool:

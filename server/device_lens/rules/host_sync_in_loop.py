@@ -2,7 +2,7 @@
 
 ## What it does
 Flags `.item()`, `.cpu()`, `.tolist()`, `print(t)`, `if t:`, `nonzero` and the like on an
-accelerator tensor, in a loop that runs per batch or per step.
+accelerator tensor, in a loop that runs per batch or per step and in the functions that it calls.
 
 ## Why is this bad?
 The host waits until the device has done all that was queued, and the device then waits for the
@@ -25,9 +25,10 @@ running_loss = float(running_loss)
 
 ## Known limits
 Silent where a test such as `step % 100 == 0` guards it, in a handler and where the loop is left, in
-a loop that counts around the one that trains, and where the device is not known. Reads right behind
-each other are told of once: the first one waits. A loop that needs the value, as a decoding or an
-environment step does, has to wait.
+a loop that counts around the one that trains, and where the device is not known. In a function that
+the loop calls it is told where none of the functions on the way has a loop of its own. Reads right
+behind each other are told of once: the first one waits. A loop that needs the value, as a decoding
+or an environment step does, has to wait.
 
 ## Fix safety
 Unsafe: the total is then summed on the device, in the precision of what is added.
@@ -43,7 +44,7 @@ from device_lens.interpreter.facts import Loop, Synchronization
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Related, Severity
 from device_lens.rules.rule import Rule
-from device_lens.rules.seldom import is_seldom
+from device_lens.rules.seldom import is_seldom, is_seldom_in_function
 from device_lens.rules.timing import is_timed
 from device_lens.rules.waits import hot_loop
 from device_lens.rules.wording import accelerated, on, quoted, together, when
@@ -56,29 +57,53 @@ def check(fact: Synchronization, context: Context) -> Finding | None:
     hot, elsewhere = hot_loop(fact), accelerated(fact.device)
     if hot is None or elsewhere is None or fact.site.node in context.waits.spared:
         return None
-    if is_timed(context.place(hot.site)) or is_seldom(context.place(fact.site), hot.site.node):
+    if not context.knows(hot.site):
+        return None
+    if is_timed(context.place(hot.site)) or _is_seldom(fact, hot, context):
         return None
     device, condition = elsewhere
     symbol = _symbol(fact, context)
     behind = context.waits.behind.get(fact.site.node, [])
     message = (
-        f"{_what(fact)} waits on each iteration until everything that {quoted(symbol)} "
-        f"({on(device)}) depends on is computed{when(together(fact.condition, condition))}."
-        f"{_spared(len(behind))}"
+        f"{_what(fact)} waits {_how_often(fact, hot, context)} until everything that "
+        f"{quoted(symbol)} ({on(device)}) depends on is computed"
+        f"{when(together(fact.condition, condition))}.{_spared(len(behind))}"
     )
     return context.finding(
         RULE,
         fact.site,
         message,
         symbol,
-        related=(*context.related(hot.site, "in this loop"), *_places(behind, context)),
+        related=(*_way(fact, hot, context), *_places(behind, context)),
         fixes=[_fix(fact, hot, context)],
     )
 
 
+def _is_seldom(fact: Synchronization, hot: Loop, context: Context) -> bool:
+    if fact.repeated is None:
+        return is_seldom(context.place(fact.site), hot.site.node)
+    sites = (*fact.repeated.calls, fact.site)
+    if not all(map(context.knows, sites)):
+        return True
+    first, *further = map(context.place, sites)
+    return is_seldom(first, hot.site.node) or any(map(is_seldom_in_function, further))
+
+
+def _how_often(fact: Synchronization, hot: Loop, context: Context) -> str:
+    if fact.repeated is None:
+        return "on each iteration"
+    return f"on each iteration of the loop of {context.line(hot.site)}"
+
+
+def _way(fact: Synchronization, hot: Loop, context: Context) -> Iterator[Related]:
+    yield from context.related(hot.site, "in this loop")
+    for call in () if fact.repeated is None else fact.repeated.calls:
+        yield from context.related(call, "by this call")
+
+
 def _fix(fact: Synchronization, hot: Loop, context: Context) -> Fix | None:
     known = context.expression(fact.subject) if fact.subject is not None else None
-    if known is None:
+    if known is None or fact.repeated is not None:
         return None
     place, loop = context.place(fact.site), context.place(hot.site)
     return accumulate_on_device(place, loop, known.dtype, known.requires_grad is not False)

@@ -24,6 +24,25 @@ def is_seldom(place: Place, loop: ast.AST) -> bool:
     return False
 
 
+def is_seldom_in_function(place: Place) -> bool:
+    """Whether a place in a function is in a handler of an exception, or in a block that raises or
+    ends the program."""
+    for node in (place.statement.node, *place.statement.ancestors()):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            return False
+        if isinstance(node, ast.ExceptHandler):
+            return True
+        if isinstance(node, ast.stmt) and _gives_up(place.at(node)):
+            return True
+    return False
+
+
+def _gives_up(statement: Place) -> bool:
+    block = block_of(statement)
+    last = block[-1] if block else None
+    return isinstance(last, ast.Raise) or (isinstance(last, ast.Expr) and _exits(last.value))
+
+
 def _leaves(statement: Place, loop: ast.AST) -> bool:
     """Whether the block of a statement ends by leaving the loop."""
     block = block_of(statement)

@@ -22,7 +22,8 @@ for x, y in batches:
 ## Known limits
 Silent where the tensor, an alias of it or the target may change in the loop, for what requires grad
 or is read out of its graph, which an optimizer may change, under a condition in the loop, and in
-loops of one or two iterations. Moving each batch in its loop is right.
+loops of one or two iterations. Moving each batch in its loop is right. A target such as `x.device`
+counts as one that does not change where that is the same known device each time.
 
 ## Fix safety
 Safe: the transfer goes above the outermost loop through which the tensor does not change.
@@ -98,4 +99,11 @@ def _trips(fact: Transfer) -> int | None:
 
 
 def _fix(fact: Transfer, context: Context) -> Fix | None:
-    return hoist(context.place(fact.site), context.place(fact.invariant_in[-1]), Safety.SAFE)
+    call, loop = context.place(fact.site), context.place(fact.invariant_in[-1])
+    argument = None if fact.device_argument is None else context.place(fact.device_argument)
+    if not fact.follows_other or argument is None:
+        return hoist(call, loop, Safety.SAFE)
+    if context.at_hand.visible(argument.text, argument, loop.statement):
+        return hoist(call, loop, Safety.SAFE)
+    device = context.at_hand.find(fact.target, loop.statement)
+    return None if device is None else hoist(call, loop, Safety.SAFE, (argument, device))

@@ -58,6 +58,8 @@ def hot_loop(fact: Synchronization) -> Loop | None:
     """The loop that a read on an accelerator waits in each time; None where it is another read."""
     if fact.interval_guarded or accelerated(fact.device) is None:
         return None
+    if fact.repeated is not None:
+        return fact.repeated.loop
     return next((loop for loop in reversed(fact.loops) if loop.hot), None)
 
 

@@ -1,0 +1,134 @@
+"""How often a place is reached: in which loop that runs per batch or per step, or only now and
+then in one."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.trail import Site
+from device_lens.interpreter.facts import Loop, Repeated
+from device_lens.interpreter.scan import own_nodes
+from device_lens.syntax.walking import walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
+
+_MOST_CALLS = 6
+
+
+def repeated_by(machine: Machine, node: Any, frame: Frame) -> Repeated | None:
+    """The loop that runs often and by calls a place of another function on each iteration, where
+    none of the functions on the way has a loop of its own: what such a one does beside its loop it
+    does once for many steps."""
+    calls: list[Site] = []
+    inner = frame
+    while len(calls) < _MOST_CALLS:
+        call, caller = inner.call_site, inner.parent
+        if call is None or caller is None or _has_loop(inner):
+            return None
+        assert inner.function is not None
+        if _is_now_and_then(node, inner.function.node):
+            return None
+        calls.append(machine.site(call, caller))
+        if caller.loops:
+            record = caller.loops[-1]
+            if not record.hot or interval_guarded(call, caller):
+                return None
+            site = Site(caller.namespace.path, record.chunk, record.node)
+            return Repeated(Loop(site, record.trip_count, True), tuple(reversed(calls)))
+        node, inner = call, caller
+    return None
+
+
+def _has_loop(frame: Frame) -> bool:
+    """Whether the function of a frame has a loop, or gives its values one by one to another."""
+    node = frame.function.node if frame.function is not None else None
+    if node is None or frame.loops or frame.yields is not None:
+        return True
+    if isinstance(node, ast.Lambda):
+        return False
+    known: bool | None = node.__dict__.get(_HAS_LOOP)
+    if known is None:
+        own = own_nodes(node.body)
+        known = any(isinstance(each, ast.For | ast.AsyncFor | ast.While) for each in own)
+        node.__dict__[_HAS_LOOP] = known
+    return known
+
+
+_HAS_LOOP = "_has_loop"
+
+
+def interval_guarded(node: Any, frame: Frame) -> bool:
+    """Whether the place is reached only now and then in the loop that runs often: under an `if`
+    that tests a remainder (`step % 100 == 0`) or for one iteration (`step == 0`), or once in an
+    epoch. Loops over a handful of things inside of that one change nothing about it."""
+    for record in reversed(frame.loops):
+        if _runs_by_epoch(record.node, node) or _is_now_and_then(node, record.node):
+            return True
+        if record.hot:
+            return False
+    return False
+
+
+def _is_now_and_then(node: Any, loop: Any) -> bool:
+    """Whether a test of the loop's count stands between the loop and the node."""
+    counters = _names(getattr(loop, "target", None))
+    for outer in walk(loop):
+        if not isinstance(outer, ast.If) or not _tests_step(outer.test, counters):
+            continue
+        if any(inner is node for part in outer.body for inner in walk(part)):
+            return True
+    return False
+
+
+def _runs_by_epoch(loop: Any, node: Any) -> bool:
+    """A loop over epochs, as its variable says, whose steps are those of another loop; or one that
+    counts, where another loop inside of it, which the node is not in, is what trains."""
+    if isinstance(loop, ast.comprehension):
+        return False
+    inner = list(_inside(loop))
+    loops = [each for each in inner if isinstance(each, ast.For | ast.While)]
+    if any("epoch" in name.lower() for name in _names(getattr(loop, "target", None))):
+        return bool(loops) or not any(map(_trains, inner))
+    return _counts(loop) and any(
+        any(map(_trains, walk(each))) and not any(node is other for other in walk(each))
+        for each in loops
+    )
+
+
+def _trains(node: ast.AST) -> bool:
+    return isinstance(node, ast.Attribute) and node.attr == "backward"
+
+
+def _counts(loop: Any) -> bool:
+    """Whether a loop runs over numbers rather than over data."""
+    if isinstance(loop, ast.While):
+        return True
+    called = loop.iter.func if isinstance(loop.iter, ast.Call) else None
+    return isinstance(called, ast.Name) and called.id in ("range", "trange")
+
+
+def _inside(loop: Any) -> Iterator[ast.AST]:
+    for statement in loop.body:
+        yield from walk(statement)
+
+
+def _names(target: Any) -> set[str]:
+    return set() if target is None else {n.id for n in walk(target) if isinstance(n, ast.Name)}
+
+
+def _tests_step(test: ast.expr, counters: set[str]) -> bool:
+    return _tests_remainder(test) or any(
+        isinstance(node, ast.Compare)
+        and isinstance(node.ops[0], ast.Eq)
+        and isinstance(node.left, ast.Name)
+        and node.left.id in counters
+        for node in walk(test)
+    )
+
+
+def _tests_remainder(test: ast.expr) -> bool:
+    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in walk(test))
