@@ -59,7 +59,7 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         return None
     if _is_to_look_at(fact, context) or _has_that_dtype(fact, context):
         return None
-    if _visits_devices(fact, context):
+    if _visits_devices(fact, context) or _asks_for_nothing_else(fact, context):
         return None
     name = context.text(fact.subject)
     return context.finding(
@@ -138,6 +138,19 @@ def _visits_devices(fact: Transfer, context: Context) -> bool:
     loops = (each.site.node for each in fact.loops)
     chosen = (names_in(loop.target) for loop in loops if isinstance(loop, ast.For))
     return any(names & asked and not names & fixed for names in chosen)
+
+
+def _asks_for_nothing_else(fact: Transfer, context: Context) -> bool:
+    """Whether a call only names a device, that of the tensor as far as is known."""
+    call = context.place(fact.site).node
+    if not fact.moves or not isinstance(call, ast.Call) or fact.method == "type_as":
+        return False
+    if len(call.args) > 1 or any(k.arg not in ("device", "non_blocking") for k in call.keywords):
+        return False
+    argument = fact.device_argument
+    if fact.method == "to" and (argument is None or not context.is_device(argument)):
+        return False
+    return same_everywhere(fact.source, fact.target)
 
 
 def _has_that_dtype(fact: Transfer, context: Context) -> bool:
