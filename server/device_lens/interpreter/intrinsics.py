@@ -34,6 +34,7 @@ from device_lens.interpreter import (
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.having import fits, has, lacks, present, surely_lacks
+from device_lens.interpreter.standard_classes import is_standard, type_of_kind
 from device_lens.models import registry
 from device_lens.models.call import tensor_of
 from device_lens.models.dtypes import TENSOR_TYPES
@@ -173,8 +174,8 @@ _NUMBERS = frozenset(
     "builtins.int builtins.float builtins.bool builtins.complex numbers.Number numbers.Integral "
     "numbers.Real".split()
 )
-_SEQUENCES = ("collections.abc.Sequence", "collections.abc.Iterable", "typing.Sequence")
-_MAPPINGS = ("collections.abc.Mapping", "typing.Mapping", "collections.abc.MutableMapping")
+_KINDS_OF_DICTS = frozenset({"collections.OrderedDict", "collections.defaultdict"})
+"""Classes that a dict of the analysis may be of."""
 
 
 def _is_tensor(
@@ -199,12 +200,16 @@ def _of_library_class(machine: Machine, value: Any, name: str) -> bool | None:
     if kind is External and name in ("builtins.type", *_CALLABLE):
         return True if value.name.rpartition(".")[2][:1].isupper() else None
     if kind is TupleValue:
-        return name in ("builtins.tuple", *_SEQUENCES, "typing.Iterable")
+        return name == "builtins.tuple" or is_standard(tuple, name) is True
     if kind is ListObject:
-        is_sequence = value.kind == "list" and name in _SEQUENCES
-        return bool(is_sequence or name == f"builtins.{value.kind}")
+        if value.kind == "iterator" and name.rpartition(".")[2] in ("Generator", "GeneratorType"):
+            return None  # a library's own, which may be one
+        abstract = is_standard(type_of_kind(value.kind), name)
+        return abstract is True or name == f"builtins.{value.kind}"
     if kind is DictObject:
-        return name == "builtins.dict" or name in _MAPPINGS
+        if name in _KINDS_OF_DICTS:
+            return None
+        return name == "builtins.dict" or is_standard(dict, name) is True
     if kind is Const:
         return _constant_is(value.value, name)
     if isinstance(value, Instance):
@@ -215,17 +220,15 @@ def _of_library_class(machine: Machine, value: Any, name: str) -> bool | None:
             return whole is (name == "builtins.int")
         return None if name in _NUMBERS else False
     if is_text(value):
-        return name in ("builtins.str", *_SEQUENCES)
+        return name == "builtins.str" or is_standard(str, name) is True
     return None if kind is Unknown else False
 
 
 def _constant_is(value: Any, name: str) -> bool:
     names = {f"builtins.{cls.__name__}" for cls in type(value).__mro__}
-    if name in ("collections.abc.Sequence", "collections.abc.Iterable", "typing.Sequence"):
-        return isinstance(value, str | bytes)
     if name.startswith("numbers."):
         return isinstance(value, int | float)
-    return name in names
+    return name in names or is_standard(type(value), name) is True
 
 
 def _object_is(machine: Machine, value: Instance, name: str) -> bool | None:

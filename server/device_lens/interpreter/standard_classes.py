@@ -1,0 +1,35 @@
+"""Which abstract classes of Python's own the values of its built-in types are instances of."""
+
+from __future__ import annotations
+
+import collections.abc
+from types import GeneratorType
+
+_GENERIC = {"List": list, "Dict": dict, "Tuple": tuple, "Set": set, "FrozenSet": frozenset}
+_OF_KIND: dict[str, type] = {
+    "list": list,
+    "set": set,
+    "range": range,
+    **dict.fromkeys(("iter", "iterator", "enumerate", "zip", "map", "filter"), zip),
+    "generator": GeneratorType,
+}
+"""Kinds of lists of the analysis, with a type that has the methods of each."""
+
+
+def is_standard(value_type: type, name: str) -> bool | None:
+    """Whether the values of a built-in type are instances of `collections.abc.Mapping`,
+    `typing.Dict`, `types.GeneratorType` or `collections.Mapping` (the name up to Python 3.9); None
+    where `name` is no such class."""
+    if name == "types.GeneratorType":
+        return value_type is GeneratorType
+    module, _, last = name.rpartition(".")
+    if module not in ("collections.abc", "collections", "typing"):
+        return None
+    cls = _GENERIC.get(last) if module == "typing" else None
+    cls = cls or getattr(collections.abc, last, None)
+    return issubclass(value_type, cls) if isinstance(cls, type) else None
+
+
+def type_of_kind(kind: str) -> type:
+    """A built-in type for a kind of lists of the analysis; `object` where there is none."""
+    return _OF_KIND.get(kind, object)
