@@ -126,7 +126,7 @@ def set_attribute(
     if kind is ModuleObject:
         _set_in_module(machine, receiver, name, value, node, frame, source)
     elif kind is Instance and dict_classes.takes_attribute(receiver):
-        from device_lens.interpreter.expressions import put
+        from device_lens.interpreter.keys import put
 
         put(machine, dict_classes.mapping(receiver), Const(name), value)
     elif kind is Instance and name == "__dict__" and value is receiver:

@@ -93,7 +93,7 @@ def _key_is_there(machine: Machine, node: Any, read: ast.Subscript, frame: Frame
     keys."""
     if not _catches(node.handlers):
         return None
-    from device_lens.interpreter.expressions import key_of
+    from device_lens.interpreter.keys import key_of
 
     receiver = machine.evaluate(read.value, frame)
     if type(receiver) is not DictObject or receiver.rest is not None:

@@ -11,6 +11,7 @@ from device_lens.domain.device import ANY_INDEX, Agreement, SymbolicDevice, agre
 from device_lens.domain.guard import Guarded, choose, combine, undecided
 from device_lens.domain.heap import MISSING, DictObject, ListObject, Parameter
 from device_lens.domain.presence import presence
+from device_lens.domain.torch_keys import told_apart
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -26,8 +27,8 @@ from device_lens.interpreter import calls, class_attributes, reports, shape_test
 from device_lens.interpreter.class_tests import asks_class_of_symbol
 from device_lens.interpreter.conditions import either_way, is_none_condition, opaque, truth
 from device_lens.interpreter.enumerations import is_member
-from device_lens.interpreter.expressions import key_of
 from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.keys import key_of
 from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.interpreter.operators import is_tensor, parts
 from device_lens.models import registry
@@ -287,6 +288,7 @@ def _identity(left: Any, right: Any) -> Any:
 
 
 def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
+    left = told_apart(left)
     if type(left) is Guarded or type(right) is Guarded:
         return combine(lambda a, b: _contains(machine, node, a, b), left, right)
     key = key_of(left)

@@ -16,9 +16,9 @@ from device_lens.domain.values import Const
 from device_lens.interpreter import effects, item_effects, of_many, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
-from device_lens.interpreter.expressions import put
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.iteration import any_of, iterate, most_keys, trip_count
+from device_lens.interpreter.keys import put
 from device_lens.interpreter.machine import EVALUATORS, NEXT, Machine
 
 MAX_UNROLLED = 8

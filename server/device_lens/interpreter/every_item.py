@@ -12,8 +12,8 @@ from device_lens.domain.heap import MISSING, DictObject, ListObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.values import Tensor, Unknown
 from device_lens.interpreter import scan
-from device_lens.interpreter.expressions import key_of
 from device_lens.interpreter.frames import LoopRecord
+from device_lens.interpreter.keys import key_of
 from device_lens.interpreter.machine import Machine
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk

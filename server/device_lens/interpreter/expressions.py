@@ -6,11 +6,10 @@ import ast
 from functools import lru_cache
 from typing import Any
 
-from device_lens.domain import presence
 from device_lens.domain.code import Deferred, Function, Scope, Waiting
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
-from device_lens.domain.join import join_blind, join_blind_with
+from device_lens.domain.join import join_blind
 from device_lens.domain.presence import put_all
 from device_lens.domain.values import (
     NONE,
@@ -24,7 +23,6 @@ from device_lens.domain.values import (
 from device_lens.interpreter import (
     attributes,
     calls,
-    class_attributes,
     imports,
     intrinsics,
     reports,
@@ -33,8 +31,8 @@ from device_lens.interpreter import (
 )
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
-from device_lens.interpreter.enumerations import is_member
 from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.keys import overwrite, put
 from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.models import registry
 from device_lens.models.numbers import is_text, text_begun
@@ -181,61 +179,11 @@ def merge_mapping(machine: Machine, target: DictObject, value: Any) -> None:
     else:
         more = Unknown() if value != NONE else None
     if more is not None:
-        _overwrite(machine, target, Unknown(), more)
+        overwrite(machine, target, Unknown(), more)
         rest = target.rest
         machine.journal.write(
             target.fields, "rest", more if rest is None else join_blind(rest, more)
         )
-
-
-def put(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
-    """`target[key] = value`: a strong update for a constant key, else one of the rest."""
-    name = key_of(key)
-    if name is not MISSING:
-        presence.put(machine.journal, target.entries, name, value)
-        return
-    rest = target.rest
-    if type(key) in (Unknown, Guarded, External, TupleValue):
-        _overwrite(machine, target, key, value)
-    machine.journal.write(target.fields, "rest", value if rest is None else join_blind(rest, value))
-    machine.journal.write(target.fields, "rest_key", key)
-
-
-def _overwrite(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
-    """The key may be any that is there already: of a tuple, any that its known parts allow."""
-    joined = join_blind_with(value)
-    for name, old in list(target.entries.items()):
-        if type(key) is not TupleValue or _may_be(key, name):
-            machine.journal.write(target.entries, name, joined(old))
-
-
-def _may_be(key: Any, name: Any) -> bool:
-    known = key_of(key)
-    if known is not MISSING:
-        return bool(known == name)
-    if type(key) is not TupleValue:
-        return True
-    if not isinstance(name, tuple) or len(name) != len(key.items):
-        return False
-    return all(map(_may_be, key.items, name))
-
-
-def key_of(key: Any) -> Any:
-    """The Python key behind a value, `MISSING` where it is not a constant."""
-    if type(key) is Const:
-        try:
-            hash(key.value)
-        except TypeError:
-            return MISSING
-        return key.value
-    if type(key) is TupleValue:
-        parts = tuple(key_of(item) for item in key.items)
-        return MISSING if any(part is MISSING for part in parts) else parts
-    if is_member(key) or class_attributes.is_plain_class(key):
-        return key
-    if type(key) is External and registry.names_code(key.name):
-        return key
-    return MISSING
 
 
 def _if_expression(machine: Machine, node: ast.IfExp, frame: Frame) -> Any:

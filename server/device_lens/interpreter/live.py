@@ -10,9 +10,10 @@ from device_lens.domain.guard import leaves
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, moment
 from device_lens.domain.join import join_blind
 from device_lens.domain.values import Const
-from device_lens.interpreter.expressions import key_of, lookup
+from device_lens.interpreter.expressions import lookup
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import Items, any_of, iterate
+from device_lens.interpreter.keys import key_of
 from device_lens.interpreter.machine import Machine
 from device_lens.models.python.iterators import ITERATORS
 

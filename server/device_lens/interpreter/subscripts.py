@@ -19,6 +19,7 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.join import join, join_blind
 from device_lens.domain.lengths import grown
+from device_lens.domain.torch_keys import told_apart
 from device_lens.domain.values import (
     ARRAY,
     NONE,
@@ -33,9 +34,9 @@ from device_lens.domain.values import (
 )
 from device_lens.interpreter import attributes, calls, choices, every_item, imports, of_many
 from device_lens.interpreter.every_item import EVERY
-from device_lens.interpreter.expressions import key_of, put
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import any_of
+from device_lens.interpreter.keys import key_of, put
 from device_lens.interpreter.machine import EVALUATORS, NEXT, Machine
 from device_lens.interpreter.sequences import CONTAINERS, of_constant, of_sequence
 from device_lens.models import registry
@@ -69,6 +70,8 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
     kind = type(receiver)
     if kind is Tensor or kind is Parameter:
         return _library(machine, "torch.Tensor", receiver, index, node, frame)
+    if kind is DictObject:
+        index = told_apart(index)
     if type(index) is Guarded and (kind in CONTAINERS or _is_table_of_names(receiver)):
         return _of_any_index(machine, receiver, index, node, frame)
     if kind is DictObject:

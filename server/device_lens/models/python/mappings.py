@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.guard import Guarded, combine
-from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
+from device_lens.domain.guard import Guarded, combine, undecided
+from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, Parameter
 from device_lens.domain.join import join, join_all, join_blind, join_blind_with
 from device_lens.domain.lengths import AT_LEAST, in_order, surely_present
 from device_lens.domain.objects import stands_for
 from device_lens.domain.presence import presence, put, put_all
-from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
+from device_lens.domain.torch_keys import told_apart, torch_key
+from device_lens.domain.values import (
+    NONE,
+    Const,
+    DeviceValue,
+    DtypeValue,
+    External,
+    TupleValue,
+    Unknown,
+)
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.python import dict_classes
@@ -29,13 +38,14 @@ def _key(value: Value) -> Any:
     if type(value) is TupleValue:
         parts = tuple(_key(item) for item in value.items)
         return MISSING if MISSING in parts else parts
-    return MISSING
+    return torch_key(value)
 
 
 def _key_value(key: Any) -> Value:
     if isinstance(key, tuple):
         return TupleValue(tuple(_key_value(part) for part in key))
-    return key if isinstance(key, External | Instance) else Const(key)
+    is_value = isinstance(key, External | Instance | Parameter | DeviceValue | DtypeValue)
+    return key if is_value else Const(key)
 
 
 def _get(call: Call) -> Value:
@@ -43,23 +53,27 @@ def _get(call: Call) -> Value:
     default = call.args[1] if len(call.args) > 1 else NONE
     if target is None or not call.args:
         return Unknown()
-    if type(call.args[0]) is Guarded:
-        tree: Value = combine(lambda leaf: _entry(target, leaf, default), call.args[0])
-        return tree
-    return _entry(target, call.args[0], default)
+    found: Value = combine(lambda leaf: _entry(target, leaf, default), told_apart(call.args[0]))
+    return found
 
 
 def _entry(target: DictObject, index: Value, default: Value) -> Value:
     key = _key(index)
     if key is not MISSING:
         if target.rest is not None:
-            default = join_blind(target.rest, default) if default != NONE else target.rest
+            sure = default == NONE and isinstance(key, str) and not target.entries
+            default = target.rest if sure else _or_else(target.rest, default)
         present = presence(target.entries, key)
         if type(present) is Guarded:
             return join(present, target.entries[key], default)
         return target.entries[key] if present else default
     found = [*target.entries.values(), *([] if target.rest is None else [target.rest])]
-    return join_all([*found, default]) if found else Unknown()
+    return _or_else(join_all(found), default) if found else Unknown()
+
+
+def _or_else(found: Value, default: Value) -> Value:
+    """What may be there, or else the default: None in place of a tensor is told apart from one."""
+    return join(undecided(), found, default) if default == NONE else join_blind(found, default)
 
 
 def _set_default(call: Call) -> Value:

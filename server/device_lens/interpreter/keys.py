@@ -1,0 +1,77 @@
+"""Keys of dicts: the Python key behind a value, and what is stored under it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain import presence
+from device_lens.domain.guard import Guarded, combine, leaves
+from device_lens.domain.heap import MISSING, DictObject
+from device_lens.domain.join import join_blind, join_blind_with
+from device_lens.domain.torch_keys import told_apart, torch_key
+from device_lens.domain.values import Const, DeviceValue, External, TupleValue, Unknown
+from device_lens.interpreter import class_attributes
+from device_lens.interpreter.enumerations import is_member
+from device_lens.interpreter.machine import Machine
+from device_lens.models import registry
+
+MAX_CASES = 4
+"""Keys that conditions decide between which are stored under one by one."""
+
+
+def put(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
+    """`target[key] = value`: a strong update for a constant key, else one of the rest."""
+    key = told_apart(key)
+    names = dict.fromkeys(map(key_of, leaves(key)))
+    if len(names) <= MAX_CASES:
+        for name in names:
+            if name is not MISSING:
+                under = combine(lambda leaf, name=name: key_of(leaf) == name, key)
+                presence.put(machine.journal, target.entries, name, value, under)
+        if MISSING not in names:
+            return
+    rest = target.rest
+    if type(key) in (Unknown, Guarded, External, TupleValue, DeviceValue):
+        overwrite(machine, target, key, value)
+    machine.journal.write(target.fields, "rest", value if rest is None else join_blind(rest, value))
+    machine.journal.write(target.fields, "rest_key", key)
+
+
+def overwrite(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
+    """The key may be any that is there already: of a tuple, any that its known parts allow, of a
+    device, any other device."""
+    joined = join_blind_with(value)
+    for name, old in list(target.entries.items()):
+        if _may_be(key, name):
+            machine.journal.write(target.entries, name, joined(old))
+
+
+def _may_be(key: Any, name: Any) -> bool:
+    known = key_of(key)
+    if known is not MISSING:
+        return bool(known == name)
+    if type(key) is DeviceValue:
+        return type(name) is DeviceValue
+    if type(key) is not TupleValue:
+        return True
+    if not isinstance(name, tuple) or len(name) != len(key.items):
+        return False
+    return all(map(_may_be, key.items, name))
+
+
+def key_of(key: Any) -> Any:
+    """The Python key behind a value, `MISSING` where it is not a constant."""
+    if type(key) is Const:
+        try:
+            hash(key.value)
+        except TypeError:
+            return MISSING
+        return key.value
+    if type(key) is TupleValue:
+        parts = tuple(key_of(item) for item in key.items)
+        return MISSING if any(part is MISSING for part in parts) else parts
+    if is_member(key) or class_attributes.is_plain_class(key):
+        return key
+    if type(key) is External and registry.names_code(key.name):
+        return key
+    return torch_key(key)
