@@ -49,8 +49,8 @@ from device_lens.domain.values import (
     Tensor,
     TupleValue,
     Unknown,
-    each_once,
 )
+from device_lens.domain.wholes import each_once
 
 MAX_VALUE_DEPTH = 4
 """Conditions that a tree of values may hang on; each leaf is followed on its own."""

@@ -376,34 +376,3 @@ def forgetting(lasting: bool = False) -> Iterator[None]:
         for changed in ({} if lasting else noted, reminded):
             for value, fields, truths, evidence in changed.values():
                 value.fields, value.truths, value.tensor_evidence = fields, truths, evidence
-
-
-class Once(tuple[Any, ...]):
-    """Modules, each once. What may be any of them is joined with others of that kind time and
-    again, which mostly adds none."""
-
-    ids: frozenset[int]
-
-
-def each_once(wholes: list[Any]) -> tuple[Any, ...]:
-    """The modules among some, and in tuples of them."""
-    largest: Once | None = None
-    for each in wholes:
-        if type(each) is Once and (largest is None or len(each) > len(largest)):
-            largest = each
-    known = largest.ids if largest is not None else frozenset()
-    found: dict[int, Any] = {}
-    waiting = wholes[::-1]
-    while waiting:
-        each = waiting.pop()
-        if each is None or each is largest:
-            continue
-        if isinstance(each, tuple):
-            waiting.extend(each[::-1])
-        elif id(each) not in known:
-            found[id(each)] = each
-    if largest is not None and not found:
-        return largest
-    made = Once((*(largest or ()), *found.values()))
-    made.ids = known.union(found)
-    return made

@@ -20,6 +20,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
+from device_lens.domain.wholes import Crowd
 from device_lens.models.call import Services, Value
 from device_lens.models.torch import gradient_hooks
 from device_lens.models.torch.collation import map_tensors
@@ -138,7 +139,7 @@ def hold(services: Services, holder: Value, value: Value) -> None:
 def _scatter(services: Services, whole: Value, device: DeviceTree) -> None:
     """A part of an opaque module is on `device` from now on: the whole is where it is not known,
     unless it is there as well."""
-    for each in whole if isinstance(whole, tuple) else ():
+    for each in whole if isinstance(whole, tuple | Crowd) else ():
         _scatter(services, each, device)
     if isinstance(whole, ModuleObject) and not is_opaque(whole):
         home = devices_of(whole)
