@@ -53,12 +53,19 @@ def usage_of(cls: ClassValue, name: str) -> Usage:
         for method in base.node.body
         if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
+    handed_out = [each.name for each in methods if _is_property(each) and name in _mentions(each)]
     for method in methods:
         mentions = _mentions(method).get(name)
         if mentions:
-            _in_method(method, mentions, usage, _makes(method, methods))
+            _in_method(method, methods, mentions, usage)
             usage.registered |= name in _registered(method)
+        if method.name in _MOVING and not _mentions(method).keys().isdisjoint(handed_out):
+            usage.moved = usage.kept = True
     return usage
+
+
+def _is_property(method: Any) -> bool:
+    return any(isinstance(d, ast.Name) and d.id == "property" for d in method.decorator_list)
 
 
 def _makes(method: Any, methods: list[Any]) -> bool:
@@ -74,12 +81,13 @@ def _makes(method: Any, methods: list[Any]) -> bool:
     )
 
 
-def _in_method(method: Any, mentions: list[ast.AST], usage: Usage, makes: bool) -> None:
+def _in_method(method: Any, methods: list[Any], mentions: list[ast.AST], usage: Usage) -> None:
+    makes = _makes(method, methods)
     for node in mentions:
         if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
             if method.name != "__init__":
                 usage.assigned_outside_init = True
-            if node.value is not None and (method.name in _MOVING or _moves(node.value)):
+            if method.name in _MOVING or _is_moved(node.value, methods):
                 usage.moved = usage.kept = True
                 usage.moved_later |= method.name not in ("__init__", "_apply")
         elif isinstance(node, ast.Attribute) or _is_getattr(node):
@@ -266,7 +274,17 @@ def _is_getattr(node: ast.AST) -> bool:
     )
 
 
-def _moves(node: ast.expr) -> bool:
+def _is_moved(value: ast.expr | None, methods: list[Any]) -> bool:
+    """Whether an assigned value is moved, where it is written or in the method that gives it."""
+    if value is None or _moves(value):
+        return value is not None
+    called = value.func if isinstance(value, ast.Call) else None
+    if not isinstance(called, ast.Attribute) or not isinstance(called.value, ast.Name):
+        return False
+    return any(each.name == called.attr and _moves(each) for each in methods)
+
+
+def _moves(node: ast.AST) -> bool:
     return any(
         isinstance(n, ast.Call)
         and isinstance(n.func, ast.Attribute)
