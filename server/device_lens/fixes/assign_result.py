@@ -12,7 +12,8 @@ from device_lens.fixes.place import LOOPS, Place
 from device_lens.fixes.rebuild_container import loop_fix, rebuilt
 
 CONVERSIONS = frozenset(
-    "to cuda cpu xpu half float double bfloat16 int long short bool contiguous type type_as".split()
+    "to cuda cpu xpu half float double bfloat16 int long short bool contiguous type type_as "
+    "pin_memory".split()
 )
 
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "to_empty"})
 CONVERSIONS = frozenset(
-    {"half", "float", "double", "bfloat16", "long", "int", "short", "bool", "type", "type_as"}
+    "half float double bfloat16 long int short bool type type_as pin_memory".split()
 )
 FACTORY_PREFIXES = ("torch.", "np.", "numpy.")
 

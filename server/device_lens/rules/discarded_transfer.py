@@ -1,10 +1,11 @@
 """A tensor's `.to()`, `.cuda()` or conversion whose result is thrown away.
 
 ## What it does
-Flags `x.to(device)`, `x.cuda()`, `x.cpu()`, `x.half()` and the like on a tensor where nothing keeps
-the result: as a statement, in a comprehension that is itself a statement, or written without the
-call's parentheses. So it does with a function or method of the program that gives moved copies of
-what it is given and does nothing else: `to_device(batch, device)` as a statement.
+Flags `x.to(device)`, `x.cuda()`, `x.cpu()`, `x.half()`, `x.pin_memory()` and the like on a tensor
+where nothing keeps the result: as a statement, in a comprehension that is itself a statement, or
+written without the call's parentheses. So it does with a function or method of the program that
+gives moved copies of what it is given and does nothing else: `to_device(batch, device)` as a
+statement.
 
 ## Why is this bad?
 A tensor's transfer returns another tensor and leaves the tensor as it was. Only modules move in
@@ -155,6 +156,8 @@ def _asks_for_nothing_else(fact: Transfer, context: Context) -> bool:
 
 def _has_that_dtype(fact: Transfer, context: Context) -> bool:
     """Whether the tensor is of the very dtype that is asked for, or was made with it."""
+    if fact.method == "pin_memory":
+        return False
     told = (context.expression(fact.subject), context.expression(fact.site))
     dtypes = {None if each is None else each.dtype for each in told}
     if fact.called and not fact.moves and len(dtypes) == 1 and None not in dtypes:
@@ -178,6 +181,11 @@ def _message(fact: Transfer, name: str, context: Context) -> str:
             f"not called. {quoted(name)} stays {on(fact.source)}{where}."
         )
     call = quoted(f".{fact.method}(…)")
+    if fact.method == "pin_memory":
+        return (
+            f"The result of {call} is thrown away: {quoted(name)}{where} stays in pageable memory, "
+            f"since a pinned copy is returned."
+        )
     said = not is_unknown(fact.source) or isinstance(leaf(fact.target), Device)
     alike = fact.moves and leaf(fact.source) is leaf(fact.target)
     both = fact.method == "type_as"  # it moves and converts

@@ -17,6 +17,7 @@ SHAPES: dict[str, Rule] = {
     "plane": rules.plane,
     "indices": rules.indices,
     "same": rules.same,
+    "picked": rules.picked,
     "broadcast": rules.all_operands,
     "reduced": rules.reduced,
     "along": rules.along,

@@ -57,6 +57,12 @@ def same(bound: Bound, tensors: list[Tensor]) -> Extent:
     return ANY if tensor is None else of_tensor(tensor)
 
 
+def picked(bound: Bound, tensors: list[Tensor]) -> Extent:
+    """The shape of `index`, for which `gather` and `take` find an element each."""
+    index = tensor_of(bound.get("index"))
+    return ANY if index is None else of_tensor(index)
+
+
 def all_operands(bound: Bound, tensors: list[Tensor]) -> Extent:
     return broadcast(of_tensor(tensor) for tensor in tensors)
 

@@ -21,7 +21,7 @@ from device_lens.models.words import words
 _NAMESPACES = words("torch.cuda torch.accelerator torch.mps torch.xpu torch.cuda.memory")
 _SILENT = """empty_cache reset_peak_memory_stats reset_max_memory_allocated ipc_collect
     reset_max_memory_cached reset_accumulated_memory_stats set_per_process_memory_fraction
-    memory_summary init manual_seed manual_seed_all seed seed_all set_rng_state set_rng_state_all
+    memory_summary init manual_seed manual_seed_all seed seed_all set_rng_state_all
     _lazy_init set_stream set_sync_debug_mode"""
 _NUMBERS = """memory_allocated max_memory_allocated memory_reserved max_memory_reserved
     memory_cached max_memory_cached mem_get_info memory_stats memory_snapshot get_device_name

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from device_lens.domain.device import CPU
-from device_lens.domain.values import DeviceValue, Tensor
-from device_lens.models.call import Call, Value
+from device_lens.domain.values import NONE, DeviceValue, Tensor
+from device_lens.models.call import Call, Value, tensor_of
+from device_lens.models.operands import demand_host
 from device_lens.models.registry import ATTRIBUTES, FUNCTIONS
 from device_lens.models.torch.conversions import device_argument
-from device_lens.models.torch.objects import class_model, instance, itself, nothing, unknown
+from device_lens.models.torch.objects import class_model, instance, itself, unknown
 from device_lens.models.wording import created
 
 GENERATOR = "torch.Generator"
@@ -30,6 +31,17 @@ def _state(call: Call) -> Value:
     return Tensor(CPU, "uint8", (None,))
 
 
+def _restore(call: Call) -> Value:
+    """A state is bytes on the host, that of a device's generator too (`set_state` of
+    `aten/src/ATen/cuda/CUDAGeneratorImpl.cpp` asks for a CPU tensor)."""
+    value = call.get(0, "new_state")
+    tensor = tensor_of(value)
+    if tensor is not None:
+        placed = tensor, value, 0 if call.args else "new_state"
+        demand_host(call.services, call.name, placed, placed)
+    return NONE
+
+
 def register_all() -> None:
     FUNCTIONS[GENERATOR] = _generator
     ATTRIBUTES["torch.default_generator"] = _default_generator
@@ -40,6 +52,7 @@ def register_all() -> None:
     FUNCTIONS[f"{GENERATOR}.initial_seed"] = FUNCTIONS["torch.initial_seed"] = unknown
     for name in (f"{GENERATOR}.get_state", "torch.get_rng_state", "torch.random.get_rng_state"):
         FUNCTIONS[name] = _state
-    for name in (f"{GENERATOR}.set_state", "torch.set_rng_state", "torch.random.set_rng_state"):
-        FUNCTIONS[name] = nothing
+    for name in ("torch.set_rng_state", "torch.random.set_rng_state", "torch.cuda.set_rng_state"):
+        FUNCTIONS[name] = _restore
+    FUNCTIONS[f"{GENERATOR}.set_state"] = _restore
     FUNCTIONS["torch.random.fork_rng"] = class_model("torch.random.fork_rng")

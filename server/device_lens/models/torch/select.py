@@ -5,11 +5,11 @@ from __future__ import annotations
 from device_lens.models.table import register
 
 TABLE = """
-(@input, dim, @index, *, sparse_grad) -> any.keep
+(@input, dim, @index, *, sparse_grad) -> picked.keep
     gather
 (@input, dim, @index) -> rank.keep
     index_select
-(@input, @index) -> any.keep
+(@input, @index) -> picked.keep
     take
 (@input, @indices, dim) -> any.keep
     take_along_dim
