@@ -43,7 +43,7 @@ def assign(machine: Machine, target: ast.expr, value: Any, frame: Frame, source:
                 value = attributes.read(machine, receiver, target.attr, target, frame)
         machine.show(target, value, frame)
     elif isinstance(target, ast.Subscript):
-        from device_lens.interpreter.subscripts import store
+        from device_lens.interpreter.item_stores import store
 
         store(machine, target, value, frame)
     elif isinstance(target, ast.Tuple | ast.List):
@@ -279,7 +279,7 @@ def delete(machine: Machine, target: ast.expr, frame: Frame) -> None:
         if isinstance(receiver, HeapObject):
             machine.journal.delete(receiver.fields, target.attr)
     elif isinstance(target, ast.Subscript):
-        from device_lens.interpreter.subscripts import remove
+        from device_lens.interpreter.item_stores import remove
 
         remove(machine, target, frame)
     elif isinstance(target, ast.Tuple | ast.List):

@@ -23,7 +23,7 @@ from device_lens.domain.values import (
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
 from device_lens.models.registry import BASES, FUNCTIONS, MODULES
 from device_lens.models.torch.module import note_replaced
-from device_lens.models.torch.module_parts import named
+from device_lens.models.torch.module_parts import named, names_at
 from device_lens.models.torch.parts import HAS_HOME, HOLDS_SOME, REST, of_many, tensor_in
 
 MODULE = "torch.nn.Module"
@@ -314,13 +314,20 @@ def _insert(call: Call) -> Value:
 
 
 def _pop(call: Call) -> Value:
-    kind, module = _container(call), call.receiver
-    table, key = kind.table(module), constant(call.get(0, "key"), -1)
-    if isinstance(key, int):
-        names = [name for name in table if name != REST]
-        key = names[key] if -len(names) <= key < len(names) else None
-    found = table.get(key, call.unknown())
-    call.services.journal.delete(table, key)
+    """Also `del layers[2:]`. Those behind what is gone are counted anew."""
+    kind, module, index = _container(call), call.receiver, call.get(0, "key")
+    table = kind.table(module)
+    names = [name for name in table if name != REST]
+    gone = names_at(index, names)
+    found = table.get(gone[0], call.unknown()) if len(gone) == 1 else call.unknown()
+    for name in gone:
+        call.services.journal.delete(table, name)
+    if not kind.keyed and gone != names[len(names) - len(gone) :] and REST not in table:
+        left = kind.members(module)
+        for name in list(table):
+            call.services.journal.delete(table, name)
+        for member in left:
+            kind.append(call, module, member)
     return found
 
 

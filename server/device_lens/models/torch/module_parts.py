@@ -11,8 +11,8 @@ from device_lens.domain.heap import ANY_OF, DictObject, ListObject, ModuleObject
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gathered
 from device_lens.domain.parameters import set_tensor
-from device_lens.domain.values import FALSE, TRUE, Const, Tensor, TupleValue, Unknown
-from device_lens.models.call import Call, Model, Value, constant, single_device
+from device_lens.domain.values import FALSE, TRUE, Const, SliceValue, Tensor, TupleValue, Unknown
+from device_lens.models.call import Call, Model, Value, constant, is_none, single_device
 from device_lens.models.torch.parts import (
     REST,
     OpaqueFields,
@@ -215,3 +215,17 @@ PARTS: dict[str, Callable[[Call], Value]] = {
     "load_state_dict": _load_state_dict,
 }
 """Models of methods by name."""
+
+
+def names_at(index: Value, names: list[str]) -> list[str]:
+    """The members that a key, a position or a range of them is about; none where that is not
+    known."""
+    if type(index) is SliceValue:
+        bounds = [index.start, index.stop, index.step]
+        if not all(is_none(bound) or type(bound) is Const for bound in bounds):
+            return []
+        return names[slice(*(constant(bound) for bound in bounds))]
+    key = constant(index)
+    if isinstance(key, int):
+        return [names[key]] if -len(names) <= key < len(names) else []
+    return [key] if key in names else []

@@ -1,0 +1,217 @@
+"""Items that are stored and deleted: `xs[i] = x`, `del xs[i]`."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from device_lens.domain import objects
+from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.guard import Guarded
+from device_lens.domain.heap import (
+    MISSING,
+    DictObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+    Parameter,
+)
+from device_lens.domain.join import join_blind
+from device_lens.domain.lengths import grown
+from device_lens.domain.values import (
+    NONE,
+    BoundExternal,
+    Const,
+    HostArray,
+    SliceValue,
+    Tensor,
+    Unknown,
+)
+from device_lens.interpreter import calls, every_item, of_many
+from device_lens.interpreter.every_item import EVERY
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.iteration import any_of
+from device_lens.interpreter.keys import key_of, put
+from device_lens.interpreter.machine import NEXT, Machine
+from device_lens.interpreter.subscripts import REPLACED, library_classes, replaces_part
+from device_lens.models import registry
+from device_lens.models.call import constant
+from device_lens.models.python import dict_classes, list_classes
+from device_lens.models.torch import module as torch_module
+
+
+def store(machine: Machine, target: ast.Subscript, value: Any, frame: Frame) -> None:
+    """`receiver[index] = value`."""
+    receiver = machine.evaluate(target.value, frame)
+    index = machine.evaluate(target.slice, frame)
+    set_item(machine, receiver, index, value, target, frame)
+    loop = frame.loops[-1] if frame.loops else None
+    if loop is not None and loop.replaces is not None and loop.replaces.target is target:
+        every_item.note(loop, receiver, index, value)
+
+
+def set_item(
+    machine: Machine, receiver: Any, index: Any, value: Any, node: Any, frame: Frame
+) -> None:
+    kind = type(receiver)
+    if kind in (Tensor, Parameter) or (kind is Unknown and receiver.tensor_evidence):
+        model = registry.function("torch.Tensor.__setitem__")
+        if model is not None:
+            name = "torch.Tensor.__setitem__"
+            calls.run_model(machine, model, name, receiver, (index, value), {}, node, frame)
+    elif kind is HostArray:
+        _store_in_array(machine, receiver, index, value, node, frame)
+    elif kind is DictObject:
+        value = of_many.item(receiver, key_of(index), value, node, frame)
+        put(machine, receiver, index, value)
+        for each in objects.stands_for(receiver):
+            put(machine, each, index, join_blind(each.entries.get(key_of(index), value), value))
+    elif kind is ListObject:
+        value = of_many.item(receiver, constant(index), value, node, frame)
+        _store_in_list(machine, receiver, index, value)
+    elif kind is Guarded:
+        _store_in_tree(machine, receiver, index, value, node, frame)
+    elif kind is Unknown:
+        _store_in_unknown(machine, receiver, index, value)
+    elif isinstance(receiver, Instance):
+        _store_in_object(machine, receiver, index, value, node, frame)
+
+
+def _store_in_unknown(machine: Machine, receiver: Unknown, index: Any, value: Any) -> None:
+    key, parts = key_of(index), receiver.parts()
+    if key is not MISSING:
+        machine.journal.write(parts, ("[]", key), value)
+    elif type(value) is not Const:
+        # Any of its items may be the new one, which may be anywhere.
+        for place in [each for each in parts if isinstance(each, tuple) and each[0] == "[]"]:
+            machine.journal.write(parts, place, Unknown())
+        machine.journal.write(parts, REPLACED, True)
+        machine.journal.write(parts, EVERY, None)
+    torch_module.hold(machine, receiver, value)
+
+
+def _store_in_tree(
+    machine: Machine, tree: Guarded, index: Any, value: Any, node: Any, frame: Frame
+) -> None:
+    if NONE in (tree.yes, tree.no):
+        kept = tree.no if tree.yes == NONE else tree.yes
+        set_item(machine, kept, index, value, node, frame)
+        return
+
+    def side(leaf: Any) -> int:
+        set_item(machine, leaf, index, value, node, frame)
+        return NEXT
+
+    condition = Guarded(tree.atom, True, False)
+    machine.fork(condition, frame, lambda: side(tree.yes), lambda: side(tree.no))
+
+
+def _store_in_list(machine: Machine, receiver: ListObject, index: Any, value: Any) -> None:
+    write = machine.journal.write
+    items, rest = receiver.items, receiver.rest
+    position = constant(index)
+    if (
+        isinstance(position, int)
+        and -len(items) <= position < len(items)
+        and (position >= 0 or rest is None)
+    ):
+        changed = list(items)
+        changed[position] = value
+        write(receiver.fields, "items", tuple(changed))
+        return
+    if type(index) is SliceValue:
+        _store_slice(machine, receiver, index, value)
+        return
+    write(receiver.fields, "items", tuple(join_blind(old, value) for old in items))
+    if rest is not None:
+        write(receiver.fields, "rest", join_blind(rest, value))
+
+
+def _store_slice(machine: Machine, receiver: ListObject, index: SliceValue, value: Any) -> None:
+    """`items[1:3] = others`, of which there may be more or fewer."""
+    write, before = machine.journal.write, receiver.items
+    known, more = machine.iterate(value)
+    bounds = [constant(part, MISSING) for part in (index.start, index.stop)]
+    plain = index.step in (None, NONE) and all(b is None or isinstance(b, int) for b in bounds)
+    if plain and receiver.rest is None and more is None:
+        changed = list(before)
+        changed[slice(*bounds)] = known
+        write(receiver.fields, "items", tuple(changed))
+        grown(machine.journal, receiver, before)
+        return
+    found = (each for each in (receiver.rest, more, *before, *known) if each is not None)
+    write(receiver.fields, "items", ())
+    write(receiver.fields, "rest", any_of(tuple(found), None))
+
+
+def _store_in_object(
+    machine: Machine, receiver: Instance, index: Any, value: Any, node: Any, frame: Frame
+) -> None:
+    if type(receiver.cls) is ClassValue:
+        found = receiver.cls.lookup("__setitem__")
+        if isinstance(found, Function):
+            bound = BoundMethod(receiver, found)
+            calls.call(machine, bound, (index, value), {}, node, frame)
+            return
+    items = dict_classes.held(receiver)
+    if items is not None:
+        put(machine, items, index, value)
+        return
+    for prefix in library_classes(receiver):
+        name = prefix + ".__setitem__"
+        if registry.function(name) is not None:
+            bound_external = BoundExternal(receiver, name)
+            calls.call(machine, bound_external, (index, value), {}, node, frame)
+            return
+    key = key_of(index)
+    if type(receiver) is ModuleObject and replaces_part(receiver, key, value):
+        machine.journal.write(receiver.modules, str(key), value)
+    elif key is not MISSING:
+        machine.journal.write(receiver.fields, ("[]", key), value)
+
+
+def _store_in_array(
+    machine: Machine, receiver: HostArray, index: Any, value: Any, node: Any, frame: Frame
+) -> None:
+    """`array[index] = value`: a row that is read from host memory."""
+    name = "numpy.ndarray.__setitem__"
+    model = registry.function(name)
+    if model is not None:
+        calls.run_model(machine, model, name, receiver, (index, value), {}, node, frame)
+
+
+def remove(machine: Machine, target: ast.Subscript, frame: Frame) -> None:
+    """`del receiver[index]`."""
+    receiver = machine.evaluate(target.value, frame)
+    index = machine.evaluate(target.slice, frame)
+    method = "__delitem__"
+    own = (
+        receiver.cls.lookup(method) if type(getattr(receiver, "cls", None)) is ClassValue else None
+    )
+    if isinstance(receiver, Instance) and isinstance(own, Function):
+        calls.call(machine, BoundMethod(receiver, own), (index,), {}, target, frame)
+        return
+    if type(receiver) is ModuleObject:
+        for prefix in library_classes(receiver):
+            if registry.function(f"{prefix}.{method}") is not None:
+                bound = BoundExternal(receiver, f"{prefix}.{method}")
+                calls.call(machine, bound, (index,), {}, target, frame)
+                return
+    receiver = list_classes.sequence(dict_classes.mapping(receiver))
+    key = key_of(index)
+    if type(receiver) is DictObject and key is not MISSING:
+        machine.journal.delete(receiver.entries, key)
+    elif type(receiver) is ListObject:
+        _remove_from_list(machine, receiver, constant(index))
+
+
+def _remove_from_list(machine: Machine, receiver: ListObject, position: Any) -> None:
+    items, rest = receiver.items, receiver.rest
+    if rest is None and isinstance(position, int) and -len(items) <= position < len(items):
+        left = list(items)
+        left.pop(position)
+        machine.journal.write(receiver.fields, "items", tuple(left))
+        grown(machine.journal, receiver, items)
+        return
+    machine.journal.write(receiver.fields, "items", ())
+    machine.journal.write(receiver.fields, "rest", any_of(items, rest))
