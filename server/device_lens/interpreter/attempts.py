@@ -8,11 +8,12 @@ from typing import Any
 
 from device_lens.domain.heap import MISSING, DictObject
 from device_lens.domain.presence import presence
-from device_lens.domain.values import Const
+from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import having
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.scan import has_call
+from device_lens.syntax.names import last_name
 
 _CAUGHT = frozenset("KeyError LookupError Exception BaseException".split())
 
@@ -130,3 +131,22 @@ def _catches(handlers: list[ast.ExceptHandler], alone: str | None = None) -> boo
     if alone is not None:
         return isinstance(kind, ast.Name) and kind.id == alone
     return kind is None or (isinstance(kind, ast.Name) and kind.id in _CAUGHT)
+
+
+_TRIED = "_as_a_try"
+"""The entry of a node under which it is kept as a `try`, for as long as it lives."""
+
+
+def as_try(node: Any, item: ast.withitem, manager: Any) -> ast.Try | None:
+    """`with suppress(KeyError): …` as the `try` with an empty handler that it is."""
+    call = item.context_expr
+    if type(manager) is not Unknown or not isinstance(call, ast.Call):
+        return None
+    if last_name(call.func) != "suppress" or not call.args:
+        return None
+    known: ast.Try | None = node.__dict__.get(_TRIED)
+    if known is None:
+        caught = call.args[0] if len(call.args) == 1 else ast.Tuple(call.args, ast.Load())
+        known = ast.Try(node.body, [ast.ExceptHandler(caught, None, [])], [], [])
+        node.__dict__[_TRIED] = known
+    return known

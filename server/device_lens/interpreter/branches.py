@@ -166,8 +166,10 @@ def _with(machine: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> int
     before = dict(machine.globals)
     known = leaving.ways_out(frame)
     catches = False
+    suppressed = None
     for item in node.items:
         manager = machine.evaluate(item.context_expr, frame)
+        suppressed = suppressed or attempts.as_try(node, item, manager)
         catches = catches or contexts.may_catch(manager)
         value, leave = contexts.enter(machine, manager, item.context_expr, frame)
         leaves.append(leave)
@@ -176,7 +178,10 @@ def _with(machine: Machine, node: ast.With | ast.AsyncWith, frame: Frame) -> int
     entered = dict(machine.globals)
     mark = machine.journal.mark()
     thrown, frame.thrown = frame.thrown, False
-    flow = machine.execute(node.body, frame)
+    if suppressed is not None:
+        flow = _try(machine, suppressed, frame)
+    else:
+        flow = machine.execute(node.body, frame)
     if flow and frame.thrown and catches:
         flow = NEXT
     frame.thrown = (frame.thrown and not catches) or thrown
