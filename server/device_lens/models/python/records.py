@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from device_lens.domain.code import ClassValue
+from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.heap import DictObject, Instance
 from device_lens.domain.values import NONE, Const, External, Partial, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, constant
@@ -178,7 +178,8 @@ def _fields(call: Call) -> Value:
 
 
 def _replace(call: Call) -> Value:
-    """`replace(record, a=x)`; changes that are not known may be of any field."""
+    """`replace(record, a=x)`, which is made as any record is; changes that are not known may be of
+    any field."""
     value = first_argument(call)
     if type(value) is not Instance:
         return Unknown()
@@ -186,6 +187,9 @@ def _replace(call: Call) -> Value:
     for name, old in value.fields.items():
         new.fields[name] = old if call.complete else Unknown(str(name))
     new.fields.update(call.kwargs)
+    completes = new.cls.lookup("__post_init__") if type(new.cls) is ClassValue else None
+    if isinstance(completes, Function) and call.complete:
+        call.services.invoke(BoundMethod(new, completes), (), {})
     return new
 
 

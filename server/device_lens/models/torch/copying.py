@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import (
     FRESH,
@@ -15,7 +17,7 @@ from device_lens.domain.heap import (
     Parameter,
 )
 from device_lens.domain.presence import carry
-from device_lens.domain.values import TupleValue
+from device_lens.domain.values import TupleValue, Unknown
 from device_lens.models.call import Call, Value
 from device_lens.models.registry import FUNCTIONS
 
@@ -23,20 +25,28 @@ UNSHARED = ("representative", "unknowns")
 """What a module remembers of itself and no copy may share."""
 
 
-def deep_copy(value: Value, memo: dict[int, Any]) -> Value:
+Own = Callable[[Instance], Value | None]
+"""What an object's own `__deepcopy__` gives; None where it has none that is followed."""
+
+
+def deep_copy(value: Value, memo: dict[int, Any], own: Own | None = None) -> Value:
     """A copy that shares no heap object with `value`; `memo` keeps what is shared within it."""
     if type(value) is Guarded:
-        return combine(lambda leaf: deep_copy(leaf, memo), value)
+        return combine(lambda leaf: deep_copy(leaf, memo, own), value)
     if type(value) is TupleValue:
-        return TupleValue(tuple(deep_copy(item, memo) for item in value.items), value.names)
+        return TupleValue(tuple(deep_copy(item, memo, own) for item in value.items), value.names)
     if not isinstance(value, HeapObject):
         return value
     if id(value) not in memo:
+        made = own(value) if own is not None and isinstance(value, Instance) else None
+        if made is not None:
+            memo[id(value)] = made
+            return made
         empty = _empty(value)
         memo[id(value)] = empty
         empty.many = value.many
         if empty is not value:
-            _fill(value, empty, memo)
+            _fill(value, empty, memo, own)
     return memo[id(value)]
 
 
@@ -76,19 +86,19 @@ def _empty(value: HeapObject) -> HeapObject:
     return value
 
 
-def _fill(source: HeapObject, target: HeapObject, memo: dict[int, Any]) -> None:
+def _fill(source: HeapObject, target: HeapObject, memo: dict[int, Any], own: Own | None) -> None:
     if type(source) is Parameter:
         kept = {key: value for key, value in source.fields.items() if not key.startswith("<")}
         target.fields.update(kept)
         return
-    _copy_table(source.fields, target.fields, memo)
+    _copy_table(source.fields, target.fields, memo, own)
     if type(source) is DictObject and type(target) is DictObject:
         target.kind = source.kind
-        _copy_table(source.entries, target.entries, memo)
+        _copy_table(source.entries, target.entries, memo, own)
         carry(source.entries, target.entries)
     if isinstance(source, ModuleObject) and isinstance(target, ModuleObject):
         for name in ("parameters", "buffers", "modules"):
-            _copy_table(getattr(source, name), getattr(target, name), memo)
+            _copy_table(getattr(source, name), getattr(target, name), memo, own)
         kept = {key: value for key, value in source.own.items() if key not in UNSHARED}
         parent = kept.get("parent")
         if parent is not None:
@@ -96,17 +106,27 @@ def _fill(source: HeapObject, target: HeapObject, memo: dict[int, Any]) -> None:
         target.own.update(kept)
 
 
-def _copy_table(source: dict[Any, Any], target: dict[Any, Any], memo: dict[int, Any]) -> None:
+def _copy_table(
+    source: dict[Any, Any], target: dict[Any, Any], memo: dict[int, Any], own: Own | None
+) -> None:
     for key, value in source.items():
         if type(value) is tuple:
-            target[key] = tuple(deep_copy(item, memo) for item in value)
+            target[key] = tuple(deep_copy(item, memo, own) for item in value)
         else:
-            target[key] = deep_copy(value, memo)
+            target[key] = deep_copy(value, memo, own)
 
 
 def _deepcopy(call: Call) -> Value:
     value = call.get(0, "x")
-    return call.unknown() if value is None else deep_copy(value, {})
+
+    def own(each: Instance) -> Value | None:
+        method = each.cls.lookup("__deepcopy__") if type(each.cls) is ClassValue else None
+        if not isinstance(method, Function):
+            return None
+        made = call.services.invoke(BoundMethod(each, method), (Unknown("memo"),), {})
+        return None if type(made) is Unknown else made
+
+    return call.unknown() if value is None else deep_copy(value, {}, own)
 
 
 def register_all() -> None:
