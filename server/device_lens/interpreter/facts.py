@@ -73,6 +73,15 @@ class Loop:
     hot: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """A loop that runs a place of another function on each iteration, by `calls`, outermost
+    first."""
+
+    loop: Loop
+    calls: tuple[Site, ...]
+
+
 @dataclass(slots=True)
 class Transfer:
     """A call that moves, or may move, a tensor or module: `x.to(d)`, `.cuda()`, `.cpu()`; also
@@ -125,6 +134,9 @@ class Transfer:
     condition: str | None = None
     device_argument: Site | None = None
     """The expression that names the target, where there is one."""
+    repeated: Repeated | None = None
+    """The loop of a caller through which the receiver does not change, where the function has none
+    around the call."""
     follows_other: bool = False
     """That expression reads where another value is, which a loop may bind anew."""
 
@@ -180,15 +192,6 @@ class Conflict:
     """The operation demands the host (`lengths` of packed sequences): the fix is the reverse."""
     call_chain: tuple[Site, ...] = ()
     """Calls that lead here from the entry, outermost first."""
-
-
-@dataclass(frozen=True, slots=True)
-class Repeated:
-    """A loop that runs a place of another function on each iteration, by `calls`, outermost
-    first."""
-
-    loop: Loop
-    calls: tuple[Site, ...]
 
 
 @dataclass(slots=True)

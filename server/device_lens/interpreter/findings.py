@@ -206,5 +206,9 @@ def _merge(known: Transfer, fact: Transfer) -> None:
         known.condition = None
     if len(fact.loops) > len(known.loops):
         known.loops, known.invariant_in = fact.loops, fact.invariant_in
-    if known.follows_other and known.target != fact.target:
-        known.invariant_in = ()
+    if known.target != fact.target:
+        known.repeated = None
+        if known.follows_other:
+            known.invariant_in = ()
+    elif known.repeated is None and not known.loops:
+        known.repeated = fact.repeated

@@ -44,7 +44,8 @@ def repeated_by(machine: Machine, node: Any, frame: Frame) -> Repeated | None:
 
 
 def _has_loop(frame: Frame) -> bool:
-    """Whether the function of a frame has a loop, or gives its values one by one to another."""
+    """Whether the function of a frame has a loop, gives its values one by one to another, or has
+    its answers kept by a decorator such as `functools.cache`."""
     node = frame.function.node if frame.function is not None else None
     if node is None or frame.loops or frame.yields is not None:
         return True
@@ -54,6 +55,7 @@ def _has_loop(frame: Frame) -> bool:
     if known is None:
         own = own_nodes(node.body)
         known = any(isinstance(each, ast.For | ast.AsyncFor | ast.While) for each in own)
+        known = known or any("cache" in ast.unparse(each) for each in node.decorator_list)
         node.__dict__[_HAS_LOOP] = known
     return known
 

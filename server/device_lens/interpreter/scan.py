@@ -33,9 +33,9 @@ class FunctionInfo:
 
 @dataclass(frozen=True, slots=True)
 class LoopInfo:
-    """What a loop's body may change: names assigned (with the loop's own target), texts of
-    attributes and subscripts assigned (`self.x`), names on which an in-place method is called or
-    an item is stored."""
+    """What the body of a loop or function may change: names assigned (with a loop's own target),
+    texts of attributes and subscripts assigned (`self.x`), names on which an in-place method is
+    called or an item is stored."""
 
     names: frozenset[str]
     places: frozenset[str]
@@ -98,7 +98,7 @@ def own_nodes(body: Sequence[Any]) -> Iterator[Any]:
 
 
 def loop_info(node: Any) -> LoopInfo:
-    """What a loop's body may change."""
+    """What the body of a loop, or of a function, may change."""
     known: LoopInfo | None = node.__dict__.get(_LOOP_INFO)
     if known is None:
         known = node.__dict__[_LOOP_INFO] = _loop_info(node)
@@ -109,7 +109,11 @@ def _loop_info(node: Any) -> LoopInfo:
     names: set[str] = set()
     places: set[str] = set()
     mutated: set[str] = set()
-    roots = [node] if isinstance(node, ast.While) else [node.target, *node.body]
+    if isinstance(node, ast.While):
+        roots = [node]
+    else:
+        body = node.body if isinstance(node.body, list) else [node.body]
+        roots = [*([node.target] if hasattr(node, "target") else []), *body]
     for inner in own_nodes(roots):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store | ast.Del):
             names.add(inner.id)

@@ -24,6 +24,7 @@ from device_lens.domain.values import (
 )
 from device_lens.interpreter import (
     container_facts,
+    copied_again,
     creations,
     host_facts,
     pinned_facts,
@@ -131,6 +132,8 @@ def finish(
         presumed=_of_module_inputs(seen.device),
         of_parameter=type(seen.receiver) is Parameter,
     )
+    if tensor is not None and moves and all(map(_is_known, leaves(target))):
+        fact.repeated = copied_again.repeated_by(machine, node, tensor, frame)
     creations.note(fact, node.func.value, tensor)
     machine.findings.keep(fact)
     if tensor is not None:
@@ -160,7 +163,11 @@ def _follows_other(argument: Any, target: Any) -> bool:
     values are there as well."""
     if not isinstance(argument, ast.Attribute) or argument.attr != "device":
         return False
-    return all(isinstance(leaf, Device) and _is_one(leaf) for leaf in leaves(target))
+    return all(map(_is_known, leaves(target)))
+
+
+def _is_known(device: Any) -> bool:
+    return isinstance(device, Device) and _is_one(device)
 
 
 def _conditional(frame: Frame) -> bool:

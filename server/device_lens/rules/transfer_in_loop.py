@@ -1,7 +1,8 @@
 """A transfer inside a loop that does the same on each iteration.
 
 ## What it does
-Flags a transfer in a hot loop whose tensor and target do not change in the loop.
+Flags a transfer in a hot loop whose tensor and target do not change in the loop, and one in a
+function that such a loop calls.
 
 ## Why is this bad?
 The same bytes are copied again on each iteration. Once, above the loop, is enough.
@@ -33,7 +34,7 @@ from __future__ import annotations
 
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.hoist import changes_source, hoist
-from device_lens.interpreter.facts import Kind, Loop, Transfer
+from device_lens.interpreter.facts import Kind, Loop, Repeated, Transfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
@@ -48,6 +49,8 @@ MIN_TRIPS = 3
 
 @RULE.reads(Transfer)
 def check(fact: Transfer, context: Context) -> Finding | None:
+    if fact.repeated is not None:
+        return _in_function(fact, fact.repeated, context)
     if not _is_repeated(fact) or not any(_runs_often(loop) for loop in _invariant(fact)):
         return None
     name = context.text(fact.subject)
@@ -66,6 +69,24 @@ def check(fact: Transfer, context: Context) -> Finding | None:
     related = list(context.related(outermost, "the transfer does not change in this loop"))
     fixes = [_fix(fact, context)]
     return context.finding(RULE, fact.site, message, name, related=related, fixes=fixes)
+
+
+def _in_function(fact: Transfer, repeated: Repeated, context: Context) -> Finding | None:
+    """A copy that a function makes each time that a loop calls it: where it would be kept instead
+    is for its author to say."""
+    idle = fact.redundant or fact.discarded or fact.conditional or not fact.called
+    sites = (repeated.loop.site, *repeated.calls)
+    if idle or not all(map(context.knows, sites)) or is_timed(context.place(repeated.loop.site)):
+        return None
+    name = context.text(fact.subject)
+    message = (
+        f"{quoted(name)} does not change in the loop of {context.line(repeated.loop.site)}, yet it "
+        f"is copied {to(fact.target)} on each iteration{when(fact.condition)}."
+    )
+    related = [*context.related(repeated.loop.site, "in this loop")]
+    for call in repeated.calls:
+        related += context.related(call, "by this call")
+    return context.finding(RULE, fact.site, message, name, related=related)
 
 
 def _runs_often(loop: Loop) -> bool:
