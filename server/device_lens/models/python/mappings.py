@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.guard import Guarded, combine, undecided
-from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, Parameter
+from device_lens.domain.heap import MISSING, DictObject, Entries, Instance, ListObject, Parameter
 from device_lens.domain.join import join, join_all, join_blind, join_blind_with
 from device_lens.domain.lengths import AT_LEAST, in_order, surely_present
 from device_lens.domain.objects import stands_for
-from device_lens.domain.presence import presence, put, put_all
+from device_lens.domain.presence import presence, put, put_all, settle
 from device_lens.domain.torch_keys import told_apart, torch_key
 from device_lens.domain.values import (
     NONE,
@@ -23,7 +23,7 @@ from device_lens.domain.values import (
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.python import dict_classes
-from device_lens.models.python.containers import clear, copy, unknown
+from device_lens.models.python.containers import clear, copy
 
 
 def _dict(call: Call) -> DictObject | None:
@@ -100,6 +100,25 @@ def _pop_key(call: Call) -> Value:
         if key is not MISSING:
             call.services.journal.delete(target.entries, key)
     return value
+
+
+def _pop_item(call: Call) -> Value:
+    """The last item, or the first of an `OrderedDict`; any, where not all are known."""
+    target = _dict(call)
+    if target is None:
+        return Unknown()
+    entries, journal = target.entries, call.services.journal
+    names = list(entries)
+    if constant(call.get(0, "last"), True) is False:
+        names.reverse()
+    if names and target.rest is None and presence(entries, names[-1]) is True:
+        item = TupleValue((_key_value(names[-1]), entries[names[-1]]))
+        journal.delete(entries, names[-1])
+        return item
+    values = [*entries.values(), *([] if target.rest is None else [target.rest])]
+    for name in names if type(entries) is Entries else ():
+        settle(journal, entries, name, undecided())
+    return TupleValue((_rest_key(target), join_all(values))) if values else Unknown()
 
 
 def _rest_key(target: DictObject) -> Value:
@@ -225,7 +244,7 @@ def register() -> None:
         "get": _get,
         "setdefault": _set_default,
         "pop": _pop_key,
-        "popitem": unknown,
+        "popitem": _pop_item,
         "keys": _keys,
         "values": _values,
         "items": _items,
