@@ -116,8 +116,9 @@ def _pop_item(call: Call) -> Value:
         journal.delete(entries, names[-1])
         return item
     values = [*entries.values(), *([] if target.rest is None else [target.rest])]
-    for name in names if type(entries) is Entries else ():
-        settle(journal, entries, name, undecided())
+    if isinstance(entries, Entries):
+        for name in names:
+            settle(journal, entries, name, undecided())
     return TupleValue((_rest_key(target), join_all(values))) if values else Unknown()
 
 
