@@ -15,10 +15,17 @@ from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.kinds import opened
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import NONE, Const, External, Tensor, Unknown
-from device_lens.interpreter import aliases, descriptors, library_names, of_many, reports
+from device_lens.interpreter import (
+    aliases,
+    descriptors,
+    intrinsics,
+    library_names,
+    of_many,
+    reports,
+)
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import NEXT, Machine
-from device_lens.models.call import tensor_of
+from device_lens.models.call import constant, tensor_of
 from device_lens.models.python import dict_classes
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.parts import all_parts
@@ -110,6 +117,21 @@ def unpack(
     assign(machine, targets[star], middle, frame, None)
     for target, item in zip(targets[star + 1 :], ends, strict=False):
         assign(machine, target, item, frame, None)
+
+
+def set_by_call(
+    machine: Machine, setter: str, args: tuple[Any, ...], node: Any, frame: Frame
+) -> Any:
+    """`object.__setattr__(obj, name, value)`. What is put into a module so is registered nowhere:
+    it stays where it is when the module moves."""
+    if len(args) == 3 and isinstance(name := constant(args[1]), str):
+        if type(args[0]) is ModuleObject and setter.endswith("object.__setattr__"):
+            machine.journal.write(args[0].fields, name, args[2])
+        else:
+            set_attribute(machine, args[0], name, args[2], node, frame, None)
+    elif len(args) == 3:
+        intrinsics.INTRINSICS["builtins.setattr"](machine, args, {}, node, frame)
+    return NONE
 
 
 def set_attribute(

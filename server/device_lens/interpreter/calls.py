@@ -24,7 +24,7 @@ from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.picks import picking
 from device_lens.interpreter.services import with_active
 from device_lens.models import registry
-from device_lens.models.call import Call, Model, constant, tensor_of
+from device_lens.models.call import Call, Model, tensor_of
 from device_lens.models.torch import module as torch_module
 
 
@@ -134,6 +134,9 @@ def call_external(
         stuck, value = frame.stuck, intrinsic(machine, args, kwargs, node, frame)
         frame.stuck = stuck  # by what came before: what it calls, as of `getattr`, may not end it
         return value
+    if args and type(args[0]) is ModuleObject and registry.is_module_class(name.rpartition(".")[0]):
+        bound = BoundExternal(args[0], name)
+        return _call_bound_external(machine, bound, args[1:], kwargs, node, frame, complete)
     model = registry.function(name)
     if model is not None:
         return run_model(machine, model, name, None, args, kwargs, node, frame, complete)
@@ -165,7 +168,7 @@ def _unbound_method(
     frame: Frame,
     complete: bool,
 ) -> Any:
-    """`nn.Module.__init__(self, …)`, `nn.Module.to(model, d)`: a method called on its class."""
+    """`dict.__init__(self, …)`, `object.__setattr__(…)`: a method called on its class."""
     method = name.rpartition(".")[2]
     if method == "__setattr__":
         return _set_attribute(machine, name, args, node, frame)
@@ -180,18 +183,9 @@ def _unbound_method(
 def _set_attribute(
     machine: Machine, setter: str, args: tuple[Any, ...], node: Any, frame: Frame
 ) -> Any:
-    """`object.__setattr__(obj, name, value)`. What is put into a module so is registered nowhere:
-    it stays where it is when the module moves."""
-    from device_lens.interpreter import assignment
+    from device_lens.interpreter.assignment import set_by_call
 
-    if len(args) == 3 and isinstance(name := constant(args[1]), str):
-        if type(args[0]) is ModuleObject and setter.endswith("object.__setattr__"):
-            machine.journal.write(args[0].fields, name, args[2])
-        else:
-            assignment.set_attribute(machine, args[0], name, args[2], node, frame, None)
-    elif len(args) == 3:
-        intrinsics.INTRINSICS["builtins.setattr"](machine, args, {}, node, frame)
-    return NONE
+    return set_by_call(machine, setter, args, node, frame)
 
 
 def _call_bound_external(

@@ -75,6 +75,11 @@ def is_listed(name: str) -> bool:
     return known in FUNCTIONS or known in ATTRIBUTES
 
 
+def is_module_class(name: str) -> bool:
+    """Whether this is `torch.nn.Module` or a class of PyTorch's that derives from it."""
+    return name == "torch.nn.Module" or module(name) is not None
+
+
 def module(name: str) -> ModuleModel | None:
     load()
     known = ALIASES.get(name, name)
