@@ -23,24 +23,24 @@ def repeated_by(machine: Machine, node: Any, frame: Frame) -> Repeated | None:
     """The loop that runs often and by calls a place of another function on each iteration, where
     none of the functions on the way has a loop of its own: what such a one does beside its loop it
     does once for many steps."""
-    calls: list[Site] = []
     inner = frame
-    while len(calls) < _MOST_CALLS:
+    way: list[tuple[Any, Frame]] = [(node, frame)]
+    while not inner.loops:
         call, caller = inner.call_site, inner.parent
-        if call is None or caller is None or _has_loop(inner):
+        if call is None or caller is None or len(way) > _MOST_CALLS or _has_loop(inner):
             return None
-        assert inner.function is not None
-        if _is_now_and_then(node, inner.function.node):
-            return None
-        calls.append(machine.site(call, caller))
-        if caller.loops:
-            record = caller.loops[-1]
-            if not record.hot or interval_guarded(call, caller):
-                return None
-            site = Site(caller.namespace.path, record.chunk, record.node)
-            return Repeated(Loop(site, record.trip_count, True), tuple(reversed(calls)))
-        node, inner = call, caller
-    return None
+        way.append((call, caller))
+        inner = caller
+    record = inner.loops[-1]
+    call, _ = way[-1]
+    if len(way) == 1 or not record.hot or interval_guarded(call, inner):
+        return None
+    functions = ((place, each.function) for place, each in way[:-1])
+    if any(each is None or _is_now_and_then(place, each.node) for place, each in functions):
+        return None
+    site = Site(inner.namespace.path, record.chunk, record.node)
+    calls = tuple(machine.site(place, each) for place, each in way[:0:-1])
+    return Repeated(Loop(site, record.trip_count, True), calls)
 
 
 def _has_loop(frame: Frame) -> bool:
