@@ -6,13 +6,13 @@ import ast
 from typing import Any
 
 from device_lens.domain import objects
-from device_lens.domain.atom import Atom
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace, Scope
 from device_lens.domain.device import same_everywhere
-from device_lens.domain.guard import Guarded, assume
+from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import HeapObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.kinds import opened
+from device_lens.domain.narrowing import where
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import NONE, Const, External, Tensor, Unknown
 from device_lens.interpreter import (
@@ -212,7 +212,7 @@ def _set_in_tree(
         return
 
     def side(leaf: Any, holds: bool) -> int:
-        given = _where(value, tree.atom, holds)
+        given = where(value, ((tree.atom, holds),))
         set_attribute(machine, leaf, name, given, node, frame, source)
         return NEXT
 
@@ -222,13 +222,6 @@ def _set_in_tree(
         lambda: side(tree.yes, True),
         lambda: side(tree.no, False),
     )
-
-
-def _where(value: Any, atom: Atom, holds: bool) -> Any:
-    """A value in the case in which an atom holds, or in the other one."""
-    if type(value) is Tensor and type(value.device) is Guarded:
-        return value.with_(device=assume(value.device, atom, holds))
-    return assume(value, atom, holds)
 
 
 def _set_property(

@@ -6,8 +6,10 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import MISSING, DictObject
 from device_lens.domain.presence import presence
+from device_lens.domain.torch_keys import told_apart
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import having
 from device_lens.interpreter.frames import Frame
@@ -99,10 +101,11 @@ def _key_is_there(machine: Machine, node: Any, read: ast.Subscript, frame: Frame
     receiver = machine.evaluate(read.value, frame)
     if type(receiver) is not DictObject or receiver.rest is not None:
         return None
-    key = key_of(machine.evaluate(read.slice, frame))
-    if key is MISSING or "default" in receiver.fields:
+    sought = told_apart(machine.evaluate(read.slice, frame))
+    if MISSING in map(key_of, leaves(sought)) or "default" in receiver.fields:
         return None
-    return machine.decide(presence(receiver.entries, key))
+    there = combine(lambda leaf: presence(receiver.entries, key_of(leaf)), sought)
+    return machine.decide(there)
 
 
 def _read(statement: ast.Assign | ast.Return) -> ast.Subscript | None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain import presence
-from device_lens.domain.guard import Guarded, combine, leaves
+from device_lens.domain.guard import Guarded, cases, combine, leaves
 from device_lens.domain.heap import MISSING, DictObject
 from device_lens.domain.join import join_blind, join_blind_with
+from device_lens.domain.narrowing import where
 from device_lens.domain.torch_keys import told_apart, torch_key
 from device_lens.domain.values import Const, DeviceValue, External, TupleValue, Unknown
 from device_lens.interpreter import class_attributes
@@ -27,7 +28,9 @@ def put(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
         for name in names:
             if name is not MISSING:
                 under = combine(lambda leaf, name=name: key_of(leaf) == name, key)
-                presence.put(machine.journal, target.entries, name, value, under)
+                found = [literals for literals, leaf in cases(key) if key_of(leaf) == name]
+                given = where(value, found[0]) if len(found) == 1 else value
+                presence.put(machine.journal, target.entries, name, given, under)
         if MISSING not in names:
             return
     rest = target.rest
