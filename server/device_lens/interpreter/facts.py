@@ -80,6 +80,8 @@ class Repeated:
 
     loop: Loop
     calls: tuple[Site, ...]
+    words: frozenset[str] = frozenset()
+    """Of a copy, the names and attributes that hold what is copied on the way."""
 
 
 @dataclass(slots=True)

@@ -35,6 +35,7 @@ from __future__ import annotations
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.hoist import changes_source, hoist
 from device_lens.interpreter.facts import Kind, Loop, Repeated, Transfer
+from device_lens.rules.changed_words import changed_words
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
@@ -77,6 +78,8 @@ def _in_function(fact: Transfer, repeated: Repeated, context: Context) -> Findin
     idle = fact.redundant or fact.discarded or fact.conditional or not fact.called
     sites = (repeated.loop.site, *repeated.calls)
     if idle or not all(map(context.knows, sites)) or is_timed(context.place(repeated.loop.site)):
+        return None
+    if not changed_words(context.facts.source).isdisjoint(repeated.words):
         return None
     name = context.text(fact.subject)
     message = (
