@@ -64,7 +64,8 @@ class Function:
     `defaults` and `kw_defaults` are values taken where it was defined. `kind` is `function`,
     `static`, `class`, `property`, `cached_property` or `lambda`. `owner` is the class whose body
     defines it, for `super()`. `manages` tells that it makes context managers, `kept` are the
-    answers that it gives again, by arguments; None of one that runs each time.
+    answers that it gives again, by arguments; None of one that runs each time. `sets` is the setter
+    of a property that `property(get, set)` made.
     """
 
     __slots__ = (
@@ -79,6 +80,7 @@ class Function:
         "node",
         "owner",
         "scope",
+        "sets",
     )
 
     def __init__(
@@ -92,6 +94,7 @@ class Function:
         self.kind = "function"
         self.manages = False
         self.kept: Table | None = None
+        self.sets: Function | None = None
         self.owner: ClassValue | None = None
         self.defaults: tuple[Any, ...] = ()
         self.kw_defaults: tuple[Any, ...] = ()

@@ -63,8 +63,9 @@ def _transforms(receiver: Any, name: str) -> bool:
     """Whether what is assigned goes through code of the program's own class."""
     if not isinstance(receiver, Instance) or type(receiver.cls) is not ClassValue:
         return False
-    lookup = receiver.cls.lookup
-    if lookup("__setattr__") is not None or lookup(name + ".setter") is not None:
+    if receiver.cls.lookup("__setattr__") is not None:
+        return True
+    if descriptors.property_setter(receiver.cls, name) is not None:
         return True
     return descriptors.setter(receiver, name) is not None
 
@@ -232,8 +233,8 @@ def _set_property(
 
     if type(receiver.cls) is not ClassValue:
         return False
-    setter = receiver.cls.lookup(name + ".setter")
-    if type(setter) is not Function:
+    setter = descriptors.property_setter(receiver.cls, name)
+    if setter is None:
         return False
     calls.call(machine, BoundMethod(receiver, setter), (value,), {}, node, frame)
     return True

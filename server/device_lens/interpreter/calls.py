@@ -227,6 +227,10 @@ def _call_bound_external(
             return contexts.called_back(machine, receiver, args, kwargs, node, frame)
     model = registry.function(name)
     if model is None:
+        from device_lens.interpreter import item_stores
+
+        if item_stores.by_method(machine, receiver, name.rpartition(".")[2], args, node, frame):
+            return NONE
         machine.skip_at(node, frame, f"`{name}` has no model")
         machine.escape(args, kwargs, name)
         return Unknown(name.rpartition(".")[2] + "(…)")

@@ -1,11 +1,18 @@
-"""Descriptors of the program: objects that a class holds, whose methods answer for an attribute."""
+"""Descriptors of the program: objects that a class holds, whose methods answer for an attribute,
+and properties."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.heap import Instance
+from device_lens.domain.shallow import shallow
+from device_lens.domain.values import Unknown
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
 
 
 def hook(found: Any, method: str) -> BoundMethod | None:
@@ -22,6 +29,29 @@ def setter(receiver: Any, name: str) -> BoundMethod | None:
     if not isinstance(receiver, Instance) or type(receiver.cls) is not ClassValue:
         return None
     return hook(receiver.cls.lookup(name), "__set__")
+
+
+def made_property(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    """`property(get, set)` as a value."""
+    given = {**dict(zip(("fget", "fset"), args, strict=False)), **kwargs}
+    getter, own_setter = given.get("fget"), given.get("fset")
+    if type(getter) is not Function:
+        return Unknown("a property")
+    made = shallow(getter)
+    made.kind = "property"
+    made.sets = own_setter if type(own_setter) is Function else None
+    return made
+
+
+def property_setter(cls: ClassValue, name: str) -> Function | None:
+    """What assigning to the property of a class runs."""
+    found = cls.lookup(name + ".setter")
+    if found is None:
+        known = cls.lookup(name)
+        found = known.sets if type(known) is Function else None
+    return found if type(found) is Function else None
 
 
 def comes_first(found: Any) -> bool:

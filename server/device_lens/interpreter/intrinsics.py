@@ -28,6 +28,7 @@ from device_lens.interpreter import (
     attributes,
     choices,
     class_attributes,
+    descriptors,
     imports,
     scope_tables,
 )
@@ -371,6 +372,7 @@ INTRINSICS: dict[str, Intrinsic] = {
     "builtins.hasattr": _hasattr,
     "builtins.type": _type,
     "builtins.callable": _callable,
+    "builtins.property": descriptors.made_property,
     "builtins.locals": scope_tables.local_names,
     "builtins.globals": scope_tables.global_names,
     "builtins.vars": scope_tables.names_of,

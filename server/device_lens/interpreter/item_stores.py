@@ -197,12 +197,46 @@ def remove(machine: Machine, target: ast.Subscript, frame: Frame) -> None:
                 bound = BoundExternal(receiver, f"{prefix}.{method}")
                 calls.call(machine, bound, (index,), {}, target, frame)
                 return
-    receiver = list_classes.sequence(dict_classes.mapping(receiver))
+    _remove(machine, list_classes.sequence(dict_classes.mapping(receiver)), index)
+
+
+def _remove(machine: Machine, receiver: Any, index: Any) -> None:
     key = key_of(index)
     if type(receiver) is DictObject and key is not MISSING:
         machine.journal.delete(receiver.entries, key)
     elif type(receiver) is ListObject:
         _remove_from_list(machine, receiver, constant(index))
+
+
+_CHANGING = frozenset(
+    "__iadd__ __imul__ __ior__ __iand__ __isub__ __ixor__ extendleft intersection_update "
+    "difference_update symmetric_difference_update".split()
+)
+"""Methods of lists, sets, deques and dicts that change what they hold."""
+
+
+def by_method(
+    machine: Machine, receiver: Any, method: str, args: tuple[Any, ...], node: Any, frame: Frame
+) -> bool:
+    """`xs.__setitem__(i, x)` and others that have no model; whether it is one of them. What the
+    last of them leave is not known."""
+    if type(receiver) not in (ListObject, DictObject):
+        return False
+    if method == "__setitem__" and len(args) == 2:
+        set_item(machine, receiver, *args, node, frame)
+    elif method == "__delitem__" and len(args) == 1:
+        _remove(machine, receiver, *args)
+    elif method in _CHANGING:
+        lost = Unknown("an item")
+        if type(receiver) is ListObject:
+            machine.journal.write(receiver.fields, "items", ())
+        else:
+            for key in list(receiver.entries):
+                machine.journal.write(receiver.entries, key, lost)
+        machine.journal.write(receiver.fields, "rest", lost)
+    else:
+        return False
+    return True
 
 
 def _remove_from_list(machine: Machine, receiver: ListObject, position: Any) -> None:
