@@ -354,6 +354,8 @@ def _of_function(machine: Machine, receiver: Function, name: str, node: Any, fra
         return Const(receiver.name)
     if name in ("setter", "getter", "deleter"):
         return External("builtins.property.setter")
+    if name == "cache_clear" and receiver.kept is not None:
+        return Partial(External("functools.<cache_clear>"), (receiver,), {})
     return Unknown(name)
 
 

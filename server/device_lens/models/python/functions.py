@@ -267,6 +267,16 @@ def _null_context(call: Call) -> Value:
     return call.get(0, "enter_result", NONE)
 
 
+def _forget_answers(call: Call) -> Value:
+    """`function.cache_clear()`."""
+    function = call.args[0] if call.args else None
+    kept = function.kept if type(function) is Function else None
+    if kept is not None:
+        for key in list(kept):
+            call.services.journal.delete(kept, key)
+    return NONE
+
+
 def register() -> None:
     models: dict[str, Model] = {
         "types.MethodType": _method,
@@ -307,6 +317,7 @@ def register() -> None:
         "itertools.combinations": _arranged(combinations),
         "itertools.combinations_with_replacement": _arranged(combinations_with_replacement),
         "collections.defaultdict": _default_dict,
+        "functools.<cache_clear>": _forget_answers,
         "collections.OrderedDict": _ordered_dict,
         "collections.deque": _deque,
         "tqdm.tqdm": _first,
