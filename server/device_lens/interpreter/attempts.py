@@ -1,5 +1,6 @@
 """A `try` whose body does nothing but read a key or attributes, or take the first parameter of a
-module: which way it goes is known where the dict is, or the object."""
+module: which way it goes is known where the dict is, or the object. And what is a `try` by another
+name: `with suppress(…)`."""
 
 from __future__ import annotations
 

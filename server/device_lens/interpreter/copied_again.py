@@ -91,7 +91,9 @@ def _argument(call: Any, function: Any, parameters: list[str], name: str) -> ast
     place = parameters.index(name)
     if function.owner is not None and function.kind != "static":
         if place == 0:
-            own = isinstance(call.func, ast.Attribute) and call.func.attr == function.name
-            return call.func.value if own and isinstance(call.func, ast.Attribute) else call.func
+            match call.func:
+                case ast.Attribute(value=receiver, attr=method) if method == function.name:
+                    return receiver
+            return call.func
         place -= 1
     return call.args[place] if place < len(call.args) else None

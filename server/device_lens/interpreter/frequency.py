@@ -27,7 +27,7 @@ def repeated_by(machine: Machine, node: Any, frame: Frame) -> Repeated | None:
     way: list[tuple[Any, Frame]] = [(node, frame)]
     while not inner.loops:
         call, caller = inner.call_site, inner.parent
-        if call is None or caller is None or len(way) > _MOST_CALLS or _has_loop(inner):
+        if call is None or caller is None or len(way) > _MOST_CALLS or _has_own_pace(inner):
             return None
         way.append((call, caller))
         inner = caller
@@ -43,7 +43,7 @@ def repeated_by(machine: Machine, node: Any, frame: Frame) -> Repeated | None:
     return Repeated(Loop(site, record.trip_count, True), calls)
 
 
-def _has_loop(frame: Frame) -> bool:
+def _has_own_pace(frame: Frame) -> bool:
     """Whether the function of a frame has a loop, gives its values one by one to another, or has
     its answers kept by a decorator such as `functools.cache`."""
     node = frame.function.node if frame.function is not None else None
@@ -51,16 +51,16 @@ def _has_loop(frame: Frame) -> bool:
         return True
     if isinstance(node, ast.Lambda):
         return False
-    known: bool | None = node.__dict__.get(_HAS_LOOP)
+    known: bool | None = node.__dict__.get(_OWN_PACE)
     if known is None:
         own = own_nodes(node.body)
         known = any(isinstance(each, ast.For | ast.AsyncFor | ast.While) for each in own)
         known = known or any("cache" in ast.unparse(each) for each in node.decorator_list)
-        node.__dict__[_HAS_LOOP] = known
+        node.__dict__[_OWN_PACE] = known
     return known
 
 
-_HAS_LOOP = "_has_loop"
+_OWN_PACE = "_has_own_pace"
 
 
 def interval_guarded(node: Any, frame: Frame) -> bool:

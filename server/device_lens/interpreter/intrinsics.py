@@ -201,16 +201,16 @@ def _of_library_class(machine: Machine, value: Any, name: str) -> bool | None:
     if kind is External and name in ("builtins.type", *_CALLABLE):
         return True if value.name.rpartition(".")[2][:1].isupper() else None
     if kind is TupleValue:
-        return name == "builtins.tuple" or is_standard(tuple, name) is True
+        return name == "builtins.tuple" or is_standard(tuple, name)
     if kind is ListObject:
         if value.kind == "iterator" and name.rpartition(".")[2] in ("Generator", "GeneratorType"):
             return None  # a library's own, which may be one
-        abstract = is_standard(type_of_kind(value.kind), name)
-        return abstract is True or name == f"builtins.{value.kind}"
+        of_kind = is_standard(type_of_kind(value.kind), name)
+        return of_kind or name == f"builtins.{value.kind}"
     if kind is DictObject:
         if name in _KINDS_OF_DICTS:
             return None
-        return name == "builtins.dict" or is_standard(dict, name) is True
+        return name == "builtins.dict" or is_standard(dict, name)
     if kind is Const:
         return _constant_is(value.value, name)
     if isinstance(value, Instance):
@@ -221,7 +221,7 @@ def _of_library_class(machine: Machine, value: Any, name: str) -> bool | None:
             return whole is (name == "builtins.int")
         return None if name in _NUMBERS else False
     if is_text(value):
-        return name == "builtins.str" or is_standard(str, name) is True
+        return name == "builtins.str" or is_standard(str, name)
     return None if kind is Unknown else False
 
 
@@ -229,7 +229,7 @@ def _constant_is(value: Any, name: str) -> bool:
     names = {f"builtins.{cls.__name__}" for cls in type(value).__mro__}
     if name.startswith("numbers."):
         return isinstance(value, int | float)
-    return name in names or is_standard(type(value), name) is True
+    return name in names or is_standard(type(value), name)
 
 
 def _object_is(machine: Machine, value: Instance, name: str) -> bool | None:

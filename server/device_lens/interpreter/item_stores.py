@@ -147,27 +147,52 @@ def _store_slice(machine: Machine, receiver: ListObject, index: SliceValue, valu
 def _store_in_object(
     machine: Machine, receiver: Instance, index: Any, value: Any, node: Any, frame: Frame
 ) -> None:
-    if type(receiver.cls) is ClassValue:
-        found = receiver.cls.lookup("__setitem__")
-        if isinstance(found, Function):
-            bound = BoundMethod(receiver, found)
-            calls.call(machine, bound, (index, value), {}, node, frame)
-            return
+    if _by_own(machine, receiver, "__setitem__", (index, value), node, frame):
+        return
     items = dict_classes.held(receiver)
     if items is not None:
         put(machine, items, index, value)
         return
-    for prefix in library_classes(receiver):
-        name = prefix + ".__setitem__"
-        if registry.function(name) is not None:
-            bound_external = BoundExternal(receiver, name)
-            calls.call(machine, bound_external, (index, value), {}, node, frame)
-            return
+    if _by_library(machine, receiver, "__setitem__", (index, value), node, frame):
+        return
     key = key_of(index)
     if type(receiver) is ModuleObject and replaces_part(receiver, key, value):
         machine.journal.write(receiver.modules, str(key), value)
     elif key is not MISSING:
         machine.journal.write(receiver.fields, ("[]", key), value)
+
+
+def _by_own(
+    machine: Machine,
+    receiver: Instance,
+    method: str,
+    args: tuple[Any, ...],
+    node: Any,
+    frame: Frame,
+) -> bool:
+    """Calls the method of the program's own class, if it has one."""
+    found = receiver.cls.lookup(method) if type(receiver.cls) is ClassValue else None
+    if not isinstance(found, Function):
+        return False
+    calls.call(machine, BoundMethod(receiver, found), args, {}, node, frame)
+    return True
+
+
+def _by_library(
+    machine: Machine,
+    receiver: Instance,
+    method: str,
+    args: tuple[Any, ...],
+    node: Any,
+    frame: Frame,
+) -> bool:
+    """Calls the method of a library's class that the object is of, if that has a model."""
+    for prefix in library_classes(receiver):
+        name = f"{prefix}.{method}"
+        if registry.function(name) is not None:
+            calls.call(machine, BoundExternal(receiver, name), args, {}, node, frame)
+            return True
+    return False
 
 
 def _store_in_array(
@@ -184,19 +209,11 @@ def remove(machine: Machine, target: ast.Subscript, frame: Frame) -> None:
     """`del receiver[index]`."""
     receiver = machine.evaluate(target.value, frame)
     index = machine.evaluate(target.slice, frame)
-    method = "__delitem__"
-    own = (
-        receiver.cls.lookup(method) if type(getattr(receiver, "cls", None)) is ClassValue else None
-    )
-    if isinstance(receiver, Instance) and isinstance(own, Function):
-        calls.call(machine, BoundMethod(receiver, own), (index,), {}, target, frame)
+    given = "__delitem__", (index,), target, frame
+    if isinstance(receiver, Instance) and _by_own(machine, receiver, *given):
         return
-    if type(receiver) is ModuleObject:
-        for prefix in library_classes(receiver):
-            if registry.function(f"{prefix}.{method}") is not None:
-                bound = BoundExternal(receiver, f"{prefix}.{method}")
-                calls.call(machine, bound, (index,), {}, target, frame)
-                return
+    if type(receiver) is ModuleObject and _by_library(machine, receiver, *given):
+        return
     _remove(machine, list_classes.sequence(dict_classes.mapping(receiver)), index)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain import presence
-from device_lens.domain.guard import Guarded, cases, combine, leaves
+from device_lens.domain.guard import Guarded, Literals, cases, combine
 from device_lens.domain.heap import MISSING, DictObject
 from device_lens.domain.join import join_blind, join_blind_with
 from device_lens.domain.narrowing import where
@@ -23,21 +23,32 @@ MAX_CASES = 4
 def put(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
     """`target[key] = value`: a strong update for a constant key, else one of the rest."""
     key = told_apart(key)
-    names = dict.fromkeys(map(key_of, leaves(key)))
-    if len(names) <= MAX_CASES:
-        for name in names:
-            if name is not MISSING:
-                under = combine(lambda leaf, name=name: key_of(leaf) == name, key)
-                found = [literals for literals, leaf in cases(key) if key_of(leaf) == name]
-                given = where(value, found[0]) if len(found) == 1 else value
-                presence.put(machine.journal, target.entries, name, given, under)
-        if MISSING not in names:
+    if type(key) is Guarded:
+        if _put_in_cases(machine, target, key, value):
             return
+    elif (name := key_of(key)) is not MISSING:
+        presence.put(machine.journal, target.entries, name, value)
+        return
     rest = target.rest
     if type(key) in (Unknown, Guarded, External, TupleValue, DeviceValue):
         overwrite(machine, target, key, value)
     machine.journal.write(target.fields, "rest", value if rest is None else join_blind(rest, value))
     machine.journal.write(target.fields, "rest_key", key)
+
+
+def _put_in_cases(machine: Machine, target: DictObject, key: Guarded, value: Any) -> bool:
+    """Stores under each key that conditions decide between; whether all of these are known."""
+    found: dict[Any, list[Literals]] = {}
+    for literals, leaf in cases(key):
+        found.setdefault(key_of(leaf), []).append(literals)
+    if len(found) > MAX_CASES:
+        return False
+    for name, each in found.items():
+        if name is not MISSING:
+            under = combine(lambda leaf, name=name: key_of(leaf) == name, key)
+            given = where(value, each[0]) if len(each) == 1 else value
+            presence.put(machine.journal, target.entries, name, given, under)
+    return MISSING not in found
 
 
 def overwrite(machine: Machine, target: DictObject, key: Any, value: Any) -> None:

@@ -16,18 +16,18 @@ _OF_KIND: dict[str, type] = {
 """Kinds of lists of the analysis, with a type that has the methods of each."""
 
 
-def is_standard(value_type: type, name: str) -> bool | None:
-    """Whether the values of a built-in type are instances of `collections.abc.Mapping`,
-    `typing.Dict`, `types.GeneratorType` or `collections.Mapping` (the name up to Python 3.9); None
-    where `name` is no such class."""
+def is_standard(value_type: type, name: str) -> bool:
+    """Whether the values of a built-in type are instances of the class that `name` names:
+    `collections.abc.Mapping`, `typing.Dict`, `types.GeneratorType` or `collections.Mapping` (the
+    name up to Python 3.9)."""
     if name == "types.GeneratorType":
         return value_type is GeneratorType
     module, _, last = name.rpartition(".")
     if module not in ("collections.abc", "collections", "typing"):
-        return None
+        return False
     cls = _GENERIC.get(last) if module == "typing" else None
     cls = cls or getattr(collections.abc, last, None)
-    return issubclass(value_type, cls) if isinstance(cls, type) else None
+    return isinstance(cls, type) and issubclass(value_type, cls)
 
 
 def type_of_kind(kind: str) -> type:

@@ -106,7 +106,8 @@ def finish(
         kind = Kind.TENSOR
     target = UNKNOWN_DEVICE if target is None else target
     tensor = seen.tensor
-    names_other = tensor is not None and _follows_other(argument, target)
+    is_known = tensor is not None and all(map(_is_known, leaves(target)))
+    names_other = is_known and _reads_device(argument)
     fact = Transfer(
         machine.site(node, frame),
         machine.site(node.func.value, frame),
@@ -132,7 +133,7 @@ def finish(
         presumed=_of_module_inputs(seen.device),
         of_parameter=type(seen.receiver) is Parameter,
     )
-    if tensor is not None and moves and all(map(_is_known, leaves(target))):
+    if tensor is not None and moves and is_known:
         fact.repeated = copied_again.repeated_by(machine, node, tensor, frame)
     creations.note(fact, node.func.value, tensor)
     machine.findings.keep(fact)
@@ -158,12 +159,9 @@ def _invariant(
     return min(each, key=len)
 
 
-def _follows_other(argument: Any, target: Any) -> bool:
-    """Whether the target is where another value is, `x.device`, on a device that is known: other
-    values are there as well."""
-    if not isinstance(argument, ast.Attribute) or argument.attr != "device":
-        return False
-    return all(map(_is_known, leaves(target)))
+def _reads_device(argument: Any) -> bool:
+    """Whether the target is where another value is: `x.device`."""
+    return isinstance(argument, ast.Attribute) and argument.attr == "device"
 
 
 def _is_known(device: Any) -> bool:

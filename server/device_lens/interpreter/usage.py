@@ -276,8 +276,10 @@ def _is_getattr(node: ast.AST) -> bool:
 
 def _is_moved(value: ast.expr | None, methods: list[Any]) -> bool:
     """Whether an assigned value is moved, where it is written or in the method that gives it."""
-    if value is None or _moves(value):
-        return value is not None
+    if value is None:
+        return False
+    if _moves(value):
+        return True
     called = value.func if isinstance(value, ast.Call) else None
     if not isinstance(called, ast.Attribute) or not isinstance(called.value, ast.Name):
         return False

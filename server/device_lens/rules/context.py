@@ -11,7 +11,7 @@ from device_lens.domain.trail import Site, Trail
 from device_lens.fixes.edit import Edit, Fix
 from device_lens.fixes.place import Place
 from device_lens.fixes.transfer_call import DEVICE_WORDS
-from device_lens.interpreter.facts import Conflict, Expression, FileFacts, Kind
+from device_lens.interpreter.facts import Conflict, Expression, FileFacts, Kind, Repeated
 from device_lens.rules.at_hand import AtHand
 from device_lens.rules.causes import Cause, causes_of
 from device_lens.rules.finding import Finding, Related, Severity
@@ -118,6 +118,13 @@ class Context:
             for step in telling_steps(trail)
             for related in self.related(step.site, f"{quoted(name)} {step.text}")
         )
+
+    def way_to(self, repeated: Repeated) -> tuple[Related, ...]:
+        """The loop that runs a place of another function, and the calls between."""
+        found = list(self.related(repeated.loop.site, "in this loop"))
+        for call in repeated.calls:
+            found += self.related(call, "by this call")
+        return tuple(found)
 
     def finding(
         self,

@@ -44,7 +44,7 @@ from device_lens.interpreter.facts import Loop, Synchronization
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Related, Severity
 from device_lens.rules.rule import Rule
-from device_lens.rules.seldom import is_seldom, is_seldom_in_function
+from device_lens.rules.seldom import is_seldom
 from device_lens.rules.timing import is_timed
 from device_lens.rules.waits import hot_loop
 from device_lens.rules.wording import accelerated, on, quoted, together, when
@@ -63,6 +63,9 @@ def check(fact: Synchronization, context: Context) -> Finding | None:
         return None
     device, condition = elsewhere
     symbol = _symbol(fact, context)
+    way = context.related(hot.site, "in this loop")
+    if fact.repeated is not None:
+        way = context.way_to(fact.repeated)
     behind = context.waits.behind.get(fact.site.node, [])
     message = (
         f"{_what(fact)} waits {_how_often(fact, hot, context)} until everything that "
@@ -74,7 +77,7 @@ def check(fact: Synchronization, context: Context) -> Finding | None:
         fact.site,
         message,
         symbol,
-        related=(*_way(fact, hot, context), *_places(behind, context)),
+        related=(*way, *_places(behind, context)),
         fixes=[_fix(fact, hot, context)],
     )
 
@@ -86,19 +89,13 @@ def _is_seldom(fact: Synchronization, hot: Loop, context: Context) -> bool:
     if not all(map(context.knows, sites)):
         return True
     first, *further = map(context.place, sites)
-    return is_seldom(first, hot.site.node) or any(map(is_seldom_in_function, further))
+    return is_seldom(first, hot.site.node) or any(map(is_seldom, further))
 
 
 def _how_often(fact: Synchronization, hot: Loop, context: Context) -> str:
     if fact.repeated is None:
         return "on each iteration"
     return f"on each iteration of the loop of {context.line(hot.site)}"
-
-
-def _way(fact: Synchronization, hot: Loop, context: Context) -> Iterator[Related]:
-    yield from context.related(hot.site, "in this loop")
-    for call in () if fact.repeated is None else fact.repeated.calls:
-        yield from context.related(call, "by this call")
 
 
 def _fix(fact: Synchronization, hot: Loop, context: Context) -> Fix | None:

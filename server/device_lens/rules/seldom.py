@@ -8,14 +8,16 @@ from collections.abc import Iterator
 from device_lens.fixes.blocks import block_of
 from device_lens.fixes.place import LOOPS, Place
 
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _EXITS = frozenset({"exit", "quit", "sys.exit", "os._exit", "os.abort"})
 
 
-def is_seldom(place: Place, loop: ast.AST) -> bool:
+def is_seldom(place: Place, loop: ast.AST | None = None) -> bool:
     """Whether a place in a loop is in a handler of an exception, or in a block that leaves the
-    loop."""
+    loop; without a loop, whether one in a function is in such a handler, or in a block that ends
+    otherwise than by a return."""
     for node in (place.statement.node, *place.statement.ancestors()):
-        if node is loop:
+        if node is loop or (loop is None and isinstance(node, _DEFINITIONS)):
             return False
         if isinstance(node, ast.ExceptHandler):
             return True
@@ -24,30 +26,16 @@ def is_seldom(place: Place, loop: ast.AST) -> bool:
     return False
 
 
-def is_seldom_in_function(place: Place) -> bool:
-    """Whether a place in a function is in a handler of an exception, or in a block that raises or
-    ends the program."""
-    for node in (place.statement.node, *place.statement.ancestors()):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            return False
-        if isinstance(node, ast.ExceptHandler):
-            return True
-        if isinstance(node, ast.stmt) and _gives_up(place.at(node)):
-            return True
-    return False
-
-
-def _gives_up(statement: Place) -> bool:
+def _leaves(statement: Place, loop: ast.AST | None) -> bool:
+    """Whether the block of a statement ends by leaving the loop, or gives up where there is
+    none."""
     block = block_of(statement)
     last = block[-1] if block else None
-    return isinstance(last, ast.Raise) or (isinstance(last, ast.Expr) and _exits(last.value))
-
-
-def _leaves(statement: Place, loop: ast.AST) -> bool:
-    """Whether the block of a statement ends by leaving the loop."""
-    block = block_of(statement)
-    last = block[-1] if block else None
-    if isinstance(last, ast.Return) or (isinstance(last, ast.Expr) and _exits(last.value)):
+    if isinstance(last, ast.Expr) and _exits(last.value):
+        return True
+    if loop is None:
+        return isinstance(last, ast.Raise)
+    if isinstance(last, ast.Return):
         return True
     if isinstance(last, ast.Break):
         return next(_loops_around(statement, loop), loop) is loop

@@ -86,10 +86,7 @@ def _in_function(fact: Transfer, repeated: Repeated, context: Context) -> Findin
         f"{quoted(name)} does not change in the loop of {context.line(repeated.loop.site)}, yet it "
         f"is copied {to(fact.target)} on each iteration{when(fact.condition)}."
     )
-    related = [*context.related(repeated.loop.site, "in this loop")]
-    for call in repeated.calls:
-        related += context.related(call, "by this call")
-    return context.finding(RULE, fact.site, message, name, related=related)
+    return context.finding(RULE, fact.site, message, name, related=context.way_to(repeated))
 
 
 def _runs_often(loop: Loop) -> bool:
