@@ -44,7 +44,18 @@ class Dated(dict[Any, Any]):
         self.born = next(_CLOCK)
 
 
-class Entries(Dated):
+class Placed(Dated):
+    """A table that knows where it was made: where one of the `literals` does not hold it never
+    was, and nobody can read or change it there."""
+
+    __slots__ = ("literals",)
+
+    def __init__(self) -> None:
+        self.born = next(_CLOCK)
+        self.literals = BIRTHPLACE.literals
+
+
+class Entries(Placed):
     """What a dict has under constant keys, or an object as attributes. `presence` has a record of
     each that is there or not as a condition decides (`domain/presence.py`); None where there was
     never one."""
@@ -56,13 +67,14 @@ class Entries(Dated):
         self.presence: Presences | None = None
 
 
-class Presences(Dated):
+class Presences(Placed):
     """Which keys of some entries are there under a condition only."""
 
     __slots__ = ("entries",)
 
     def __init__(self, entries: Entries) -> None:
         self.born = entries.born  # whoever sees the one sees the other
+        self.literals = entries.literals
         self.entries = entries
 
 
@@ -84,15 +96,13 @@ class Standing:
         self.known: Any = None
 
 
-class Registry(Dated):
-    """A table that decides where a module is; the registry of a parameter has no `standing`. Where
-    one of the `literals` does not hold it was never made: nobody can read or change it there."""
+class Registry(Placed):
+    """A table that decides where a module is; the registry of a parameter has no `standing`."""
 
-    __slots__ = ("literals", "standing")
+    __slots__ = ("standing",)
 
     def __init__(self, standing: Standing | None = None) -> None:
-        self.born = next(_CLOCK)
-        self.literals = BIRTHPLACE.literals
+        super().__init__()
         self.standing = standing
 
 

@@ -43,6 +43,7 @@ from device_lens.interpreter.merging import (
     fold_in,
     join_in,
     join_presences,
+    where_made,
 )
 from device_lens.interpreter.picks import Pick
 from device_lens.interpreter.protocol import ForeignClass, Workspace
@@ -334,7 +335,12 @@ class Machine(ModelServices):
     def _merge(self, condition: Any, yes: Delta, no: Delta) -> None:
         met = list(lengths.of_lists(yes, no))
         kept = [
-            (*place, either(condition, presence_in(yes, *place), presence_in(no, *place)))
+            (
+                *place,
+                either(
+                    where_made(place[0], condition), presence_in(yes, *place), presence_in(no, *place)
+                ),
+            )
             for place in kept_in(yes, no)
         ]
         for place, (table, key, value) in yes.items():

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from device_lens.domain.guard import Guarded, Literals, assume_all, undecided
-from device_lens.domain.heap import MISSING, Registry, Table
+from device_lens.domain.heap import MISSING, Placed, Table
 from device_lens.domain.join import join, join_blind
 from device_lens.domain.kinds import regathered
 from device_lens.domain.path import Path
@@ -71,7 +71,7 @@ def fold(values: list[Any], ways: Ways, join_two: Join) -> Any:
 
 def made_on(table: Table) -> Literals:
     """What holds wherever a table exists."""
-    return table.literals if type(table) is Registry else ()
+    return table.literals if isinstance(table, Placed) else ()
 
 
 def fold_in(table: Table, values: list[Any], ways: Ways) -> Any:
@@ -91,13 +91,17 @@ def join_in(table: Table, condition: Any, left: Any, right: Any) -> Any:
     """What a table holds after two sides of a condition. A module that only one of them makes
     knows that one's changes alone: who moves `A() if c else B()` moves `A()` where `c` holds, and
     elsewhere there is none."""
-    literals = made_on(table)
-    if literals and type(condition) is Guarded:
-        condition = assume_all(condition, literals)
-        if type(condition) is not Guarded:
-            return left if condition else right
+    condition = where_made(table, condition)
+    if condition is True or condition is False:
+        return left if condition else right
     joined = join(condition, left, right)
     return regathered(joined, left, right) if "rest" in table else joined
+
+
+def where_made(table: Table, condition: Any) -> Any:
+    """What is left of a condition wherever a table exists."""
+    literals = made_on(table)
+    return assume_all(condition, literals) if literals else condition
 
 
 def join_values(condition: Any, left: Any, right: Any) -> Any:
