@@ -136,17 +136,31 @@ class HeapObject:
         self.fields: Table = Dated() if fields is None else fields
 
 
+class _Moved:
+    """The moment of the last change to what says where modules and parameters are, of any analysis:
+    what was known before it and comes later may be wrong."""
+
+    __slots__ = ("at",)
+
+    def __init__(self) -> None:
+        self.at = moment()
+
+
+MOVED = _Moved()
+
+
 class Parameter(HeapObject):
     """An `nn.Parameter`: `fields["tensor"]` is its present value, which a move of its module
     replaces for every alias. One that is any of several has those in `among` instead, and is where
-    they are when somebody asks."""
+    they are when somebody asks (`domain/parameters.py`)."""
 
-    __slots__ = ("among", "seen")
+    __slots__ = ("among", "joined")
 
     def __init__(self, tensor: Tensor | None, site: Any = None) -> None:
         super().__init__(site, Registry())
-        self.among: tuple[Parameter, ...] = ()
-        self.seen: tuple[list[Tensor], Tensor] | None = None
+        self.among: dict[int, Parameter] = {}
+        """By their identities."""
+        self.joined: tuple[int, list[Tensor], Tensor] | None = None
         if tensor is not None:
             self.fields["tensor"] = tensor
 

@@ -13,6 +13,7 @@ from typing import Any
 from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import (
     MISSING,
+    MOVED,
     Dated,
     LocalNames,
     ModuleObject,
@@ -104,6 +105,7 @@ class Journal:
     def _moved(self) -> None:
         self.moves += 1
         self.moved_at = len(self.entries)
+        MOVED.at = moment()
 
     def delete(self, table: Table, key: Any) -> None:
         if key in table:

@@ -6,7 +6,7 @@ several must not be a tensor as they were when somebody put it into a list.
 
 from __future__ import annotations
 
-from device_lens.domain.heap import Parameter
+from device_lens.domain.heap import MOVED, Parameter
 from device_lens.domain.journal import Journal
 from device_lens.domain.values import Tensor
 
@@ -16,30 +16,42 @@ MOST_MEMBERS = 1024
 
 def members(value: Parameter) -> tuple[Parameter, ...]:
     """Those that it may be."""
-    return value.among or (value,)
+    return tuple(value.among.values()) or (value,)
 
 
 def either(values: list[Parameter]) -> Parameter | None:
-    """Any of some parameters; None where they are too many."""
+    """Any of some parameters; None where they are too many. One of those that are given is the
+    answer where it may be each of the others."""
+    most = max(values, key=lambda value: len(value.among))
+    if all(_has(most, value) for value in values):
+        return most
     found = {id(each): each for value in values for each in members(value)}
-    for value in values:
-        if len(members(value)) == len(found):
-            return value
     if len(found) > MOST_MEMBERS:
         return None
     first = values[0].site
     made = Parameter(None, first if all(each.site is first for each in values) else None)
-    made.among = tuple(found.values())
+    made.among = found
     return made
+
+
+def _has(most: Parameter, value: Parameter) -> bool:
+    """Whether one that may be any of several may be all that another one may be."""
+    if value is most or id(value) in most.among:
+        return True
+    return bool(value.among) and value.among.keys() <= most.among.keys()
 
 
 def joined(value: Parameter) -> Tensor:
     """What the parameters that it may be have in common now."""
     from device_lens.domain.join import join_tensors_blindly
 
-    now = [each.tensor for each in value.among]
-    if value.seen is not None and all(map(_is, value.seen[0], now)):
-        return value.seen[1]
+    known = value.joined
+    if known is not None and known[0] == MOVED.at:
+        return known[2]
+    now = [each.tensor for each in value.among.values()]
+    if known is not None and all(map(_is, known[1], now)):
+        value.joined = MOVED.at, now, known[2]
+        return known[2]
     found = now[0]
     alike = {(found.device, found.dtype, found.shape, found.requires_grad)}
     for each in now[1:]:
@@ -47,7 +59,7 @@ def joined(value: Parameter) -> Tensor:
         if mark not in alike:
             alike.add(mark)
             found = join_tensors_blindly(found, each)
-    value.seen = now, found
+    value.joined = MOVED.at, now, found
     return found
 
 
