@@ -223,8 +223,12 @@ def join_all(values: list[Any]) -> Any:
     if kinds == {TupleValue} and len({len(each.items) for each in values}) == 1:
         columns = zip(*(each.items for each in values), strict=True)
         return TupleValue(tuple(join_all([*each]) for each in columns), values[0].names)
+    if kinds == {ModuleObject, Unknown}:
+        return _any_module(values)
     result = values[0]
-    for value in values[1:]:
+    for index, value in enumerate(values):
+        if type(result) is Unknown and kinds == {ModuleObject}:
+            return _any_module([result, *values[index:]])
         result = join_blind(result, value)
     return result
 

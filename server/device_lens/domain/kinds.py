@@ -11,7 +11,7 @@ from typing import Any
 from device_lens.domain.atom import Atom
 from device_lens.domain.guard import Guarded, atoms, leaves, renamed
 from device_lens.domain.heap import ModuleObject
-from device_lens.domain.join import join_blind
+from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import External
 
@@ -37,10 +37,15 @@ def kinds(value: Any) -> list[Any] | None:
 
 def gathered(items: tuple[Any, ...] | list[Any], rest: Any, most: int = MAX_KINDS) -> Any:
     """One value for any item; Python's None where there is none."""
-    result = rest
-    for item in items:
-        result = item if result is None else gather(result, item, most)
-    return result
+    given = [*([] if rest is None else [rest]), *items]
+    for index, item in enumerate(given):
+        if index == 0:
+            result = item
+        elif kinds(result) is None:
+            return join_all([result, *given[index:]])
+        else:
+            result = gather(result, item, most)
+    return result if given else None
 
 
 def gather(left: Any, right: Any, most: int = MAX_KINDS) -> Any:

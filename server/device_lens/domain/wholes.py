@@ -47,6 +47,21 @@ def each_once(wholes: list[Any]) -> Wholes:
     return crowd
 
 
+def members(wholes: Any) -> Iterator[Any]:
+    """The modules among some, and in groups of them, each once."""
+    seen: set[int] = set()
+    waiting = [wholes]
+    while waiting:
+        each = waiting.pop()
+        if each is None or id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, tuple | Crowd):
+            waiting.extend([*each][::-1])
+        else:
+            yield each
+
+
 def _has_all(group: Any, found: dict[int, Any]) -> bool:
     """Whether a group is of these modules and no others, each by itself."""
     if not isinstance(group, tuple) or len(group) != len(found):

@@ -20,7 +20,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.domain.wholes import Crowd
+from device_lens.domain.wholes import members
 from device_lens.models.call import Services, Value
 from device_lens.models.torch import gradient_hooks
 from device_lens.models.torch.collation import map_tensors
@@ -136,24 +136,28 @@ def hold(services: Services, holder: Value, value: Value) -> None:
         services.journal.write(table, key, (*known, *new))
 
 
-def _scatter(services: Services, whole: Value, device: DeviceTree) -> None:
-    """A part of an opaque module is on `device` from now on: the whole is where it is not known,
-    unless it is there as well."""
-    for each in whole if isinstance(whole, tuple | Crowd) else ():
-        _scatter(services, each, device)
-    if isinstance(whole, ModuleObject) and not is_opaque(whole):
-        home = devices_of(whole)
-        if home is not None and not same_everywhere(home, device):
-            lose(services, whole)
-        return
-    while isinstance(whole, ModuleObject):
-        if not same_everywhere(own_device(whole), device):
-            services.journal.write(whole.own, "device", UNKNOWN_DEVICE)
-            fields = opaque_parameter(whole).fields
-            if "tensor" in fields:
-                lost = fields["tensor"].with_(device=UNKNOWN_DEVICE)
-                services.journal.write(fields, "tensor", lost)
-        whole = whole.own.get("parent")
+def _scatter(services: Services, wholes: Value, device: DeviceTree) -> None:
+    """A part of an opaque module is on `device` from now on: the whole, one of `wholes`, is where
+    it is not known, unless it is there as well."""
+    looked_at: set[int] = set()
+    for whole in members(wholes):
+        if not isinstance(whole, ModuleObject):
+            continue
+        if not is_opaque(whole):
+            home = devices_of(whole)
+            if home is not None and not same_everywhere(home, device):
+                lose(services, whole)
+            continue
+        around: Value = whole
+        while isinstance(around, ModuleObject) and id(around) not in looked_at:
+            looked_at.add(id(around))
+            if not same_everywhere(own_device(around), device):
+                services.journal.write(around.own, "device", UNKNOWN_DEVICE)
+                fields = opaque_parameter(around).fields
+                if "tensor" in fields:
+                    lost = fields["tensor"].with_(device=UNKNOWN_DEVICE)
+                    services.journal.write(fields, "tensor", lost)
+            around = around.own.get("parent")
 
 
 def set_attribute(
