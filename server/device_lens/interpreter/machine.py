@@ -335,13 +335,9 @@ class Machine(ModelServices):
     def _merge(self, condition: Any, yes: Delta, no: Delta) -> None:
         met = list(lengths.of_lists(yes, no))
         kept = [
-            (
-                *place,
-                either(
-                    where_made(place[0], condition), presence_in(yes, *place), presence_in(no, *place)
-                ),
-            )
+            (*place, either(where, presence_in(yes, *place), presence_in(no, *place)))
             for place in kept_in(yes, no)
+            for where in (where_made(place[0], condition),)
         ]
         for place, (table, key, value) in yes.items():
             other = no.get(place)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from device_lens.domain.guard import Guarded, Literals, assume_all, undecided
+from device_lens.domain.guard import Literals, assume_all, undecided
 from device_lens.domain.heap import MISSING, Placed, Table
 from device_lens.domain.join import join, join_blind
 from device_lens.domain.kinds import regathered

@@ -22,7 +22,8 @@ model.fc = nn.Linear(model.fc.in_features, 5).to(device)
 
 ## Known limits
 Silent where the module moves again before it is used, and where a function that is given the module
-does no more than to put the part into it: whoever called it may move the module next.
+does no more than to put the part into it: whoever called it may move the module next. A part that
+is put elsewhere on purpose (`.cpu()`, `device=`) is told of only where a call meets it.
 
 ## Fix safety
 Safe: the new part goes where its module is.
@@ -51,7 +52,7 @@ def check(fact: LatePart, context: Context) -> Finding | None:
     symbol = f"{fact.module_text}.{fact.attribute}" if fact.attribute else context.text(fact.part)
     conflicts = context.consequences(fact.site)
     used = fact.used or bool(conflicts)
-    if not used and _is_given(fact, context):
+    if not used and (_is_given(fact, context) or _is_placed(fact, context)):
         return None
     consequence = "the next call raises" if used else "a call of the module then raises"
     message = (
@@ -77,6 +78,16 @@ def _is_given(fact: LatePart, context: Context) -> bool:
     """Whether the function around gets the module from its caller."""
     function = context.place(fact.site).function
     return function is not None and fact.module_text.partition(".")[0] in parameters_of(function)
+
+
+def _is_placed(fact: LatePart, context: Context) -> bool:
+    """Whether the part is put where it is on purpose: `model.head.cpu()`, `device="cpu"`."""
+    call = context.place(fact.part).node
+    if not isinstance(call, ast.Call):
+        return False
+    if any(keyword.arg == "device" for keyword in call.keywords):
+        return True
+    return isinstance(call.func, ast.Attribute) and call.func.attr in ("cpu", "to")
 
 
 def _fix(fact: LatePart, context: Context) -> Fix | None:

@@ -11,6 +11,7 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.numbers import is_number, number, number_above
 from device_lens.models.numbers import text as text_of
+from device_lens.models.python.given_words import OPTIONS, declare, given
 
 PARSER = "argparse.ArgumentParser"
 COMMANDS = "argparse._SubParsersAction"
@@ -20,11 +21,14 @@ NAMESPACE = "argparse.Namespace"
 def _parser(call: Call) -> Value:
     found = Instance(External(PARSER), call.site.node)
     flags: list[Value] = []
+    options: list[Value] = []
     parents, _ = call.services.iterate(call.kwargs.get("parents", TupleValue(())))
     for parent in parents:
         if isinstance(parent, Instance):
             flags.extend(parent.fields.get("<flags>", ()))
+            options.extend(parent.fields.get(OPTIONS, ()))
     found.fields["<flags>"] = tuple(flags)
+    found.fields[OPTIONS] = tuple(options)
     return found
 
 
@@ -115,6 +119,7 @@ def _add_argument(call: Call) -> Value:
         long_names = [name for name in texts if name.startswith("--")] or texts
         destination = long_names[0].lstrip("-").replace("-", "_")
     value = flag_value(call, destination, texts[-1] if texts[0].startswith("-") else destination)
+    declare(call, tuple(texts), destination)
     _add_flags(call, parser, ((destination, value),))
     return NONE
 
@@ -268,33 +273,24 @@ def _set_defaults(call: Call) -> Value:
 
 def _parse_args(call: Call) -> Value:
     found = Instance(External(NAMESPACE), call.site.node)
+    into = call.get(1, "namespace", NONE)
+    if type(into) is Instance:
+        found = into
     parser = call.receiver
     if isinstance(parser, Instance):
-        given = _given(call)
+        words = given(call)
         for destination, value in parser.fields.get("<flags>", ()):
-            is_left = given is not None and destination not in given
-            found.fields[destination] = value if is_left else Unknown(f"args.{destination}")
+            if words is None:
+                value = Unknown(f"args.{destination}")
+            elif destination in found.fields and into is found:
+                continue  # what it has is no default
+            call.write(found.fields, destination, value)
+        for destination, value in (words or {}).items():
+            call.write(found.fields, destination, value)
     if call.name.endswith("parse_known_args"):
         rest = ListObject((), Unknown(), "list", call.site.node)
         return TupleValue((found, rest))
     return found
-
-
-def _given(call: Call) -> set[str] | None:
-    """The flags that the program itself gives, `parse_args(["--gpu", "1"])`; None where it gives
-    some and which is not known."""
-    texts = call.get(0, "args", NONE)
-    if type(texts) not in (ListObject, TupleValue):
-        return set()
-    items, rest = call.services.iterate(texts)
-    words = [constant(item) for item in items]
-    if rest is not None or not all(isinstance(word, str) for word in words):
-        return None
-    return {
-        str(word).lstrip("-").partition("=")[0].replace("-", "_")
-        for word in words
-        if str(word).startswith("-")
-    }
 
 
 def _namespace(call: Call) -> Value:

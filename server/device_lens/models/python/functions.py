@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import combinations, combinations_with_replacement, islice, permutations
-from typing import Any
 
 from device_lens.domain.code import BoundMethod, Function
-from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
+from device_lens.domain.heap import DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.presence import carry, copied_dict
 from device_lens.domain.values import NONE, Const, Partial, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.python.builtins import IDENTITY, first_argument, listing
+from device_lens.models.torch.copying import copied_by_own
 from device_lens.models.torch.objects import class_model, unknown
 
 MAX_COPY_DEPTH = 12
@@ -71,55 +71,6 @@ def _always_decorator(call: Call) -> Value:
     return IDENTITY
 
 
-def _deep_copy(call: Call) -> Value:
-    return copied(first_argument(call), {}, MAX_COPY_DEPTH)
-
-
-def copied(value: Value, done: dict[int, Value], depth: int) -> Value:
-    """A copy of everything that a value holds; tensors are where they were."""
-    if id(value) in done:
-        return done[id(value)]
-    if not depth:
-        return value
-    if type(value) is TupleValue:
-        items = tuple(copied(item, done, depth - 1) for item in value.items)
-        return TupleValue(items, value.names)
-    if type(value) is Parameter:
-        new: Any = Parameter(value.tensor, value.site)
-    elif type(value) is ListObject:
-        new = ListObject((), None, value.kind, value.site)
-    elif type(value) is DictObject:
-        new = DictObject(site=value.site)
-        new.kind = value.kind
-    elif type(value) is ModuleObject:
-        new = ModuleObject(value.cls, value.site)
-    elif type(value) is Instance:
-        new = Instance(value.cls, value.site)
-    else:
-        return value
-    done[id(value)] = new
-    _copy_tables(value, new, done, depth - 1)
-    return new
-
-
-def _copy_tables(old: Any, new: Any, done: dict[int, Value], depth: int) -> None:
-    for name in ("fields", "entries", "parameters", "buffers", "modules", "own"):
-        table = getattr(old, name, None)
-        if not isinstance(table, dict):
-            continue
-        target = getattr(new, name)
-        for key, value in table.items():
-            if isinstance(value, tuple):
-                target[key] = tuple(copied(item, done, depth) for item in value)
-            elif name == "own" and key in ("parent", "trail", "moved", "device"):
-                target[key] = value
-            else:
-                target[key] = copied(value, done, depth)
-    if "parent" in getattr(new, "own", {}):
-        parent = new.own["parent"]
-        new.own["parent"] = done.get(id(parent), parent)
-
-
 def _shallow_copy(call: Call) -> Value:
     value = first_argument(call)
     if type(value) is ListObject:
@@ -127,6 +78,9 @@ def _shallow_copy(call: Call) -> Value:
     if type(value) is DictObject:
         return copied_dict(value, call.site.node)
     if type(value) is Instance:
+        made = copied_by_own(call.services, value, "__copy__", lambda state: state)
+        if made is not None:
+            return made
         new = Instance(value.cls, call.site.node)
         new.fields.update(value.fields)
         return new
@@ -304,7 +258,6 @@ def register() -> None:
         "typing.no_type_check": _decorator,
         "typing.final": _decorator,
         "typing.cast": _cast,
-        "copy.deepcopy": _deep_copy,
         "copy.copy": _shallow_copy,
         "itertools.chain": _chain,
         "itertools.chain.from_iterable": _chain_from_iterable,

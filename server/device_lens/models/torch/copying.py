@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
@@ -18,7 +19,7 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.presence import carry
 from device_lens.domain.values import TupleValue, Unknown
-from device_lens.models.call import Call, Value
+from device_lens.models.call import Call, Services, Value
 from device_lens.models.registry import FUNCTIONS
 
 UNSHARED = ("representative", "unknowns")
@@ -116,15 +117,39 @@ def _copy_table(
             target[key] = deep_copy(value, memo, own)
 
 
+def copied_by_own(
+    services: Services, value: Instance, method: str, of_state: Callable[[Value], Value]
+) -> Value | None:
+    """What an object's class has to say of its copies: `__copy__` or `__deepcopy__` by that name,
+    or a state of its own, which `of_state` copies. None where it says nothing that is followed."""
+    cls = value.cls
+    if type(cls) is not ClassValue:
+        return None
+    copying, state = cls.lookup(method), cls.lookup("__getstate__")
+    if isinstance(copying, Function):
+        memo = () if method == "__copy__" else (Unknown("memo"),)
+        made = services.invoke(BoundMethod(value, copying), memo, {})
+        return None if type(made) is Unknown else made
+    if not isinstance(state, Function) or type(value) is not Instance:
+        return None
+    kept = of_state(services.invoke(BoundMethod(value, state), (), {}))
+    found = Instance(cls, value.site)
+    setting = cls.lookup("__setstate__")
+    if isinstance(setting, Function):
+        services.invoke(BoundMethod(found, setting), (kept,), {})
+        return found
+    if type(kept) is not DictObject or kept.rest is not None:
+        return None
+    found.fields.update(kept.entries)
+    return found
+
+
 def _deepcopy(call: Call) -> Value:
     value = call.get(0, "x")
 
     def own(each: Instance) -> Value | None:
-        method = each.cls.lookup("__deepcopy__") if type(each.cls) is ClassValue else None
-        if not isinstance(method, Function):
-            return None
-        made = call.services.invoke(BoundMethod(each, method), (Unknown("memo"),), {})
-        return None if type(made) is Unknown else made
+        deeply = partial(deep_copy, memo={}, own=own)
+        return copied_by_own(call.services, each, "__deepcopy__", deeply)
 
     return call.unknown() if value is None else deep_copy(value, {}, own)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from device_lens.domain.device import Device, DeviceTree
+from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree
 from device_lens.domain.guard import combine
 from device_lens.domain.heap import DictObject, ModuleObject, Parameter
 from device_lens.domain.parameters import set_tensor
@@ -19,6 +19,8 @@ from device_lens.domain.values import (
     DtypeValue,
     External,
     Partial,
+    Tensor,
+    Unknown,
 )
 from device_lens.models import wording
 from device_lens.models.call import Call, Model, Value, constant, is_none
@@ -39,6 +41,7 @@ from device_lens.models.torch.module_parts import NOT_SAVED, PARTS, receiver
 from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
     REST,
+    Part,
     all_parts,
     children,
     is_opaque,
@@ -166,7 +169,27 @@ def _give_on(call: Call) -> Value:
             call.write(step.fields, HANDED_ON, TRUE)
             trail = step.fields["trail"]
         move_within(call.services, module, device, dtype, trail)
+    elif module is not None and function is not None:
+        for part in all_parts(module):
+            _convert_part(call, function, part)
     return call.receiver
+
+
+def _convert_part(call: Call, function: Value, part: Part) -> None:
+    """What `module._apply(fn)` does to a parameter or buffer with a function of the program's."""
+    old = part.value.tensor if type(part.value) is Parameter else part.value
+    new = call.services.invoke(function, (old,), {})
+    if type(old) is not Tensor:
+        return
+    tensor = old.with_(device=UNKNOWN_DEVICE, dtype=None)
+    if type(new) is Tensor:
+        tensor = old.with_(device=new.device, dtype=new.dtype, trail=new.trail)
+    if type(part.value) is Parameter:
+        set_tensor(call.services.journal, part.value, tensor)
+    elif part.table.get(part.key) is old:
+        call.write(part.table, part.key, tensor)
+    else:
+        call.write(part.table, part.key, Unknown(part.name))
 
 
 def _registers(kind: str, argument: str) -> Model:
