@@ -29,7 +29,7 @@ class Options:
     max_steps: int = 6_000
     """Statements run in one entry, however short it is. A path that parts in two counts as one:
     what follows hangs on a condition more, which costs about as much as a statement."""
-    steps_per_line: int = 10
+    steps_per_line: int = 5
     """Further ones for each line of the entry, and of the modules that it reaches."""
     max_standalone_steps: int = 4_000
     """Statements run for one function that no one calls."""

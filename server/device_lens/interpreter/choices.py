@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.guard import choose, leaves, undecided
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject
+from device_lens.domain.heap import OF_MODULE, DictObject, ListObject, ModuleObject
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import (
     NONE,
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 MAX_CHOICES = 8
 """Values that are told apart; whatever is done with the choice is done with each."""
-OF_MODULE = "<module>"
-"""The field of a dict that holds all names of a module."""
 _CODE = (Function, BoundMethod, ClassValue, Namespace, Partial, BoundExternal)
 
 Decision = Callable[[tuple[Any, ...]], Any]

@@ -6,7 +6,7 @@ from typing import Any
 
 from device_lens.domain import presence
 from device_lens.domain.guard import Guarded, Literals, cases, combine
-from device_lens.domain.heap import MISSING, DictObject
+from device_lens.domain.heap import MISSING, OF_MODULE, DictObject
 from device_lens.domain.join import join_blind, join_blind_with
 from device_lens.domain.narrowing import where
 from device_lens.domain.torch_keys import told_apart, torch_key
@@ -29,6 +29,8 @@ def put(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
     elif (name := key_of(key)) is not MISSING:
         presence.put(machine.journal, target.entries, name, value)
         return
+    if OF_MODULE in target.fields:
+        return  # `globals()[key] = value` for what the command line says: as if it said nothing
     rest = target.rest
     if type(key) in (Unknown, Guarded, External, TupleValue, DeviceValue):
         overwrite(machine, target, key, value)

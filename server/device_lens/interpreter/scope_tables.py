@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Namespace
@@ -31,8 +33,10 @@ def local_names(
 def global_names(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
-    """`globals()`: the names of the module."""
-    return names_of_module(imports.all_names(machine, frame.namespace), None, node)
+    """`globals()`: the very names of the module."""
+    table = names_of_module({}, None, node)
+    table.entries = imports.all_names(machine, frame.namespace)
+    return table
 
 
 def names_of(
@@ -69,9 +73,33 @@ def import_module(
 def evaluated(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
-    """`exec`, which is not followed."""
+    """`exec`, which is not followed: what a text of the program's binds at the top level is bound
+    to what it says, if that is a literal."""
     machine.skip_at(node, frame, "code made at run time is not followed")
+    at_top = frame.function is None and frame.scope is frame.namespace.scope
+    if at_top and len(args) == 1 and _is_text(args[0]):
+        for name, value in _bound_in(args[0].value, node):
+            machine.journal.write(frame.scope.names, name, value)
     return Unknown()
+
+
+def _bound_in(text: str, node: Any) -> Iterator[tuple[str, Any]]:
+    """The names that a text of code binds, each with the literal that it is given last, else an
+    unknown."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    given: dict[str, Any] = {}
+    for each in ast.walk(tree):
+        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+            given[each.id] = Unknown(each.id)
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                held = literal(ast.unparse(value), node)
+                given[name] = Unknown(name) if held is None else held
+    yield from given.items()
 
 
 def value_of_text(

@@ -10,6 +10,7 @@ from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import (
     MISSING,
+    OF_MODULE,
     DictObject,
     Instance,
     ListObject,
@@ -57,7 +58,7 @@ def item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -
     if name is None:
         return _item(machine, receiver, index, node, frame)
     found = None
-    if choices.OF_MODULE in receiver.fields:
+    if OF_MODULE in receiver.fields:
         found = choices.called(machine, receiver.entries, name, node, frame)
     return _of_dict(machine, receiver, name) if found is None else found
 

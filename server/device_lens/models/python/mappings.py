@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.guard import Guarded, combine, undecided
-from device_lens.domain.heap import MISSING, DictObject, Entries, Instance, ListObject, Parameter
+from device_lens.domain.heap import (
+    MISSING,
+    OF_MODULE,
+    DictObject,
+    Entries,
+    Instance,
+    ListObject,
+    Parameter,
+)
 from device_lens.domain.join import join, join_all, join_blind, join_blind_with
 from device_lens.domain.lengths import AT_LEAST, in_order, surely_present
 from device_lens.domain.objects import stands_for
@@ -177,7 +185,7 @@ def _update(call: Call) -> Value:
             more = source.rest
         else:
             more = _fill_from(call, target, source)
-        if more is not None:
+        if more is not None and OF_MODULE not in target.fields:
             overwrite(call, target, more)
             rest = more if target.rest is None else join_blind(target.rest, more)
             call.write(target.fields, "rest", rest)
