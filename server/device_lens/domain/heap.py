@@ -120,6 +120,8 @@ ANY_OF = "<any of>"
 """The field of an iterator for the objects of which some are items beyond those that are known."""
 OF_MODULE = "<module>"
 """The field of a dict that holds all names of a module."""
+COUNT = "<count>"
+"""The field of a container of modules for how many it has, a tree of numbers."""
 FRESH = "<fresh>"
 """The field of an object that stands for new ones, one at each turn of a loop."""
 

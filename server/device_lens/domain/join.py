@@ -223,11 +223,9 @@ def join_all(values: list[Any]) -> Any:
     if kinds == {TupleValue} and len({len(each.items) for each in values}) == 1:
         columns = zip(*(each.items for each in values), strict=True)
         return TupleValue(tuple(join_all([*each]) for each in columns), values[0].names)
-    if kinds == {ModuleObject, Unknown}:
-        return _any_module(values)
-    result = values[0]
+    result, parts = values[0], {ModuleObject, Unknown}
     for index, value in enumerate(values):
-        if type(result) is Unknown and kinds == {ModuleObject}:
+        if type(result) is Unknown and ModuleObject in kinds <= parts:
             return _any_module([result, *values[index:]])
         result = join_blind(result, value)
     return result
@@ -367,6 +365,8 @@ def flatten(value: Any) -> Any:
     rest = [leaf for leaf in found if leaf != NONE and leaf is not MISSING]
     if not rest:
         return NONE
+    if any(type(leaf) is ModuleObject for leaf in rest):  # a number holds the place of one
+        rest = [leaf for leaf in rest if type(leaf) is not Const]
     first = rest[0]
     if all(similar(first, leaf) for leaf in rest[1:]):
         return first
@@ -395,7 +395,4 @@ _NO_TENSORS = (Unknown, HostArray)
 
 
 def _join_list(values: list[Any]) -> Any:
-    result = values[0]
-    for value in values[1:]:
-        result = join(undecided(), result, value)
-    return result
+    return reduce(lambda left, right: join(undecided(), left, right), values)

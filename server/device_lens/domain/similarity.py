@@ -5,8 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import FRESH, DictObject, ListObject, ModuleObject, Parameter, Table
+from device_lens.domain.heap import (
+    COUNT,
+    FRESH,
+    DictObject,
+    ListObject,
+    ModuleObject,
+    Parameter,
+    Table,
+)
 from device_lens.domain.parameters import members
+from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     Const,
     DeviceValue,
@@ -46,8 +55,8 @@ def similar(left: Any, right: Any, depth_left: int = 3) -> bool:
         )
     if type(left) is Unknown:
         return bool(left.device == right.device)
-    if type(left) is HostArray:
-        return True
+    if type(left) in (HostArray, Trail):
+        return True  # a history says nothing of where its value is
     if type(left) is Parameter and (left.among or right.among):
         return {*map(id, members(left))} == {*map(id, members(right))}
     if not depth_left or getattr(left, "site", None) is None:
@@ -57,11 +66,25 @@ def similar(left: Any, right: Any, depth_left: int = 3) -> bool:
     fresh = type(left) in (ListObject, DictObject) and FRESH in left.fields
     if left.site is not right.site and not fresh:
         return False
-    if type(left) is ModuleObject and not same_places(left, right):
-        return False
+    if type(left) is ModuleObject:
+        if not same_places(left, right):
+            return False
+        return _similar_in(_settings(left), _settings(right), depth_left - 1)
     if type(left) is DictObject and not _similar_in(left.entries, right.entries, depth_left - 1):
         return False
     return _similar_in(left.fields, right.fields, depth_left - 1)
+
+
+def _settings(module: ModuleObject) -> Table:
+    """The attributes of a module but for those that say nothing of devices: its mode, and how many
+    members a container has."""
+    fields = module.fields
+    if fields.keys().isdisjoint(_ASIDE):
+        return fields
+    return {name: value for name, value in fields.items() if name not in _ASIDE}
+
+
+_ASIDE = frozenset({"training", COUNT})
 
 
 def same_places(left: ModuleObject, right: ModuleObject) -> bool:

@@ -30,6 +30,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.interpreter.memory import MOST_ANSWERS, again, closed_over, own_atoms
+from device_lens.models.numbers import is_number, number
 
 if TYPE_CHECKING:
     from device_lens.domain.path import Path
@@ -67,6 +68,9 @@ class Alikes:
         self._kinds: dict[Any, set[Any]] = {}
         self._places: dict[Any, Any] = {}
         self._agreed: Counter[Any] = Counter()
+        self.followed: dict[Any, Any] = {}
+        """By what calls are like, the condition under which the first of them was followed: others
+        show in their functions what that one does."""
         self.asked: dict[Any, set[int]] = {}
         """By what the activations of a function are counted by, the steps that it had taken when it
         hung on their number whether a call was followed."""
@@ -176,6 +180,8 @@ def _says_the_same(known: Any, answer: Any) -> bool:
     if type(known) is ListObject:
         one, other = (*known.items, known.rest), (*answer.items, answer.rest)
         return len(one) == len(other) and all(map(_says_the_same, one, other))
+    if type(known) is Unknown:
+        return True  # a number each
     return bool(known == answer)
 
 
@@ -257,19 +263,23 @@ def _settings(machine: Machine, value: Instance, depth: int) -> list[Any]:
 
 
 def _without_sizes(value: Any, is_own: Callable[[Table], bool]) -> Any:
-    """A tensor whose shape and dtype are left open, Python's None, or a tuple or new list of these;
-    None for all else."""
+    """A tensor whose shape and dtype are left open, a word or truth, a number that may be any, or
+    a tuple or new list of these; None for all else."""
+    part = partial(_without_sizes, is_own=is_own)
     if type(value) is Tensor:
         return value.with_(shape=None, dtype=None, zero_dim=None, requires_grad=None, leaf=None)
     if type(value) is TupleValue:
-        items = tuple(_without_sizes(item, is_own) for item in value.items)
+        items = tuple(map(part, value.items))
         return None if None in items else TupleValue(items, value.names)
     if type(value) is ListObject and is_own(value.fields):
-        items = tuple(_without_sizes(item, is_own) for item in value.items)
-        rest = None if value.rest is None else _without_sizes(value.rest, is_own)
+        items = tuple(map(part, value.items))
+        rest = None if value.rest is None else part(value.rest)
         lacks_rest = rest is None and value.rest is not None
         return None if lacks_rest or None in items else ListObject(items, rest, value.kind)
     if type(value) is Guarded:
-        tree = combine(partial(_without_sizes, is_own=is_own), value)
+        tree = combine(part, value)
         return None if any(leaf is None for leaf in leaves(tree)) else tree
-    return value if value == NONE else None
+    if _is_number(value) or (type(value) is Unknown and is_number(value)):
+        return number("a number")
+    is_word = type(value) is Const and type(value.value) in (bool, str)
+    return value if is_word or value == NONE else None

@@ -37,6 +37,10 @@ def over_all(entries: list[Seen], missed: Missed) -> DeviceTree:
     if type(tree) is Guarded:
         for condition, source in missed.alike:
             tree = _with_alike(tree, condition, source)
+        for condition, source in missed.like:
+            there = _evaluated(combine(_masked, tree, source))
+            there = UNKNOWN_DEVICE if there is _BOTTOM else there
+            tree = combine(_filled, tree, choose(condition, there, _BOTTOM))
         if missed.left_out is not False:
             tree = combine(_filled, tree, choose(missed.left_out, UNKNOWN_DEVICE, _BOTTOM))
     found: DeviceTree = UNKNOWN_DEVICE if tree is _BOTTOM else _evaluated(tree)

@@ -113,6 +113,8 @@ def _run_or_recall(
         premises.update(atom for atom, _ in given)
         machine.premises = premises
     machine.spent[counted] += max(left - machine.budget.left, 0)
+    if like is not None:
+        machine.alikes.followed.setdefault(like, path.named)
     if like is not None and effects.is_creator(function, args):
         machine.alikes.keep_place(like, machine.recorder.module_device(args[0]))
     if journal.outside == outside:
@@ -139,7 +141,11 @@ def _not_followed(
     answer = _answered(machine, function, like, short=True)
     if answer is not None:
         return answer
-    machine.recorder.omissions.leave_out(function.node, machine.path.named)
+    omissions, source = machine.recorder.omissions, machine.alikes.followed.get(like)
+    if source is None:
+        omissions.leave_out(function.node, machine.path.named)
+    else:
+        omissions.leave_out_like(function.node, machine.path.named, source)
     effects.left_out(machine, function, args, kwargs, machine.alikes.place(like))
     return Unknown(f"{function.name}(…)")
 

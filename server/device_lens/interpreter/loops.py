@@ -34,6 +34,7 @@ from device_lens.interpreter.passes import (
     seen_later,
     settled,
     stop_counting,
+    stop_counting_members,
 )
 from device_lens.models.numbers import NUMBERS
 from device_lens.syntax.walking import walk
@@ -235,6 +236,7 @@ def _repeat(
         handed = read_after(machine, record.node, frame, not number)
         seen = seen_later(machine, before, since, frame, handed)
         open_now = not number and (stop_counting(machine, seen) | let_vary(machine, seen))
+        open_now |= stop_counting_members(machine, seen)
         of_many.mark_gathered(machine, record, seen, since)
         if not open_now and (number or steady) and settled(seen):
             break

@@ -21,6 +21,7 @@ class Missed:
 
     left_out: Any = False
     alike: Alike = ()
+    like: Alike = ()
 
 
 NOTHING_MISSED = Missed()
@@ -37,6 +38,8 @@ class Omissions:
         self.alike: dict[Any, dict[Any, Any]] = {}
         """The functions that were answered as calls alike, for want of steps: by the condition of
         the call that was followed, that of the others."""
+        self.like: dict[Any, dict[Any, Any]] = {}
+        """The same of functions that gave nothing though calls alike were followed."""
         self.callers: dict[Any, set[Any]] = {}
         """The functions that called a function."""
         self.short = False
@@ -44,7 +47,7 @@ class Omissions:
         their values says nothing of what other passes of a loop show."""
 
     def __bool__(self) -> bool:
-        return bool(self.left_out or self.alike)
+        return bool(self.left_out or self.alike or self.like)
 
     def call(self, callee: Any, caller: Any) -> None:
         """A function is called, whether that is followed or not."""
@@ -62,6 +65,13 @@ class Omissions:
             known = self.alike.setdefault(function, {})
             known[source] = _either(known.get(source, False), condition)
 
+    def leave_out_like(self, function: Any, condition: Any, source: Any) -> None:
+        """A call of a function was not followed under a condition; one alike was, under the
+        condition `source`."""
+        self.short = True
+        known = self.like.setdefault(function, {})
+        known[source] = _either(known.get(source, False), condition)
+
     def take(self, other: Omissions) -> None:
         """Takes in what another unit has left out."""
         for function, condition in other.left_out.items():
@@ -69,6 +79,9 @@ class Omissions:
         for function, known in other.alike.items():
             for source, condition in known.items():
                 self.answer(function, condition, source, other.short)
+        for function, known in other.like.items():
+            for source, condition in known.items():
+                self.leave_out_like(function, condition, source)
         for callee, callers in other.callers.items():
             self.callers.setdefault(callee, set()).update(callers)
 
@@ -78,16 +91,19 @@ class Omissions:
             return NOTHING_MISSED
         left_out: Any = False
         alike: list[tuple[Any, Any]] = []
+        like: list[tuple[Any, Any]] = []
         pending = [function]
         reached = set(pending)
         while pending:
             each = pending.pop()
             left_out = disjunction(left_out, self.left_out.get(each, False))
             alike += ((there, source) for source, there in self.alike.get(each, {}).items())
+            like += ((there, source) for source, there in self.like.get(each, {}).items())
             new = self.callers.get(each, set()) - reached
             reached |= new
             pending += new
-        return Missed(left_out if depth(left_out) <= MAX_DEPTH else True, tuple(alike))
+        left_out = left_out if depth(left_out) <= MAX_DEPTH else True
+        return Missed(left_out, tuple(alike), tuple(like))
 
 
 def all_missed(each: Iterable[Missed]) -> Missed:
@@ -96,7 +112,8 @@ def all_missed(each: Iterable[Missed]) -> Missed:
 
 
 def _together(one: Missed, other: Missed) -> Missed:
-    return Missed(disjunction(one.left_out, other.left_out), (*one.alike, *other.alike))
+    left_out = disjunction(one.left_out, other.left_out)
+    return Missed(left_out, (*one.alike, *other.alike), (*one.like, *other.like))
 
 
 def _either(known: Any, condition: Any) -> Any:

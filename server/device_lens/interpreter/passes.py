@@ -7,7 +7,7 @@ from typing import Any
 
 from device_lens.domain import lengths
 from device_lens.domain.guard import undecided
-from device_lens.domain.heap import MISSING, ListObject, Presences
+from device_lens.domain.heap import COUNT, MISSING, ListObject, Presences
 from device_lens.domain.join import flatten, join_all, join_blind, with_common_sizes
 from device_lens.domain.journal import Change, Delta
 from device_lens.domain.kinds import gathered
@@ -105,6 +105,18 @@ def stop_counting(machine: Machine, changes: list[Change]) -> bool:
         if resized is not new:
             found = True
             machine.journal.write(table, key, resized)
+    return found
+
+
+def stop_counting_members(machine: Machine, changes: list[Change]) -> bool:
+    """A container of modules that a pass made longer or shorter is so after the next, in whichever
+    pass that is. Gives whether there is any."""
+    found = False
+    for table, key, old in changes:
+        new = table.get(key, MISSING)
+        if key == COUNT and old is not MISSING and type(new) is not Unknown and old != new:
+            machine.journal.write(table, key, number())
+            found = True
     return found
 
 

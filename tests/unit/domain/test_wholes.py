@@ -1,9 +1,11 @@
 """The modules that an unknown may be one of."""
 
 from device_lens.domain.heap import ModuleObject
-from device_lens.domain.join import join_blind
+from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.similarity import similar
+from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import WHOLE, External, Unknown
-from device_lens.domain.wholes import MAX_TOLD_APART, Crowd, each_once
+from device_lens.domain.wholes import MAX_TOLD_APART, Crowd, each_once, members
 
 
 def modules(count: int) -> list[ModuleObject]:
@@ -47,3 +49,26 @@ def test_joining_many_modules_time_and_again_ends_in_one_value() -> None:
     whole = either.fields[WHOLE]
     assert isinstance(whole, Crowd)
     assert len(list(whole)) == 500
+
+
+def test_many_at_once_are_what_one_after_another_makes_of_them() -> None:
+    found = modules(MAX_TOLD_APART + 3)
+    for some in (found, [Unknown(), *found], [*found[:2], Unknown(), *found[2:9]]):
+        at_once, one_by_one = join_all(some), some[0]
+        for each in some[1:]:
+            one_by_one = join_blind(one_by_one, each)
+        assert type(at_once) is type(one_by_one) is Unknown
+        assert {*map(id, members(at_once.parts()[WHOLE]))} == {
+            *map(id, members(one_by_one.parts()[WHOLE]))
+        }
+
+
+def test_each_member_of_groups_within_groups_comes_once() -> None:
+    a, b, c = modules(3)
+    group = (a, b)
+    assert [*members((group, (c, group), a, None))] == [a, b, c]
+
+
+def test_histories_say_nothing_of_devices() -> None:
+    site = Site("a.py", None, object())
+    assert similar(Trail("moved", "to cuda", site), Trail("moved", "to cuda", site))

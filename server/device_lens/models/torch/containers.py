@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
-from device_lens.domain.guard import Guarded, combine, leaves, undecided
-from device_lens.domain.guard import choose as decide
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, Table
-from device_lens.domain.join import join_all
+from device_lens.domain.guard import combine, leaves
+from device_lens.domain.heap import (
+    COUNT,
+    DictObject,
+    ListObject,
+    ModuleObject,
+    Parameter,
+    Table,
+)
 from device_lens.domain.kinds import kinds, opened
-from device_lens.domain.similarity import same_places
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -21,14 +25,14 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
+from device_lens.models.numbers import number
 from device_lens.models.registry import BASES, FUNCTIONS, MODULES
+from device_lens.models.torch.members import choose
 from device_lens.models.torch.module import note_replaced
 from device_lens.models.torch.module_parts import named, names_at
-from device_lens.models.torch.parts import HAS_HOME, HOLDS_SOME, REST, of_many, tensor_in
+from device_lens.models.torch.parts import HAS_HOME, HOLDS_SOME, REST, of_many
 
 MODULE = "torch.nn.Module"
-MANY = 4
-"""Members among which an index that is not known chooses without losing them."""
 
 
 class Container:
@@ -42,6 +46,7 @@ class Container:
 
     def initialise(self, call: Call, module: ModuleObject) -> None:
         """Takes the members from an iterable, or from a mapping."""
+        call.write(module.fields, COUNT, Const(0))
         given = call.get(0, "modules")
         if given is None:
             given = next(iter(call.kwargs.values()), None)
@@ -73,6 +78,8 @@ class Container:
         elif key == REST and not all(isinstance(each, ModuleObject) for each in leaves(value)):
             call.write(module.own, "opaque", True)
             call.write(module.own, "device", UNKNOWN_DEVICE)
+        if key not in self.table(module):
+            count(call, module, 1)
         call.write(self.table(module), key, value)
         for one in of_many(module) if key == REST else ():
             if HAS_HOME in one.own:
@@ -112,11 +119,24 @@ class Container:
                 self.put(call, module, key if known else REST, item.items[1])
 
 
+def count(call: Call, module: ModuleObject, more: int) -> None:
+    """Takes note that a container has more members, or fewer. How many depends on the path, and a
+    loop adds as many as it has turns: the registry has those that any of them adds."""
+
+    def counted(before: Value) -> Value:
+        return Const(before.value + more) if type(before) is Const else number("a length")
+
+    known = module.fields.get(COUNT)
+    if known is not None:
+        call.write(module.fields, COUNT, combine(counted, known))
+
+
 class Sequence(Container):
     """`nn.Sequential`."""
 
     def initialise(self, call: Call, module: ModuleObject) -> None:
         """Takes its members as arguments, or from one ordered mapping."""
+        call.write(module.fields, COUNT, Const(0))
         if len(call.args) == 1 and type(call.args[0]) is DictObject:
             self.update(call, module, call.args[0])
             return
@@ -167,40 +187,6 @@ def as_parameter(call: Call, value: Value) -> Value:
     if type(value) is Tensor:
         return Parameter(value.with_(requires_grad=True, leaf=True), call.site.node)
     return value
-
-
-def choose(values: list[Value]) -> Value:
-    """One of several members, without knowing which."""
-    distinct: list[Value] = []
-    for value in values:
-        if not any(value is other for other in distinct):
-            distinct.append(value)
-    if not distinct or len(distinct) > MANY:
-        return alike(distinct)
-    result = distinct[-1]
-    for value in reversed(distinct[:-1]):
-        result = decide(undecided(), value, result)
-    return result
-
-
-def alike(values: list[Value]) -> Value:
-    """A member that stands for all, where all are of one class and in the same places, in each
-    case that they tell; of parameters a tensor with what they have in common."""
-    tensors = [tensor_in(leaf) for value in values for leaf in leaves(value)]
-    if tensors and None not in tensors:
-        return join_all(tensors)
-    first = values[0] if values else None
-    if type(first) is Guarded:
-        atom = first.atom
-        if not all(type(value) is Guarded and value.atom == atom for value in values):
-            return Unknown("module")
-        sides = [alike([value.yes for value in values]), alike([value.no for value in values])]
-        return decide(Guarded(atom, True, False), *sides)
-    classes = {getattr(value, "cls", None) for value in values}
-    if not values or len(classes) != 1 or None in classes:
-        return Unknown("module")
-    apart = type(first) is ModuleObject and not all(same_places(first, other) for other in values)
-    return Unknown("module") if apart else first
 
 
 def _container(call: Call) -> Container:
@@ -290,7 +276,10 @@ def _items(call: Call) -> Value:
 
 def _len(call: Call) -> Value:
     table = _container(call).table(call.receiver)
-    return call.unknown() if REST in table else Const(len(table))
+    if REST in table:
+        return call.unknown()
+    counted = call.receiver.fields.get(COUNT, NONE)
+    return Const(len(table)) if type(counted) is Const or is_none(counted) else counted
 
 
 def _append(call: Call) -> Value:
@@ -322,12 +311,16 @@ def _pop(call: Call) -> Value:
     found = table.get(gone[0], call.unknown()) if len(gone) == 1 else call.unknown()
     for name in gone:
         call.services.journal.delete(table, name)
+    before = module.fields.get(COUNT, NONE)
+    count(call, module, -len(gone))
     if not kind.keyed and gone != names[len(names) - len(gone) :] and REST not in table:
         left = kind.members(module)
         for name in list(table):
             call.services.journal.delete(table, name)
         for member in left:
             kind.append(call, module, member)
+        call.write(module.fields, COUNT, before)
+        count(call, module, -len(gone))
     return found
 
 
@@ -345,6 +338,7 @@ def _clear(call: Call) -> Value:
     table = _container(call).table(call.receiver)
     for key in list(table):
         call.services.journal.delete(table, key)
+    call.write(call.receiver.fields, COUNT, Const(0))
     return NONE
 
 

@@ -16,6 +16,7 @@ from device_lens.domain.path import without_unnamed
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import NONE, Const, External, Tensor
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
+from device_lens.models.python.iterators import ITERATORS
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.reports import optimizer_conflict
 from device_lens.models.torch.module import OPTIMIZERS, REPLACED
@@ -90,10 +91,18 @@ def _given(call: Call, params: Value) -> list[Value]:
     if type(params) is DictObject:
         return [params]
     items, rest = call.services.iterate(params)
+    _use_up(call, params)
     found = [*items, *([rest] if rest is not None else [])]
     if any(type(item) is DictObject for item in found):
         return [item for item in found if type(item) is DictObject]
     return [ListObject(items, rest, "list", call.site.node)]
+
+
+def _use_up(call: Call, params: Value) -> None:
+    """An iterator over parameters has none left for who reads it next."""
+    if type(params) is ListObject and params.kind in ITERATORS:
+        call.write(params.fields, "items", ())
+        call.write(params.fields, "rest", None)
 
 
 def _group(call: Call, made: Instance, given: Value, options: dict[str, Value]) -> DictObject:
@@ -103,6 +112,7 @@ def _group(call: Call, made: Instance, given: Value, options: dict[str, Value]) 
         entries.update(given.entries)
         params = given.entries.get("params", NONE)
     items, rest = ((params,), None) if _single(params) else call.services.iterate(params)
+    _use_up(call, params)
     entries["params"] = ListObject(items, rest, "list", call.site.node)
     held = [item for item in (*items, rest) if item is not None]
     for item in (leaf for each in held for leaf in leaves(each)):
