@@ -51,6 +51,10 @@ def with_active(machine: Any, node: Any, frame: Frame, action: Any) -> Any:
         machine.active, frame.stuck = before, stuck
 
 
+_OF_THREADS = ("default_device", "current_cuda", "grad")
+"""State that each thread has of its own: a new one begins as the program did."""
+
+
 class ModelServices:
     """Mixed into `Machine`, whose state it reads; `active` is the call (node and frame) whose
     model runs."""
@@ -126,6 +130,19 @@ class ModelServices:
         else:
             self.fork(undecided(), self.active_place()[1], run, lambda: NEXT)
         return found[0]
+
+    def invoke_in_thread(
+        self: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        state, write = self.globals, self.journal.write
+        before = {name: state[name] for name in _OF_THREADS}
+        try:
+            for name in before:
+                write(state, name, self.program.start[name])
+            return self.invoke_beside(function, args, kwargs, False)
+        finally:
+            for name, value in before.items():
+                write(state, name, value)
 
     def attribute(self: Any, value: Any, name: str) -> Any:
         from device_lens.interpreter import attributes

@@ -74,6 +74,12 @@ class Services(Protocol):
         """Calls it as a thread or a process does that runs beside the program: what it changes may
         be changed from here on, or, in a process of its own, never is."""
 
+    def invoke_in_thread(
+        self, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]
+    ) -> Value:
+        """The same in a new thread, which has no default device, current GPU or mode of autograd
+        from the one that starts it."""
+
     def iterate(self, value: Value) -> tuple[tuple[Value, ...], Value]:
         """The items that are known one by one, and what any further item is (None: no more)."""
 

@@ -11,7 +11,7 @@ from device_lens.domain.values import NONE, External, TupleValue, Unknown
 from device_lens.models.call import Call, Value
 from device_lens.models.python.builtins import any_item, listing
 from device_lens.models.registry import ALIASES, FUNCTIONS
-from device_lens.models.torch.objects import class_model, instance, nothing, register_names
+from device_lens.models.torch.objects import instance, nothing, register_names
 from device_lens.models.words import words
 
 THREAD, TIMER = "threading.Thread", "threading.Timer"
@@ -28,6 +28,8 @@ _PARAMETERS = {
     TIMER: words("interval function args kwargs"),
 }
 _IN_PROCESSES = (PROCESS, PROCESS_EXECUTOR, PROCESS_POOL)
+_SET_UP = "<set up>"
+"""The field of a pool that tells whether its threads run something first."""
 _MOST_MAPPED = 16
 
 
@@ -70,8 +72,21 @@ def _start(call: Call) -> Value:
 
 
 def _run(call: Call, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
-    beside = call.services.invoke_beside
-    return beside(function, args, kwargs, call.name.startswith(_IN_PROCESSES))
+    services, made = call.services, call.receiver
+    if call.name.startswith(_IN_PROCESSES):
+        return services.invoke_beside(function, args, kwargs, True)
+    if isinstance(made, Instance) and made.fields.get(_SET_UP):
+        return services.invoke_beside(function, args, kwargs, False)
+    return services.invoke_in_thread(function, args, kwargs)
+
+
+def _executor(call: Call) -> Value:
+    """A pool of threads or processes. What an `initializer` has set in its threads is there when
+    they run something."""
+    made = instance(call, call.name)
+    set_up = "initializer" in call.kwargs or len(call.args) > 1
+    call.write(made.fields, _SET_UP, set_up)
+    return made
 
 
 def _submit(call: Call) -> Value:
@@ -131,7 +146,7 @@ def register() -> None:
         FUNCTIONS[f"{name}.start"] = _start
         register_names(name, "join cancel setDaemon terminate kill close", nothing)
     for name in (*_EXECUTORS, *_POOLS):
-        FUNCTIONS[name] = class_model(name)
+        FUNCTIONS[name] = _executor
         FUNCTIONS[f"{name}.submit"] = _submit
         register_names(name, "map imap imap_unordered starmap", _map)
         register_names(name, "shutdown close join terminate", nothing)
