@@ -69,6 +69,10 @@ def _run_or_recall(
 ) -> Any:
     omissions = machine.recorder.omissions
     omissions.call(function.node, caller and caller.function and caller.function.node)
+    if machine.budget.is_low:
+        machine.budget.note("calls were not followed any more: too many steps")
+        like = likeness(machine, function, args, kwargs)
+        return _not_followed(machine, function, args, kwargs, like)
     if not _may_enter(machine, function, args):
         if not machine.symbolic:  # depth bounds all that symbols run; no caller's case is missed
             omissions.leave_out(function.node, machine.path.named, short=False)
@@ -204,9 +208,6 @@ def _enter(
 def _may_enter(machine: Machine, function: Function, args: tuple[Any, ...]) -> bool:
     stack = machine.stack
     options = machine.options
-    if machine.budget.is_low:
-        machine.budget.note("calls were not followed any more: too many steps")
-        return False
     if len(stack) >= (machine.unit.symbolic_depth if machine.symbolic else options.max_depth):
         machine.budget.note("calls nested too deep were not followed")
         return False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.condition import negation
+from device_lens.domain.condition import conjunction, negation
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Agreement, DeviceTree, agree
 from device_lens.domain.guard import combine, leaves, primary
 from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
@@ -168,7 +168,7 @@ def _step(call: Call) -> Value:
             _make_state(call, made, "stepped-state")
         return loss
     for value, device in () if made.fields.get(TAKEN) else state:
-        move = _left_behind(value, device)
+        move = _left_behind(value, device, call.services.condition())
         if move is not None:
             _report(call, _form(made), made, move.site)
             break
@@ -190,9 +190,9 @@ def _is_stateless(made: Instance) -> bool:
     return True
 
 
-def _left_behind(value: Value, device: DeviceTree) -> Trail | None:
-    """The move that took a parameter away from its state, where it surely did: in some case that
-    has a name, whatever tests decide that have none."""
+def _left_behind(value: Value, device: DeviceTree, here: Value) -> Trail | None:
+    """The move that took a parameter away from its state, where it surely did: in some case of
+    those in which the step runs that has a name, whatever tests decide that have none."""
     tensor = tensor_of(value)
     if tensor is None or tensor.trail is None or tensor.trail.kind != "moved":
         return None
@@ -200,7 +200,7 @@ def _left_behind(value: Value, device: DeviceTree) -> Trail | None:
         lambda now, then: agree(now, then) is Agreement.DIFFERENT, tensor.device, device
     )
     surely = negation(without_unnamed(negation(apart)))
-    return tensor.trail if any(leaves(surely)) else None
+    return tensor.trail if any(leaves(conjunction(here, surely))) else None
 
 
 def _report(call: Call, form: str, made: Instance, move: Site | None) -> None:
