@@ -77,10 +77,19 @@ def iterated(loop: Any, names: set[str]) -> set[str]:
         isinstance(each, ast.Name) and each.id in names for each in walk(loop.target)
     ):
         return set()
-    value = loop.iter
-    while isinstance(value, ast.Call) and value.args:
-        value = value.args[0]
-    return operands(value)
+    return set[str]().union(*map(operands, _gone_through(loop.iter)))
+
+
+def _gone_through(value: ast.expr) -> list[ast.expr]:
+    """What a loop over an expression goes through: the items that it is written with, else it."""
+    match value:
+        case ast.Call(args=[_, *_] as given):
+            return [each for argument in given for each in _gone_through(argument)]
+        case ast.Call(func=ast.Attribute(value=inner, attr="items" | "values")):
+            return _gone_through(inner)
+        case ast.Dict(values=items) | ast.List(elts=items) | ast.Tuple(elts=items):
+            return items
+    return [value]
 
 
 def hands_on(value: ast.expr, part: Any) -> bool:

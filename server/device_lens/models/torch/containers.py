@@ -244,6 +244,9 @@ def _setitem(call: Call) -> Value:
             note_replaced(call.services, kind.table(call.receiver)[names[key]], value, call.site)
             kind.put(call, call.receiver, names[key], value)
     else:
+        former = kind.table(call.receiver).get(key) if isinstance(key, str) else None
+        if former is not None:
+            note_replaced(call.services, former, value, call.site)
         kind.put(call, call.receiver, key if isinstance(key, str) else REST, value)
     return NONE
 
