@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain import lengths
-from device_lens.domain.guard import undecided
+from device_lens.domain.guard import leaves, undecided
 from device_lens.domain.heap import COUNT, MISSING, ListObject, Presences
 from device_lens.domain.join import flatten, join_all, join_blind, with_common_sizes
 from device_lens.domain.journal import Change, Delta
@@ -17,7 +17,7 @@ from device_lens.domain.values import Const, TupleValue, Unknown
 from device_lens.interpreter import carried
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
-from device_lens.models.numbers import is_number, number
+from device_lens.models.numbers import is_number, number, number_above
 
 
 def read_after(machine: Machine, loop: Any, frame: Frame, first: bool) -> frozenset[str] | None:
@@ -115,9 +115,23 @@ def stop_counting_members(machine: Machine, changes: list[Change]) -> bool:
     for table, key, old in changes:
         new = table.get(key, MISSING)
         if key == COUNT and old is not MISSING and type(new) is not Unknown and old != new:
-            machine.journal.write(table, key, number())
+            machine.journal.write(table, key, _more_than(old, new))
             found = True
     return found
+
+
+def _more_than(old: Any, new: Any) -> Any:
+    """A number of members that grew in a pass, and will grow further, or one that shrank. A
+    container that a loop fills is taken not to be empty."""
+    before, now = _counts(old), _counts(new)
+    grew = bool(before) and bool(now) and max(before) < max(now)
+    return number_above(max(min(now) - 1, 0), "a length") if grew else number("a length")
+
+
+def _counts(value: Any) -> list[int]:
+    """The numbers that a tree decides between, where all are known."""
+    found = [leaf.value for leaf in leaves(value) if type(leaf) is Const]
+    return found if len(found) == len(leaves(value)) else []
 
 
 def give_up(machine: Machine, mark: int) -> None:
@@ -162,8 +176,8 @@ def join_state(machine: Machine, mark: int, changes: Delta) -> None:
             continue
         if type(table) is Presences:
             continue
-        if key == "rest" and old is None:
-            continue  # what a list holds, if it holds anything
+        if (key == "rest" and old is None) or key == COUNT:
+            continue  # what a list or container holds, if it holds anything
         shorter = isinstance(old, tuple) and isinstance(new, tuple) and len(old) < len(new)
         joined = _either(old, new) if shorter else _either(new, old)
         machine.journal.write(table, key, joined)

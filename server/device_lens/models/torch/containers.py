@@ -124,7 +124,9 @@ def count(call: Call, module: ModuleObject, more: int) -> None:
     loop adds as many as it has turns: the registry has those that any of them adds."""
 
     def counted(before: Value) -> Value:
-        return Const(before.value + more) if type(before) is Const else number("a length")
+        if type(before) is Const:
+            return Const(before.value + more)
+        return before if more > 0 else number("a length")
 
     known = module.fields.get(COUNT)
     if known is not None:
