@@ -21,6 +21,7 @@ from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.merging import Ways, fold, join_values
+from device_lens.interpreter.unfollowed import answered, not_followed
 
 
 class _Never:
@@ -72,7 +73,7 @@ def _run_or_recall(
     if machine.budget.is_low:
         machine.budget.note("calls were not followed any more: too many steps")
         like = likeness(machine, function, args, kwargs)
-        return _not_followed(machine, function, args, kwargs, like)
+        return not_followed(machine, function, args, kwargs, like)
     if not _may_enter(machine, function, args):
         if not machine.symbolic:  # depth bounds all that symbols run; no caller's case is missed
             omissions.leave_out(function.node, machine.path.named, short=False)
@@ -100,10 +101,10 @@ def _run_or_recall(
         spent = machine.spent[counted]
         machine.alikes.asked.setdefault(counted, set()).add(spent)
         if spent > machine.options.min_spent and not often:
-            return _answered(machine, function, like, short=False)
+            return answered(machine, function, like, short=False)
     if often and not machine.alikes.is_new(counted, like):
         machine.budget.note("functions called very often were not followed each time")
-        return _not_followed(machine, function, args, kwargs, like)
+        return not_followed(machine, function, args, kwargs, like)
     journal, path = machine.journal, machine.path
     outside, mark = journal.outside, journal.mark()
     first = len(machine.watched.steps) if machine.watched.open_calls else None
@@ -131,43 +132,6 @@ def _run_or_recall(
         passes = journal.passing(born)
         machine.alikes.keep(like, numbers, given, value, path.named, start, passes)
     return value
-
-
-def _not_followed(
-    machine: Machine,
-    function: Function,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    like: Any,
-) -> Any:
-    """What a call gives that is not followed for want of steps: what one alike gave, which changed
-    nothing."""
-    answer = _answered(machine, function, like, short=True)
-    if answer is not None:
-        return answer
-    omissions, source = machine.recorder.omissions, machine.alikes.followed.get(like)
-    if source is None:
-        omissions.leave_out(function.node, machine.path.named)
-    else:
-        omissions.leave_out_like(function.node, machine.path.named, source)
-    effects.left_out(machine, function, args, kwargs, machine.alikes.place(like))
-    return Unknown(f"{function.name}(…)")
-
-
-def _answered(machine: Machine, function: Function, like: Any, short: bool) -> Any:
-    """What a call gave that was followed and is like another one; Python's None where none was.
-    `short` tells that steps are wanting."""
-    path = machine.path
-    known = machine.alikes.find(like, path)
-    if known is None:
-        return None
-    given, answer = known
-    machine.premises.update(atom for atom, _ in given)
-    omissions = machine.recorder.omissions
-    omissions.answer(function.node, path.named, answer.condition, short)
-    if machine.watched.open_calls:
-        machine.watched.steps.append(None)  # what it computes is not counted
-    return answer.again()
 
 
 PROCESS = "process"

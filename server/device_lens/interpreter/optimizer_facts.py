@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from device_lens.domain.guard import Literals
 from device_lens.domain.trail import Site
 from device_lens.interpreter import places
 from device_lens.interpreter.rarer_facts import OptimizerConflict
@@ -13,7 +14,12 @@ if TYPE_CHECKING:
 
 
 def conflict(
-    machine: Machine, form: str, optimizer: Site | None, move: Site | None, state: Site | None
+    machine: Machine,
+    form: str,
+    optimizer: Site | None,
+    move: Site | None,
+    state: Site | None,
+    literals: Literals,
 ) -> None:
     """A step that runs after the conflict. It is told once, where the optimizer is made. A call
     that is not followed may have given the optimizer the parameters that replace its own."""
@@ -21,5 +27,5 @@ def conflict(
         return
     if form == "replaced-parameters" and machine.recorder.omissions.left_out:
         return
-    condition = places.condition_text(machine)
+    condition = places.condition_text(machine, literals)
     machine.findings.add(OptimizerConflict(optimizer, form, optimizer, move, state, condition))

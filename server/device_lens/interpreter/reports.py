@@ -296,9 +296,14 @@ def conflict(
 
 
 def optimizer_conflict(
-    machine: Machine, form: str, optimizer: Site | None, move: Site | None, state: Site | None
+    machine: Machine,
+    form: str,
+    optimizer: Site | None,
+    move: Site | None,
+    state: Site | None,
+    literals: Any,
 ) -> None:
-    optimizer_facts.conflict(machine, form, optimizer, move, state)
+    optimizer_facts.conflict(machine, form, optimizer, move, state, literals)
 
 
 def generator_conflict(

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree, is_accelerator
-from device_lens.domain.guard import Guarded, leaves, undecided
+from device_lens.domain.guard import Guarded, Literals, leaves, undecided
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, moment
 from device_lens.domain.join import join
 from device_lens.domain.trail import Site
@@ -232,9 +232,14 @@ class ModelServices:
         reports.host_read(self, what, value, position, nested, container)
 
     def optimizer_conflict(
-        self: Any, form: str, optimizer: Site | None, move: Site | None, state: Site | None
+        self: Any,
+        form: str,
+        optimizer: Site | None,
+        move: Site | None,
+        state: Site | None,
+        literals: Literals,
     ) -> None:
-        reports.optimizer_conflict(self, form, optimizer, move, state)
+        reports.optimizer_conflict(self, form, optimizer, move, state, literals)
 
     def generator_conflict(
         self: Any, consumer: str, generator: Any, position: int | str, needed: DeviceTree

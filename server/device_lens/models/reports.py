@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Protocol, cast
 
 from device_lens.domain.device import DeviceTree
+from device_lens.domain.guard import Literals
 from device_lens.domain.trail import Site
 from device_lens.models.call import Services, Value
 
@@ -14,11 +15,16 @@ class Reports(Protocol):
     """The names under which the interpreter offers them."""
 
     def optimizer_conflict(
-        self, form: str, optimizer: Site | None, move: Site | None, state: Site | None
+        self,
+        form: str,
+        optimizer: Site | None,
+        move: Site | None,
+        state: Site | None,
+        literals: Literals,
     ) -> None:
-        """State or parameters that `move` left behind, at the call of `step`. `form` is
-        `eager-state`, `loaded-state`, `stepped-state` or `replaced-parameters`; `optimizer` is
-        where the optimizer was made, `state` where its state was."""
+        """State or parameters that `move` left behind where `literals` hold, at the call of
+        `step`. `form` is `eager-state`, `loaded-state`, `stepped-state` or `replaced-parameters`;
+        `optimizer` is where the optimizer was made, `state` where its state was."""
 
     def generator_conflict(
         self, consumer: str, generator: Value, position: int | str, needed: DeviceTree
@@ -32,10 +38,11 @@ def optimizer_conflict(
     optimizer: Site | None,
     move: Site | None,
     state: Site | None,
+    literals: Literals = (),
 ) -> None:
     """See `Reports.optimizer_conflict`."""
     if hasattr(services, "optimizer_conflict"):
-        cast(Reports, services).optimizer_conflict(form, optimizer, move, state)
+        cast(Reports, services).optimizer_conflict(form, optimizer, move, state, literals)
 
 
 def generator_conflict(

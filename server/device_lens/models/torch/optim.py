@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.condition import conjunction, negation
+from device_lens.domain.condition import conjunction, forced, negation
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Agreement, DeviceTree, agree
-from device_lens.domain.guard import combine, leaves, primary
+from device_lens.domain.guard import Literals, combine, leaves, primary
 from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
 from device_lens.domain.path import without_unnamed
 from device_lens.domain.trail import Site, Trail
@@ -168,9 +168,9 @@ def _step(call: Call) -> Value:
             _make_state(call, made, "stepped-state")
         return loss
     for value, device in () if made.fields.get(TAKEN) else state:
-        move = _left_behind(value, device, call.services.condition())
+        move, where = _left_behind(value, device, call.services.condition())
         if move is not None:
-            _report(call, _form(made), made, move.site)
+            _report(call, _form(made), made, move.site, forced(where))
             break
     return loss
 
@@ -190,20 +190,22 @@ def _is_stateless(made: Instance) -> bool:
     return True
 
 
-def _left_behind(value: Value, device: DeviceTree, here: Value) -> Trail | None:
-    """The move that took a parameter away from its state, where it surely did: in some case of
+def _left_behind(value: Value, device: DeviceTree, here: Value) -> tuple[Trail | None, Value]:
+    """The move that took a parameter away from its state, and where it surely did: in some case of
     those in which the step runs that has a name, whatever tests decide that have none."""
     tensor = tensor_of(value)
     if tensor is None or tensor.trail is None or tensor.trail.kind != "moved":
-        return None
+        return None, False
     apart = combine(
         lambda now, then: agree(now, then) is Agreement.DIFFERENT, tensor.device, device
     )
-    surely = negation(without_unnamed(negation(apart)))
-    return tensor.trail if any(leaves(conjunction(here, surely))) else None
+    surely = conjunction(here, negation(without_unnamed(negation(apart))))
+    return (tensor.trail if any(leaves(surely)) else None), surely
 
 
-def _report(call: Call, form: str, made: Instance, move: Site | None) -> None:
+def _report(
+    call: Call, form: str, made: Instance, move: Site | None, literals: Literals = ()
+) -> None:
     site, state = made.fields.get(SITE), made.fields.get(STATE_SITE)
     optimizer_conflict(
         call.services,
@@ -211,6 +213,7 @@ def _report(call: Call, form: str, made: Instance, move: Site | None) -> None:
         site if isinstance(site, Site) else None,
         move,
         state if isinstance(state, Site) else None,
+        literals,
     )
 
 
