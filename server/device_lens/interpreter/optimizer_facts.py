@@ -25,7 +25,8 @@ def conflict(
     that is not followed may have given the optimizer the parameters that replace its own."""
     if optimizer is None or move is None:
         return
-    if form == "replaced-parameters" and machine.recorder.omissions.left_out:
+    omissions = machine.recorder.omissions
+    if form == "replaced-parameters" and (omissions.left_out or omissions.like):
         return
     condition = places.condition_text(machine, literals)
     machine.findings.add(OptimizerConflict(optimizer, form, optimizer, move, state, condition))

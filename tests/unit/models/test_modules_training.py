@@ -9,7 +9,7 @@ import pytest
 from fake_services import CUDA, SITE, FakeServices, call, run, tensor
 
 from device_lens.domain.device import CPU, Agreement, Device, DeviceTree, agree
-from device_lens.domain.guard import Guarded, primary
+from device_lens.domain.guard import Guarded, Literals, primary
 from device_lens.domain.heap import DictObject, Instance, ListObject
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
@@ -38,7 +38,12 @@ class Optimizers(FakeServices):
         self.forms: list[str] = []
 
     def optimizer_conflict(
-        self, form: str, optimizer: Site | None, move: Site | None, state: Site | None
+        self,
+        form: str,
+        optimizer: Site | None,
+        move: Site | None,
+        state: Site | None,
+        literals: Literals,
     ) -> None:
         self.forms.append(form)
 
