@@ -125,7 +125,7 @@ class Alikes:
     ) -> None:
         """Keeps what a call that began at `start` (an `atoms_before`) gave. `is_own` tells tables
         that it made."""
-        answer = _without_sizes(value, is_own)
+        answer = _without_sizes(value, is_own, key)
         if answer is None:
             return
         kept = self._kept.setdefault(key, {})
@@ -156,7 +156,9 @@ def _is_number(value: Any) -> bool:
 
 
 def _has_sizes(value: Any) -> bool:
-    """Whether anything is known of how large the tensors of an answer are."""
+    """Whether an answer has a number, or anything is known of how large its tensors are."""
+    if _is_number(value):
+        return True
     if type(value) is Guarded:
         return any(map(_has_sizes, leaves(value)))
     if type(value) in (TupleValue, ListObject):
@@ -262,10 +264,10 @@ def _settings(machine: Machine, value: Instance, depth: int) -> list[Any]:
     return found
 
 
-def _without_sizes(value: Any, is_own: Callable[[Table], bool]) -> Any:
-    """A tensor whose shape and dtype are left open, a word or truth, a number that may be any, or
-    a tuple or new list of these; None for all else."""
-    part = partial(_without_sizes, is_own=is_own)
+def _without_sizes(value: Any, is_own: Callable[[Table], bool], key: Any) -> Any:
+    """A tensor whose shape and dtype are left open, a number that may be any, a word that the `key`
+    of the call has, or a tuple or new list of these; None for all else."""
+    part = partial(_without_sizes, is_own=is_own, key=key)
     if type(value) is Tensor:
         return value.with_(shape=None, dtype=None, zero_dim=None, requires_grad=None, leaf=None)
     if type(value) is TupleValue:
@@ -281,5 +283,13 @@ def _without_sizes(value: Any, is_own: Callable[[Table], bool]) -> Any:
         return None if any(leaf is None for leaf in leaves(tree)) else tree
     if _is_number(value) or (type(value) is Unknown and is_number(value)):
         return number("a number")
-    is_word = type(value) is Const and type(value.value) in (bool, str)
+    is_word = type(value) is Const and type(value.value) is str and _has(key, value)
     return value if is_word or value == NONE else None
+
+
+def _has(key: Any, word: Const) -> bool:
+    """Whether a word is among what calls are compared by: one that is computed may be another one
+    at the next call."""
+    if type(key) is tuple:
+        return any(_has(part, word) for part in key)
+    return type(key) is Const and key == word
