@@ -38,14 +38,12 @@ def kinds(value: Any) -> list[Any] | None:
 def gathered(items: tuple[Any, ...] | list[Any], rest: Any, most: int = MAX_KINDS) -> Any:
     """One value for any item; Python's None where there is none."""
     given = [*([] if rest is None else [rest]), *items]
-    for index, item in enumerate(given):
-        if index == 0:
-            result = item
-        elif kinds(result) is None:
+    result = given[0] if given else None
+    for index, item in enumerate(given[1:], 1):
+        if kinds(result) is None:
             return join_all([result, *given[index:]])
-        else:
-            result = gather(result, item, most)
-    return result if given else None
+        result = gather(result, item, most)
+    return result
 
 
 def gather(left: Any, right: Any, most: int = MAX_KINDS) -> Any:

@@ -29,15 +29,8 @@ def each_once(wholes: list[Any]) -> Wholes:
     """The modules among some, and in groups of them: one of these groups where it has them all, so
     that what is joined time and again stays as it is."""
     crowd = next((each for each in wholes if type(each) is Crowd), None)
-    found: dict[int, Any] = {}
-    waiting = wholes[::-1]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, tuple | Crowd):
-            if each is not crowd:
-                waiting.extend([*each][::-1])
-        elif each is not None:
-            found[id(each)] = each
+    others = [each for each in wholes if each is not crowd]
+    found = {id(each): each for each in members(tuple(others))}
     if crowd is None and len(found) <= MAX_TOLD_APART:
         return next((each for each in wholes if _has_all(each, found)), tuple(found.values()))
     if crowd is None:

@@ -22,7 +22,7 @@ from device_lens.domain.heap import BIRTHPLACE, MISSING, Presences, moment
 from device_lens.domain.join import bounded, join
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.path import ALWAYS, Path
-from device_lens.domain.presence import either, kept_in, presence_in, settle
+from device_lens.domain.presence import kept_in, presence_in, settle
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
     FALSE,
@@ -42,8 +42,8 @@ from device_lens.interpreter.merging import (
     fold,
     fold_in,
     join_in,
+    join_presence_in,
     join_presences,
-    where_made,
 )
 from device_lens.interpreter.picks import Pick
 from device_lens.interpreter.protocol import ForeignClass, Workspace
@@ -335,9 +335,7 @@ class Machine(ModelServices):
     def _merge(self, condition: Any, yes: Delta, no: Delta) -> None:
         met = list(lengths.of_lists(yes, no))
         kept = [
-            (*place, either(where, presence_in(yes, *place), presence_in(no, *place)))
-            for place in kept_in(yes, no)
-            for where in (where_made(place[0], condition),)
+            (*place, join_presence_in(*place, condition, yes, no)) for place in kept_in(yes, no)
         ]
         for place, (table, key, value) in yes.items():
             other = no.get(place)

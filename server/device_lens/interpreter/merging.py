@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from device_lens.domain.guard import Literals, assume_all, undecided
-from device_lens.domain.heap import MISSING, Placed, Table
+from device_lens.domain.heap import MISSING, Entries, Placed, Table
 from device_lens.domain.join import join, join_blind
+from device_lens.domain.journal import Delta
 from device_lens.domain.kinds import regathered
 from device_lens.domain.path import Path
-from device_lens.domain.presence import either
+from device_lens.domain.presence import either, presence_in
 
 MOST_WAYS = 24
 """Paths that are told apart where they meet: every two of them are compared."""
@@ -102,6 +103,12 @@ def where_made(table: Table, condition: Any) -> Any:
     """What is left of a condition wherever a table exists."""
     literals = made_on(table)
     return assume_all(condition, literals) if literals else condition
+
+
+def join_presence_in(entries: Entries, key: Any, condition: Any, yes: Delta, no: Delta) -> Any:
+    """Whether a key is there after two sides of a condition, of which each changed something."""
+    left, right = presence_in(yes, entries, key), presence_in(no, entries, key)
+    return either(where_made(entries, condition), left, right)
 
 
 def join_values(condition: Any, left: Any, right: Any) -> Any:

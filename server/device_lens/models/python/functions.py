@@ -16,9 +16,6 @@ from device_lens.models.python.builtins import IDENTITY, first_argument, listing
 from device_lens.models.torch.copying import copied_by_own
 from device_lens.models.torch.objects import class_model, unknown
 
-MAX_COPY_DEPTH = 12
-"""Objects within objects that a deep copy follows."""
-
 
 def _partial(call: Call) -> Value:
     if not call.args:

@@ -31,6 +31,7 @@ from device_lens.models.torch.parts import (
     children,
     devices_of,
     is_opaque,
+    lose_unlisted,
     of_many,
     opaque_parameter,
     opaque_part,
@@ -152,11 +153,7 @@ def _scatter(services: Services, wholes: Value, device: DeviceTree) -> None:
         while isinstance(around, ModuleObject) and id(around) not in looked_at:
             looked_at.add(id(around))
             if not same_everywhere(own_device(around), device):
-                services.journal.write(around.own, "device", UNKNOWN_DEVICE)
-                fields = opaque_parameter(around).fields
-                if "tensor" in fields:
-                    lost = fields["tensor"].with_(device=UNKNOWN_DEVICE)
-                    services.journal.write(fields, "tensor", lost)
+                lose_unlisted(services.journal, around)
             around = around.own.get("parent")
 
 

@@ -19,6 +19,7 @@ from device_lens.domain.device import (
 )
 from device_lens.domain.guard import Guarded, combine, leaves, node
 from device_lens.domain.heap import MISSING, ModuleObject, Parameter, Table
+from device_lens.domain.journal import Journal
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import External, Tensor, Unknown
 
@@ -138,6 +139,14 @@ def opaque_parameter(module: ModuleObject) -> Parameter:
         found.fields = OpaqueFields(module)
         module.own["representative"] = found
     return found
+
+
+def lose_unlisted(journal: Journal, module: ModuleObject) -> None:
+    """The parts of an opaque module that are not listed are somewhere unknown from now on."""
+    journal.write(module.own, "device", UNKNOWN_DEVICE)
+    fields = opaque_parameter(module).fields
+    if "tensor" in fields:
+        journal.write(fields, "tensor", fields["tensor"].with_(device=UNKNOWN_DEVICE))
 
 
 def opaque_part(module: ModuleObject, name: str) -> ModuleObject:
