@@ -10,6 +10,7 @@ import {
 } from 'vscode';
 import { showDebugInformation } from './debugInformation';
 import { PYTHON_EXTENSION } from './environments';
+import { fixAll } from './fixingAll';
 import { measureTransfer } from './measuring';
 import type { DeviceMapPanel } from './panels/deviceMap';
 import type { TransferCurvePanel } from './panels/transferCurve';
@@ -33,7 +34,7 @@ export function registerCommands(parts: Parts): Disposable[] {
     restart: () => server.restart(),
     showLogs: () => log.show(),
     debugInformation: () => showDebugInformation(parts),
-    fixAll: () => applyFixAll(),
+    fixAll: () => fixAll(),
     chooseInterpreter: () => openSetting('interpreter'),
     chooseProjectInterpreter: () => chooseProjectInterpreter(),
     showTransferCurve: () => parts.transferCurve.show(),
@@ -60,14 +61,6 @@ async function chooseProjectInterpreter(): Promise<void> {
   } else {
     await openSetting('projectInterpreter');
   }
-}
-
-/** The server offers one action of this kind, with the safe fixes of the whole document. */
-async function applyFixAll(): Promise<void> {
-  await commands.executeCommand('editor.action.codeAction', {
-    kind: 'source.fixAll.deviceLens',
-    apply: 'first',
-  });
 }
 
 /** Turns a switch over where it is set: in the workspace if it is set there, else for the user. */

@@ -62,6 +62,15 @@ export class Position {
   ) {}
 }
 
+export class Range {
+  constructor(
+    readonly startLine: number,
+    readonly startCharacter: number,
+    readonly endLine: number,
+    readonly endCharacter: number,
+  ) {}
+}
+
 export class Selection {
   constructor(
     readonly anchor: Position,
@@ -153,7 +162,11 @@ export const settings = {
 /** The files that are not there, by their address. */
 export const missing = new Set<string>();
 
+/** What was put into texts. */
+export const applied: unknown[] = [];
+
 export const workspace = {
+  applyEdit: async (edit: unknown) => applied.push(edit) > 0,
   textDocuments: [],
   openTextDocument: async (uri: object) => {
     if (missing.has(uri.toString())) {

@@ -114,13 +114,6 @@ test("the project's Python is chosen in the Python extension, or by the setting 
   installedExtensions.clear();
 });
 
-test('fix all asks the editor for the one action of our kind', async () => {
-  await registered.get('deviceLens.fixAll')?.();
-  assert.deepEqual(executed, [
-    ['editor.action.codeAction', { kind: 'source.fixAll.deviceLens', apply: 'first' }],
-  ]);
-});
-
 test('the editor is told where the extension works, and what it does without trust', () => {
   assert.deepEqual(manifest.extensionKind, ['workspace']);
   const { untrustedWorkspaces, virtualWorkspaces } = manifest.capabilities;

@@ -151,4 +151,8 @@ test('a notebook is analysed across its cells, magics included', () =>
     await page.openByName('analysis.ipynb');
     await page.squiggle('warning');
     await page.screenshot('notebook-dark');
+    await page.cellLine('weights.to("cuda")').click();
+    await page.command('Device Lens: Fix All Safe Findings in File');
+    await page.cellLine('weights = weights.to("cuda")').waitFor();
+    await page.noSquiggle('warning');
   }));

@@ -65,6 +65,11 @@ export class EditorPage {
     return this.page.locator('.editor-instance .monaco-editor .view-line');
   }
 
+  /** A line of code in a cell of a notebook. */
+  cellLine(text) {
+    return this.page.locator('.notebookOverlay .cell .view-line', { hasText: text }).first();
+  }
+
   /** Waits until something of a severity is underlined: error, warning, info or hint. */
   async squiggle(severity) {
     await this.page.locator(`.squiggly-${severity}`).first().waitFor();
