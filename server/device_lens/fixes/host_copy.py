@@ -12,7 +12,7 @@ def host_copy(subject: Place, container: str | None, detach: bool, move: bool) -
     """Brings a tensor, or each tensor of a container, to where host code can read it."""
     suffix = _suffix(detach, move)
     if container is not None:
-        new_text = mapped(subject, container, suffix)
+        new_text = mapped(subject, (container,), suffix)
         if new_text is None:
             return None
         edit = subject.replace(new_text)

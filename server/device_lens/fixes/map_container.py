@@ -6,7 +6,14 @@ import ast
 import builtins
 
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import assignable, fresh_letter, loads_behind, names_in, words
+from device_lens.fixes.names import (
+    assignable,
+    fresh_letter,
+    loads_behind,
+    name_for,
+    names_in,
+    words,
+)
 from device_lens.fixes.place import Place, grouped
 
 _PATTERNS = {
@@ -17,10 +24,11 @@ _PATTERNS = {
 }
 
 
-def map_container(call: Place, container: str) -> Fix | None:
+def map_container(call: Place, kinds: tuple[str, ...], mixed: bool = False) -> Fix | None:
     """The comprehension in place of the call and of what is called on its result, as in
-    `xs.cpu().detach()`; assigned where the result was thrown away. None where something else is
-    done with the result that only a tensor can do."""
+    `xs.cpu().detach()`; assigned where the result was thrown away. `kinds` has what the container
+    is, and what those in it are; `mixed` tells that not all in the innermost are tensors. None
+    where something else is done with the result that only a tensor can do."""
     node = call.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
@@ -30,7 +38,11 @@ def map_container(call: Place, container: str) -> Fix | None:
         return None
     if whole.range.start != call.range.start:
         return None  # parentheses stand between them
-    new_text = mapped(subject, container, f".{whole.text[len(_head(call, node.func)) :]}")
+    suffix = f".{whole.text[len(_head(call, node.func)) :]}"
+    torch = name_for(call.source, "torch") if mixed else None
+    if mixed and torch is None:
+        return None
+    new_text = mapped(subject, kinds, suffix, torch)
     if new_text is None:
         return None
     if isinstance(whole.parent, ast.Expr):
@@ -109,16 +121,29 @@ def move_owner(call: Place) -> Fix | None:
     return Fix(f"Move the module: {text}", Safety.SAFE, (call.replace(text),))
 
 
-def mapped(subject: Place, container: str, suffix: str) -> str | None:
-    """The container with `suffix`, such as `.cpu()`, applied to each item."""
-    pattern = _PATTERNS.get(container)
-    if pattern is None or "\n" in suffix:
+def mapped(
+    subject: Place, kinds: tuple[str, ...], suffix: str, torch: str | None = None
+) -> str | None:
+    """The container with `suffix`, such as `.cpu()`, applied to each item; to those of the
+    containers in it where `kinds` has more than one. With what the file calls `torch`, only
+    tensors are touched."""
+    if "\n" in suffix or any(kind not in _PATTERNS for kind in kinds):
         return None
     taken = names_in(subject.node) | words(suffix)
-    item = fresh_letter(taken, "v" if container == "dict" else "t")
-    key = fresh_letter(taken | {item}, "k")
-    move = f"{item}{suffix}"
-    return pattern.format(move=move, item=item, key=key, container=grouped(subject))
+    levels: list[tuple[str, str, str]] = []
+    for kind in kinds:
+        item = fresh_letter(taken, "v" if kind == "dict" else "t")
+        key = fresh_letter(taken | {item}, "k") if kind == "dict" else ""
+        levels.append((kind, item, key))
+        taken |= {item, key}
+    innermost = levels[-1][1]
+    move = f"{innermost}{suffix}"
+    if torch is not None:
+        move = f"{move} if {torch}.is_tensor({innermost}) else {innermost}"
+    owners = [grouped(subject), *(item for _, item, _ in levels)]
+    for (kind, item, key), container in reversed(list(zip(levels, owners, strict=False))):
+        move = _PATTERNS[kind].format(move=move, item=item, key=key, container=container)
+    return move
 
 
 def _head(call: Place, func: ast.Attribute) -> str:

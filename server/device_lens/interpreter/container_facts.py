@@ -33,12 +33,37 @@ def moved(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> None
         return
     if isinstance(receiver, Instance) and _may_be_told_apart(machine, node.func.value, frame):
         return
-    tensors = any(tensor_of(item) is not None for item in contents(receiver))
+    inner, items = _innermost(contents(receiver))
+    tensors = any(tensor_of(item) is not None for item in items)
     if not (tensors or isinstance(receiver, Instance) or _holds_values(receiver)):
         return
     site, subject = machine.site(node, frame), machine.site(node.func.value, frame)
-    single = tensors and _has_one_item(receiver)
-    machine.findings.add(ContainerTransfer(site, subject, kind, method, tensors, single))
+    single = tensors and not inner and _has_one_item(receiver)
+    mixed = tensors and any(map(_is_no_tensor, items))
+    fact = ContainerTransfer(site, subject, kind, method, tensors, single, inner, mixed)
+    machine.findings.add(fact)
+
+
+_MOST_NESTED = 2
+"""Containers within the container that a fix goes through."""
+
+
+def _innermost(items: list[Any]) -> tuple[tuple[str, ...], list[Any]]:
+    """What is in the innermost containers, and what those on the way are called: as long as all
+    are of one kind."""
+    inner: list[str] = []
+    while len(inner) < _MOST_NESTED and items:
+        kinds = set(map(_kind, items))
+        kind = kinds.pop()
+        if kinds or kind is None or kind == "iterator":
+            break
+        inner.append(kind)
+        items = [part for item in items for part in contents(item)]
+    return tuple(inner), items
+
+
+def _is_no_tensor(value: Any) -> bool:
+    return type(value) is Const or isinstance(value, Instance) or _kind(value) is not None
 
 
 def _has_one_item(receiver: Any) -> bool:

@@ -80,9 +80,14 @@ class ContainerTransfer:
     """`list`, `tuple` or `dict`, `iterator`, `loader`, `dataset`, `optimizer`."""
     method: str
     tensors: bool = True
-    """Tensors are among its items."""
+    """Tensors are among its items, or among those of the containers in it."""
     single: bool = False
     """One tensor is all that is in it."""
+    inner: tuple[str, ...] = ()
+    """Where all its items are containers of one kind, what they are called, from the outer one
+    inwards."""
+    mixed: bool = False
+    """Whether something else is among the tensors."""
 
 
 @dataclass(slots=True)

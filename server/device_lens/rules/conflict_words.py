@@ -134,7 +134,7 @@ def move_each(conflicts: list[Conflict], context: Context) -> Fix | None:
             return None
         place = context.place(stray.site)
         device = target_device(conflict.other, place, conflict, context)
-        moved = None if device is None else mapped(place, "tuple", f".to({device})")
+        moved = None if device is None else mapped(place, ("tuple",), f".to({device})")
         if moved is None:
             return None
         edits[place.replace(moved)] = None

@@ -20,8 +20,8 @@ targets = [t.to(device) for t in targets]
 
 ## Known limits
 Silent where it is not known that the value is a container, and where a handler gets the
-AttributeError. Containers in the container, and items
-that are no tensors, need more than the fix writes.
+AttributeError. Where containers of several kinds are in
+the container, more is to be written than the fix writes.
 
 ## Fix safety
 Safe: the line cannot run as it is.
@@ -78,4 +78,4 @@ def _fixes(fact: ContainerTransfer, context: Context) -> Iterator[Fix | None]:
         return
     if fact.single:
         yield take_item(place)
-    yield map_container(place, fact.container)
+    yield map_container(place, (fact.container, *fact.inner), fact.mixed)
