@@ -13,7 +13,7 @@ from device_lens.domain.heap import DictObject, ListObject, moment
 from device_lens.domain.join import join_blind
 from device_lens.domain.presence import presence
 from device_lens.domain.values import Const
-from device_lens.interpreter import effects, item_effects, of_many, reports
+from device_lens.interpreter import effects, item_effects, lazily, of_many, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.frames import Frame, LoopRecord
@@ -198,7 +198,7 @@ def _set(machine: Machine, node: ast.SetComp, frame: Frame) -> Any:
 
 
 def _generator(machine: Machine, node: ast.GeneratorExp, frame: Frame) -> Any:
-    return _collect(machine, node, frame, "generator")
+    return lazily.made(machine, _collect(machine, node, frame, "generator"))
 
 
 def _dict(machine: Machine, node: ast.DictComp, frame: Frame) -> Any:

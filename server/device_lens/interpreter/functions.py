@@ -13,7 +13,7 @@ from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, M
 from device_lens.domain.join import join_blind
 from device_lens.domain.path import Path
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
-from device_lens.interpreter import effects, kept_answers, reports, scan, suspended
+from device_lens.interpreter import effects, kept_answers, lazily, reports, scan, suspended
 from device_lens.interpreter.alike import likeness, numbers_of
 from device_lens.interpreter.annotations import of_host
 from device_lens.interpreter.arguments import of_any_name
@@ -259,7 +259,7 @@ def _result(machine: Machine, frame: Frame, alive: bool, base: Path) -> Any:
     if not frame.raised:
         machine.path = base
     if frame.yields is not None:
-        generator = _generator(frame)
+        generator = _generator(machine, frame)
         suspended.suspend(machine, frame, generator)
         return generator
     if not paths:
@@ -288,7 +288,7 @@ def _is_told_apart(machine: Machine, frame: Frame) -> bool:
     return any(each.loops and each.open_branches > 0 for each in machine.stack)
 
 
-def _generator(frame: Frame) -> ListObject:
+def _generator(machine: Machine, frame: Frame) -> ListObject:
     """What a generator yields: one by one up to where a loop or a condition leaves open how many
     there are."""
     items: list[Any] = []
@@ -299,7 +299,7 @@ def _generator(frame: Frame) -> ListObject:
         else:
             items.append(value)
     node = frame.function.node if frame.function else None
-    return ListObject(tuple(items), rest, "generator", node)
+    return lazily.made(machine, ListObject(tuple(items), rest, "generator", node))
 
 
 def bind(

@@ -26,7 +26,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import enumerations, passes
+from device_lens.interpreter import enumerations, lazily, passes
 from device_lens.interpreter.alike import mark_of
 from device_lens.models import registry
 from device_lens.models.numbers import number
@@ -52,6 +52,8 @@ def iterate(machine: Machine, value: Any) -> Items:
     if kind is TupleValue:
         return value.items, None
     if kind is ListObject:
+        if value.kind == "generator" and lazily.is_read_elsewhere(machine, value):
+            return (), Unknown()
         return value.items, value.rest
     if kind is DictObject:
         return _keys(value)
