@@ -191,7 +191,7 @@ def agree(left: DeviceTree, right: DeviceTree) -> Agreement:
 
 def same_everywhere(left: DeviceTree, right: DeviceTree) -> bool:
     if left == right:
-        return not is_unknown(left)
+        return not any(map(is_unknown, leaves(left)))
     if type(left) is Guarded or type(right) is Guarded:
         return False
     return agree(left, right) is Agreement.SAME

@@ -32,12 +32,16 @@ def _device(_: Recorder, value: DeviceValue) -> tuple[Kind, Any]:
     return Kind.DEVICE, value.device
 
 
+def is_nowhere(value: Unknown) -> bool:
+    """Whether no device is shown for an unknown: none is known, or nothing tells that it is where
+    a tensor would be."""
+    return is_unknown(value.device) or (
+        isinstance(value.device, SymbolicDevice) and not value.tensor_evidence
+    )
+
+
 def _unknown(_: Recorder, value: Unknown) -> tuple[Kind, Any] | None:
-    if is_unknown(value.device) or is_text(value):
-        return None
-    if isinstance(value.device, SymbolicDevice) and not value.tensor_evidence:
-        return None
-    return Kind.TENSOR, value.device
+    return None if is_nowhere(value) or is_text(value) else (Kind.TENSOR, value.device)
 
 
 def _tuple(recorder: Recorder, value: TupleValue) -> tuple[Kind, Any] | None:

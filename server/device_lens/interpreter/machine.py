@@ -16,7 +16,7 @@ from device_lens.domain import lengths
 from device_lens.domain.atom import Atom
 from device_lens.domain.code import Namespace
 from device_lens.domain.condition import negation
-from device_lens.domain.device import CPU, Device, is_unknown
+from device_lens.domain.device import CPU, Device
 from device_lens.domain.guard import Guarded, atom_set, primary, undecided
 from device_lens.domain.heap import BIRTHPLACE, MISSING, Presences, moment
 from device_lens.domain.join import bounded, join
@@ -36,6 +36,7 @@ from device_lens.domain.values import (
 )
 from device_lens.interpreter import stretch
 from device_lens.interpreter.budget import Cancelled, Exhausted, Options
+from device_lens.interpreter.described import is_nowhere
 from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.merging import (
     Ways,
@@ -177,7 +178,7 @@ class Machine(ModelServices):
         counts where it was known in another pass of the same loop, or in another call."""
         if frame.stuck:
             return
-        is_open = type(value) is Unknown and is_unknown(value.device) and not is_plain(value)
+        is_open = type(value) is Unknown and is_nowhere(value) and not is_plain(value)
         differs = bool(frame.loops) and frame.loops[0].differs(node, is_open)
         called = not frame.loops and frame.function is not None and not self.unit.standalone
         if (differs or (is_open and called)) and not self.recorder.omissions.short:
