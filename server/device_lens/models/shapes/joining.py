@@ -199,7 +199,12 @@ def loss(bound: Bound, tensors: list[Tensor]) -> Extent:
     if bound.given("size_average"):
         return NO_DIMENSIONS
     reduction = bound.constant("reduction", "mean")
-    return NO_DIMENSIONS if reduction in ("mean", "sum", "batchmean") else ANY
+    if reduction in ("mean", "sum", "batchmean"):
+        return NO_DIMENSIONS
+    given = tensors[0].shape if tensors and reduction == "none" else None
+    if given is None or len(given) < 2 or "log_probs" in bound.tensors:
+        return ANY
+    return SOME  # one for each sample, or for each element
 
 
 def first_two(bound: Bound, tensors: list[Tensor]) -> Extent:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, is_unknown
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import (
@@ -80,6 +80,14 @@ _ELEMENTWISE = words(
     "HalfNormal Kumaraswamy Laplace LogNormal Normal Pareto Poisson StudentT Uniform Weibull"
 )
 """Distributions over numbers: one for each element of what their parameters broadcast to."""
+_BROADCASTING = words(
+    "Bernoulli Beta ContinuousBernoulli Geometric Kumaraswamy Pareto Poisson Weibull"
+)
+"""Those that make their parameters as large as the value before the two meet: one number on the
+host is none any more."""
+_ARITHMETIC = words("Cauchy Exponential Gumbel HalfNormal Laplace LogNormal Normal")
+"""Those that only reckon with a value and their parameters: one number on the host meets a value
+anywhere."""
 _WHOLE = words("Bernoulli Binomial Geometric NegativeBinomial Poisson")
 HELD = "<operands>"
 SEEN = "<seen>"
@@ -100,8 +108,9 @@ def _constructor(name: str, parameters: list[str]) -> Model:
             unseen |= any(type(leaf) is Unknown and not is_number(leaf) for leaf in leaves(value))
             tensor = tensor_of(value)
             if tensor is not None:
-                held.append((tensor, value, call.place(position, parameter)))
                 call.write(made.fields, parameter, value)
+            if tensor is not None and (parameter != "temperature" or tensor.zero_dim is False):
+                held.append((tensor, value, call.place(position, parameter)))
         call.write(made.fields, HELD, tuple(operand[:2] for operand in held))
         call.write(made.fields, SEEN, FALSE if unseen else TRUE)
         device = common_device(call.services, qualified, held, False) if held else None
@@ -131,10 +140,30 @@ def _wrapper(name: str, attribute: str) -> Model:
         if made is not None and isinstance(base, Instance):
             call.write(made.fields, "base_dist", base)
             call.write(made.fields, HELD, base.fields.get(HELD, ()))
-            call.write(made.fields, "<device>", base.fields.get("<device>", UNKNOWN_DEVICE))
+            device = base.fields.get("<device>", UNKNOWN_DEVICE)
+            if name == "MixtureSameFamily":
+                device = _beside_mixture(call, base, device)
+            call.write(made.fields, "<device>", device)
         return _answer(call, made)
 
     return model
+
+
+def _beside_mixture(call: Call, base: Instance, device: DeviceTree) -> DeviceTree:
+    """Where the components of a mixture and its weights are, which samples and densities take
+    together."""
+    mixture = call.get(0, "mixture_distribution")
+    if not isinstance(mixture, Instance):
+        return UNKNOWN_DEVICE
+    operands: list[Placed] = []
+    for position, each in enumerate((mixture, base)):
+        held = each.fields.get(HELD, ())
+        if held:
+            together = _together(each.fields.get("<device>", UNKNOWN_DEVICE), held)
+            operands.append((together, together, position))
+    if not operands:
+        return device
+    return common_device(call.services, call.name, operands, False)
 
 
 def _result(call: Call, grad: bool, others: tuple[Value, ...] = ()) -> Tensor:
@@ -164,10 +193,15 @@ def _together(device: DeviceTree, held: tuple[tuple[Tensor, Value], ...]) -> Ten
     return Tensor(device, zero_dim=False, trail=trail)
 
 
-def _sample_type(call: Call) -> str | None:
+def _short_name(call: Call) -> str:
+    """The name of the library's class that a distribution is of."""
     cls: Any = call.receiver.cls if isinstance(call.receiver, Instance) else None
     name = cls.foreign[0] if type(cls) is ClassValue and cls.foreign else getattr(cls, "name", "")
-    short = str(name).rpartition(".")[2]
+    return str(name).rpartition(".")[2]
+
+
+def _sample_type(call: Call) -> str | None:
+    short = _short_name(call)
     return "int64" if short == "Categorical" else None if short in _WHOLE else "float32"
 
 
@@ -224,8 +258,15 @@ def _of_value(call: Call) -> Value:
     if is_unknown(made.device) or any(not tensor.zero_dim for tensor, _ in held):
         return _result(call, grad=True, others=given)
     tensors = [tensor for tensor in map(tensor_of, given) if tensor is not None]
-    alike = all(tensor.device == made.device for tensor in tensors)
-    return made if alike else made.with_(device=UNKNOWN_DEVICE)
+    if all(tensor.device == made.device for tensor in tensors):
+        return made
+    if call.name.endswith("log_prob") and all(tensor.zero_dim is False for tensor in tensors):
+        name = _short_name(call)
+        if name in _BROADCASTING:
+            return _result(call, grad=True, others=given)
+        if name in _ARITHMETIC and made.device is CPU:
+            return made.with_(device=tensors[0].device)
+    return made.with_(device=UNKNOWN_DEVICE)
 
 
 def _expand(call: Call) -> Value:
@@ -239,15 +280,19 @@ def _expand(call: Call) -> Value:
 
 
 def _divergence(call: Call) -> Value:
-    """`kl_divergence(p, q)`."""
+    """`kl_divergence(p, q)`: element by element, so what has one number each on the host may meet
+    any other."""
     operands: list[Placed] = []
     for position, value in enumerate(call.args[:2]):
         if isinstance(value, Instance) and value.fields.get("<device>") is not None:
-            held = _together(value.fields["<device>"], value.fields.get(HELD, ()))
-            operands.append((held, held, position))
+            held = value.fields.get(HELD, ())
+            dims = {tensor.zero_dim for tensor, _ in held}
+            zero_dim = False if False in dims else None if None in dims else bool(dims)
+            together = _together(value.fields["<device>"], held).with_(zero_dim=zero_dim)
+            operands.append((together, together, position))
     if not operands:
         return Tensor(requires_grad=None, leaf=None)
-    device = common_device(call.services, call.name, operands, False)
+    device = common_device(call.services, call.name, operands, True)
     return Tensor(device, "float32", requires_grad=None, leaf=None)
 
 

@@ -6,6 +6,7 @@ from device_lens.domain.device import CPU, UNKNOWN_DEVICE
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import NONE, DeviceValue, Tensor, TupleValue
+from device_lens.models import gradient
 from device_lens.models.agreement import Placed
 from device_lens.models.call import Call, Model, Value, constant, tensor_of
 from device_lens.models.operation import TableModel
@@ -109,10 +110,14 @@ def _unpacking(call: Call) -> Value:
 
 
 def _padding(call: Call) -> Value:
-    """`pad_sequence`: one tensor beside the sequences."""
+    """`pad_sequence`: one tensor beside the first sequence, into which the others are copied."""
     operands = _placed(call, 0, "sequences")
-    result = agreeing(call, call.name, operands)
-    return result.with_(shape=None, zero_dim=False)
+    if not operands:
+        return Tensor(requires_grad=None, leaf=None)
+    first_one = operands[0][0]
+    tensors = [operand[0] for operand in operands]
+    grad, leaf = gradient.of_result(call.services, tensors, first_one.dtype)
+    return first_one.with_(shape=None, zero_dim=False, requires_grad=grad, leaf=leaf)
 
 
 def _unpack_sequence(call: Call) -> Value:

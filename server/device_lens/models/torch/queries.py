@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from device_lens.domain.device import ANY_INDEX, Device, DeviceTree
 from device_lens.domain.guard import combine
-from device_lens.domain.heap import Parameter
+from device_lens.domain.heap import ListObject, Parameter
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import Const, DtypeValue, HostArray, Tensor, Unknown
 from device_lens.models import dtypes
@@ -70,8 +70,16 @@ def _item(call: Call, tensor: Tensor) -> Value:
 
 
 def _list(call: Call, tensor: Tensor) -> Value:
+    """`tolist()`: a number, or lists in lists for the dimensions that are known."""
     call.services.synchronize(worded(call.name), receiver_of(call)[0], -1)
-    return call.unknown()
+    if tensor.zero_dim is not False:
+        return number("a number") if tensor.zero_dim else call.unknown()
+    if tensor.shape is None:
+        return ListObject((), call.unknown(), "list", call.site.node)
+    item: Value = number("a number")
+    for _ in tensor.shape:
+        item = ListObject((), item, "list", call.site.node)
+    return item
 
 
 def _array(call: Call, tensor: Tensor) -> Value:
