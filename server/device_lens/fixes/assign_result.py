@@ -9,7 +9,7 @@ from device_lens.fixes.bound_value import bound_value
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import assignable, loads_behind
 from device_lens.fixes.place import LOOPS, Place
-from device_lens.fixes.rebuild_container import loop_fix, rebuilt
+from device_lens.fixes.rebuild_container import KindOf, loop_fix, rebuilt
 
 CONVERSIONS = frozenset(
     "to cuda cpu xpu half float double bfloat16 int long short bool contiguous type type_as "
@@ -17,7 +17,9 @@ CONVERSIONS = frozenset(
 )
 
 
-def assign_result(call: Place, called: bool, of_parameter: bool = False) -> Fix | None:
+def assign_result(
+    call: Place, called: bool, kind_of: KindOf, of_parameter: bool = False
+) -> Fix | None:
     """Keeps the result of a transfer. `call` is the call, or the attribute where its parentheses
     are missing. A parameter stays the one that its module and an optimizer know: what moves is its
     data."""
@@ -27,11 +29,11 @@ def assign_result(call: Place, called: bool, of_parameter: bool = False) -> Fix 
         edit = call.insert_behind("()")
         return Fix(f"Call it: {call.text}()", Safety.SAFE, (edit,))
     if isinstance(call.parent, ast.ListComp | ast.SetComp | ast.GeneratorExp):
-        return _keep_comprehension(call)
+        return _keep_comprehension(call, kind_of)
     if isinstance(call.parent, ast.DictComp):
         return _keep_dict(call)
     if isinstance(call.parent, ast.Lambda):
-        return _keep_mapped(call)
+        return _keep_mapped(call, kind_of)
     if isinstance(call.parent, ast.Tuple) and called:
         return _keep_several(call)
     receiver = _receiver(call, called)
@@ -45,7 +47,7 @@ def assign_result(call: Place, called: bool, of_parameter: bool = False) -> Fix 
         return Fix(f"Move its data: {new_text}", Safety.SAFE, (call.replace(new_text),))
     loop = _loop_of(receiver, call)
     if loop is not None:
-        return loop_fix(loop, receiver.text, text)
+        return loop_fix(loop, receiver.text, text, kind_of)
     if not assignable(receiver):
         return None
     got = _attribute_of(receiver, call)
@@ -57,14 +59,14 @@ def assign_result(call: Place, called: bool, of_parameter: bool = False) -> Fix 
     return Fix(f"Assign the result: {new_text}", Safety.SAFE, (call.replace(new_text),))
 
 
-def assign_copies(call: Place, subjects: list[Place]) -> Fix | None:
+def assign_copies(call: Place, subjects: list[Place], kind_of: KindOf) -> Fix | None:
     """`move(batch, d)` as a statement → `batch = move(batch, d)`."""
     if not isinstance(call.parent, ast.Expr) or not all(map(assignable, subjects)):
         return None
     if len(subjects) == 1:
         loop = _loop_of(subjects[0], call)
         if loop is not None:
-            return loop_fix(loop, subjects[0].text, call.text)
+            return loop_fix(loop, subjects[0].text, call.text, kind_of)
     elif any(_loop_of(each, call) is not None for each in subjects):
         return None
     new_text = f"{', '.join(each.text for each in subjects)} = {call.text}"
@@ -141,7 +143,7 @@ def _loop_of(receiver: Place, call: Place) -> Place | None:
     return None
 
 
-def _keep_comprehension(call: Place) -> Fix | None:
+def _keep_comprehension(call: Place, kind_of: KindOf) -> Fix | None:
     """`[t.to(d) for t in xs]` as a statement → `xs = [t.to(d) for t in xs]`."""
     comprehension = call.parent
     if not isinstance(comprehension, ast.ListComp | ast.GeneratorExp):
@@ -154,7 +156,7 @@ def _keep_comprehension(call: Place) -> Fix | None:
         return None
     if not isinstance(generator.target, ast.Name):
         return None
-    new_text = rebuilt(call.at(generator.iter), generator.target.id, None, call.text)
+    new_text = rebuilt(call.at(generator.iter), generator.target.id, None, call.text, kind_of)
     if new_text is None:
         return None
     return Fix(f"Assign the result: {new_text}", Safety.SAFE, (whole.replace(new_text),))
@@ -183,7 +185,7 @@ def _keep_dict(call: Place) -> Fix | None:
     return None
 
 
-def _keep_mapped(call: Place) -> Fix | None:
+def _keep_mapped(call: Place, kind_of: KindOf) -> Fix | None:
     """`list(map(lambda t: t.to(d), xs))` as a statement → `xs = [t.to(d) for t in xs]`; `map` alone
     too."""
     function = call.parent
@@ -198,7 +200,7 @@ def _keep_mapped(call: Place) -> Fix | None:
     parameters = function.args
     if len(parameters.args) != 1 or parameters.defaults or parameters.vararg or parameters.kwarg:
         return None
-    new_text = rebuilt(call.at(mapping.args[1]), parameters.args[0].arg, None, call.text)
+    new_text = rebuilt(call.at(mapping.args[1]), parameters.args[0].arg, None, call.text, kind_of)
     if new_text is None:
         return None
     return Fix(f"Assign the result: {new_text}", Safety.SAFE, (whole.replace(new_text),))

@@ -16,12 +16,13 @@ from device_lens.fixes.names import (
 )
 from device_lens.fixes.place import Place, grouped
 
-_PATTERNS = {
+PATTERNS = {
     "list": "[{move} for {item} in {container}]",
     "tuple": "tuple({move} for {item} in {container})",
     "named tuple": "type({container})(*({move} for {item} in {container}))",
     "dict": "{{{key}: {move} for {key}, {item} in {container}.items()}}",
 }
+"""The same container of moved items, by what it is."""
 
 
 def map_container(call: Place, kinds: tuple[str, ...], mixed: bool = False) -> Fix | None:
@@ -127,7 +128,7 @@ def mapped(
     """The container with `suffix`, such as `.cpu()`, applied to each item; to those of the
     containers in it where `kinds` has more than one. With what the file calls `torch`, only
     tensors are touched."""
-    if "\n" in suffix or any(kind not in _PATTERNS for kind in kinds):
+    if "\n" in suffix or any(kind not in PATTERNS for kind in kinds):
         return None
     taken = names_in(subject.node) | words(suffix)
     levels: list[tuple[str, str, str]] = []
@@ -142,7 +143,7 @@ def mapped(
         move = f"{move} if {torch}.is_tensor({innermost}) else {innermost}"
     owners = [grouped(subject), *(item for _, item, _ in levels)]
     for (kind, item, key), container in reversed(list(zip(levels, owners, strict=False))):
-        move = _PATTERNS[kind].format(move=move, item=item, key=key, container=container)
+        move = PATTERNS[kind].format(move=move, item=item, key=key, container=container)
     return move
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from device_lens.fixes.blocks import insert_above, remove_statement
 from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.map_container import PATTERNS
 from device_lens.fixes.names import (
     assignable,
     fresh_letter,
@@ -17,9 +19,12 @@ from device_lens.fixes.names import (
 from device_lens.fixes.place import Place
 from device_lens.syntax.pairing import zipped
 
+KindOf = Callable[[Place], "str | None"]
+"""What a container is called that a place has: `list`, `tuple`, `named tuple`; None: not known."""
 
-def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
-    """`for v in xs: v = v.to(d)` → `xs = [v.to(d) for v in xs]`.
+
+def loop_fix(loop: Place, variable: str, moved: str, kind_of: KindOf) -> Fix | None:
+    """`for v in xs: v = v.to(d)` → `xs = [v.to(d) for v in xs]`, or the tuple of them.
 
     `moved` is the text of the transfer. Where the loop does more, or its container is the variable
     of another loop, the container gets the moved tensor in the body, by the key or index at hand,
@@ -30,7 +35,7 @@ def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
         return None
     for name, container in zipped(node):
         if name == variable:
-            return _zip_fix(loop, node, variable, loop.at(container), moved)
+            return _zip_fix(loop, node, variable, loop.at(container), moved, kind_of)
     key = _key(node.target, variable)
     if key is None and not isinstance(node.target, ast.Name):
         return None  # the tensor is a part of what the container holds
@@ -41,24 +46,26 @@ def loop_fix(loop: Place, variable: str, moved: str) -> Fix | None:
     value = moved if test is None else f"{moved} if {loop.at(test).text} else {variable}"
     does_more = len(node.body) > 1 or bool(node.orelse)
     if outer is not None and key is None and not does_more:
-        return _kept(loop, node, variable, value, outer)
+        return _kept(loop, node, variable, value, outer, kind_of)
     if outer is not None or does_more:
-        return _fix_in_body(loop, node, variable, key, moved, statement)
-    new_text = rebuilt(loop.at(node.iter), variable, key, value)
+        return _fix_in_body(loop, node, variable, key, moved, statement, kind_of)
+    new_text = rebuilt(loop.at(node.iter), variable, key, value, kind_of)
     if new_text is None:
-        in_place = key is not None and _is_namespace(node.iter)
-        return _fix_in_body(loop, node, variable, key, moved, statement) if in_place else None
+        if key is None or not _is_namespace(node.iter):
+            return None
+        return _fix_in_body(loop, node, variable, key, moved, statement, kind_of)
     bound = names_in(node.target)
     safe = not any(each for name in bound for each in loads_behind(loop, name))
     safety = Safety.SAFE if safe else Safety.UNSAFE
     return Fix(f"Rebuild the container: {new_text}", safety, (loop.replace(new_text),))
 
 
-def _zip_fix(loop: Place, node: ast.For, variable: str, container: Place, moved: str) -> Fix | None:
+def _zip_fix(
+    loop: Place, node: ast.For, variable: str, container: Place, moved: str, kind_of: KindOf
+) -> Fix | None:
     """Rebuilds one of several containers above the loop, which goes through the others still."""
-    new_text = (
-        None if _outer_loop(container) is not None else rebuilt(container, variable, None, moved)
-    )
+    outer = _outer_loop(container)
+    new_text = None if outer is not None else rebuilt(container, variable, None, moved, kind_of)
     statement, test = _moving(loop, node, moved)
     if new_text is None or statement is None or test is not None or node.orelse:
         return None
@@ -112,7 +119,9 @@ def _container(iterated: ast.AST) -> ast.AST:
     return iterated.args[0] if iterated.args else iterated
 
 
-def _kept(loop: Place, node: ast.For, variable: str, value: str, outer: ast.For) -> Fix | None:
+def _kept(
+    loop: Place, node: ast.For, variable: str, value: str, outer: ast.For, kind_of: KindOf
+) -> Fix | None:
     """Moves what a container holds that another loop yields: the values of a dict in place, a list
     where the rest of that loop's body reads it."""
     text = loop.at(_container(node.iter)).text
@@ -124,7 +133,8 @@ def _kept(loop: Place, node: ast.For, variable: str, value: str, outer: ast.For)
     else:
         end = loop.at(outer).range.end
         reads = any(each.range.start < end for each in loads_behind(loop, text))
-        new_text = rebuilt(loop.at(node.iter), variable, None, value) if reads else None
+        whole = loop.at(node.iter)
+        new_text = rebuilt(whole, variable, None, value, kind_of) if reads else None
     if new_text is None:
         return None
     return Fix(f"Store the results: {new_text}", Safety.UNSAFE, (loop.replace(new_text),))
@@ -138,7 +148,9 @@ def _is_namespace(iterable: ast.expr) -> bool:
     return False
 
 
-def rebuilt(iterable: Place, variable: str, key: str | None, moved: str) -> str | None:
+def rebuilt(
+    iterable: Place, variable: str, key: str | None, moved: str, kind_of: KindOf
+) -> str | None:
     """The statement that rebuilds what a loop runs over; None where that cannot be assigned."""
     node = iterable.node
     if isinstance(node, ast.Tuple | ast.List):
@@ -150,12 +162,14 @@ def rebuilt(iterable: Place, variable: str, key: str | None, moved: str) -> str 
     if not isinstance(node, ast.Call):
         if key is not None or not assignable(iterable):
             return None
-        return f"{iterable.text} = [{moved} for {variable} in {iterable.text}]"
+        pattern = _SEQUENCES.get(kind_of(iterable) or "", PATTERNS["list"])
+        new = pattern.format(move=moved, item=variable, container=iterable.text)
+        return f"{iterable.text} = {new}"
     if isinstance(node.func, ast.Name) and node.func.id == "enumerate" and node.args:
         inner = iterable.at(node.args[0])
         if isinstance(inner.node, ast.Call):
             return None
-        return rebuilt(inner, variable, None, moved)
+        return rebuilt(inner, variable, None, moved, kind_of)
     if not isinstance(node.func, ast.Attribute) or node.args or node.keywords:
         return None
     container = iterable.at(node.func.value)
@@ -167,6 +181,9 @@ def rebuilt(iterable: Place, variable: str, key: str | None, moved: str) -> str 
         return None
     text = container.text
     return f"{text} = {{{key}: {moved} for {key}, {variable} in {text}.items()}}"
+
+
+_SEQUENCES = {name: PATTERNS[name] for name in ("list", "tuple", "named tuple")}
 
 
 def _key(target: ast.expr, variable: str) -> str | None:
@@ -186,6 +203,7 @@ def _fix_in_body(
     key: str | None,
     moved: str,
     statement: ast.stmt,
+    kind_of: KindOf,
 ) -> Fix | None:
     if key is not None and isinstance(node.iter, ast.Call):
         container = _indexed(loop, node.iter)
@@ -196,7 +214,7 @@ def _fix_in_body(
         return Fix(f"Store the result: {new_text}", Safety.UNSAFE, (edit,))
     if _outer_loop(loop.at(node.iter)) is not None or _needs_loop(node, statement, variable):
         return None
-    new_text_above = rebuilt(loop.at(node.iter), variable, key, moved)
+    new_text_above = rebuilt(loop.at(node.iter), variable, key, moved, kind_of)
     if new_text_above is None:
         return None
     edits = (insert_above(loop, new_text_above), remove_statement(loop.at(statement)))

@@ -6,9 +6,10 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.heap import DictObject, Instance, ListObject, contents
+from device_lens.domain.heap import Instance, ListObject, contents
 from device_lens.domain.values import Const, External, TupleValue, Unknown
 from device_lens.interpreter import places
+from device_lens.interpreter.described import container_name
 from device_lens.interpreter.rarer_facts import ContainerTransfer
 from device_lens.models.call import tensor_of
 from device_lens.models.operation import ResultNames
@@ -28,7 +29,9 @@ def moved(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> None
     method = node.func.attr
     if method not in _METHODS:
         return
-    kind = _kind(receiver) or _named_kind(receiver, method) or _library_kind(receiver, method)
+    kind = container_name(receiver) or _library_kind(receiver, method)
+    if type(receiver) is TupleValue and receiver.names:
+        kind = _named_kind(receiver, method)
     if kind is None or _only_annotated(machine, node.func, frame):
         return
     if isinstance(receiver, Instance) and _may_be_told_apart(machine, node.func.value, frame):
@@ -53,7 +56,7 @@ def _innermost(items: list[Any]) -> tuple[tuple[str, ...], list[Any]]:
     are of one kind."""
     inner: list[str] = []
     while len(inner) < _MOST_NESTED and items:
-        kinds = set(map(_kind, items))
+        kinds = set(map(container_name, items))
         kind = kinds.pop()
         if kinds or kind is None or kind == "iterator":
             break
@@ -63,7 +66,7 @@ def _innermost(items: list[Any]) -> tuple[tuple[str, ...], list[Any]]:
 
 
 def _is_no_tensor(value: Any) -> bool:
-    return type(value) is Const or isinstance(value, Instance) or _kind(value) is not None
+    return type(value) is Const or isinstance(value, Instance) or container_name(value) is not None
 
 
 def _has_one_item(receiver: Any) -> bool:
@@ -73,21 +76,10 @@ def _has_one_item(receiver: Any) -> bool:
     return type(receiver) is TupleValue and len(receiver.items) == 1
 
 
-def _kind(receiver: Any) -> str | None:
-    """What a container is called."""
-    if type(receiver) is TupleValue and not receiver.names:
-        return "tuple"
-    if type(receiver) is ListObject and receiver.kind in ("list", "tuple", "iterator"):
-        return receiver.kind
-    return "dict" if type(receiver) is DictObject and receiver.kind == "dict" else None
-
-
-def _named_kind(receiver: Any, method: str) -> str | None:
+def _named_kind(receiver: TupleValue, method: str) -> str | None:
     """A named tuple, of whose class the program tells no such method; what PyTorch returns is a
     tuple of its own."""
-    if type(receiver) is not TupleValue or not receiver.names or method in receiver.names:
-        return None
-    if isinstance(receiver.names, ResultNames):
+    if method in (receiver.names or ()) or isinstance(receiver.names, ResultNames):
         return None
     owner = getattr(receiver.names, "owner", None)
     return "named tuple" if owner is None or owner.lookup(method) is None else None
@@ -114,7 +106,7 @@ def _holds_values(receiver: Any) -> bool:
     items = contents(receiver)
     if not items:
         return False
-    return all(type(item) is Const for item in items) or all(_kind(item) for item in items)
+    return all(type(item) is Const for item in items) or all(container_name(item) for item in items)
 
 
 def _only_annotated(machine: Machine, function: ast.expr, frame: Frame) -> bool:

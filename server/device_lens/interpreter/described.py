@@ -11,6 +11,7 @@ from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObje
 from device_lens.domain.values import DeviceValue, External, Tensor, TupleValue, Unknown
 from device_lens.interpreter.facts import Kind
 from device_lens.models.numbers import is_text
+from device_lens.models.operation import ResultNames
 
 if TYPE_CHECKING:
     from device_lens.interpreter.recording import Recorder
@@ -149,3 +150,13 @@ def without(tree: Any, nothing: Any) -> Any:
     if no is nothing:
         return yes
     return tree if yes is tree.yes and no is tree.no else node(tree.atom, yes, no)
+
+
+def container_name(value: Any) -> str | None:
+    """What a container is called: `list`, `tuple`, `dict`, `iterator`, or `named tuple`."""
+    if type(value) is TupleValue:
+        own = value.names and not isinstance(value.names, ResultNames)
+        return "named tuple" if own else "tuple"
+    if type(value) is ListObject and value.kind in ("list", "tuple", "iterator"):
+        return value.kind
+    return "dict" if type(value) is DictObject and value.kind == "dict" else None

@@ -59,6 +59,8 @@ class Expression:
     requires_grad: bool | None = None
     pinned: bool = False
     parameter_count: int | None = None
+    container: str | None = None
+    """`list`, `tuple`, `named tuple` or `dict`, where it is that each time."""
     same_as: str | None = None
     """For the result of `m = model.to(d)`: the text of the receiver, which is the same module."""
 

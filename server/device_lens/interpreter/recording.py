@@ -18,7 +18,7 @@ from device_lens.domain.values import (
     Tensor,
     Unknown,
 )
-from device_lens.interpreter.described import DESCRIBE
+from device_lens.interpreter.described import DESCRIBE, container_name
 from device_lens.interpreter.evaluated import over_all
 from device_lens.interpreter.facts import Expression, Kind
 from device_lens.interpreter.frames import Frame
@@ -292,11 +292,19 @@ def _expression(site: Site, entries: list[Seen], sizes: Sizes | None, missed: Mi
         requires_grad=tensor.requires_grad if tensor is not None else None,
         pinned=tensor.pinned if tensor is not None else False,
     )
+    if kind is Kind.CONTAINER:
+        found.container = _container(entries)
     if kind is Kind.MODULE:
         found.same_as = _moved_receiver(site.node)
         if sizes is not None and all(type(entry.value) is ModuleObject for entry in entries):
             found.bytes, found.parameter_count = sizes(entries[-1].value)
     return found
+
+
+def _container(entries: list[Seen]) -> str | None:
+    """What a container is called that is of one kind each time."""
+    names = {container_name(entry.value) for entry in entries}
+    return names.pop() if len(names) == 1 else None
 
 
 def _moved_receiver(node: Any) -> str | None:

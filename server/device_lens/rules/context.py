@@ -55,6 +55,11 @@ class Context:
         """What is known of an expression of this file."""
         return self.facts.expression_at(site.node)
 
+    def container_at(self, place: Place) -> str | None:
+        """What a container of this file is called, where it is that each time."""
+        known = self.facts.expression_at(place.node)
+        return None if known is None else known.container
+
     def is_device(self, argument: Site) -> bool:
         """Whether what a transfer is given is a device. Of what is not known the name tells:
         `x.to(y)` takes a tensor as well, which `device=` does not."""

@@ -42,6 +42,7 @@ import ast
 from device_lens.domain.device import CPU, Device, is_unknown, same_everywhere
 from device_lens.domain.guard import leaves
 from device_lens.fixes.assign_result import assign_copies, assign_result
+from device_lens.fixes.edit import Fix
 from device_lens.fixes.names import loads_behind, names_in
 from device_lens.fixes.place import Place, shown_below_cell
 from device_lens.interpreter.facts import Kind, Transfer
@@ -78,8 +79,13 @@ def check(fact: Transfer, context: Context) -> Finding | None:
                 )
             ),
         ],
-        fixes=[assign_result(context.place(fact.site), fact.called, fact.of_parameter)],
+        fixes=[_assigned(fact, context)],
     )
+
+
+def _assigned(fact: Transfer, context: Context) -> Fix | None:
+    place = context.place(fact.site)
+    return assign_result(place, fact.called, context.container_at, fact.of_parameter)
 
 
 @RULE.reads(DroppedCopy)
@@ -112,7 +118,7 @@ def check_copies(fact: DroppedCopy, context: Context) -> Finding | None:
                 )
             ),
         ],
-        fixes=[assign_copies(call, [context.place(each) for each in fact.subjects])],
+        fixes=[assign_copies(call, list(map(context.place, fact.subjects)), context.container_at)],
     )
 
 

@@ -66,4 +66,5 @@ def check(fact: LoopVariableTransfer, context: Context) -> Finding | None:
 
 
 def _fix(fact: LoopVariableTransfer, context: Context) -> Fix | None:
-    return loop_fix(context.place(fact.loop), fact.variable, context.text(fact.transfer))
+    loop, moved = context.place(fact.loop), context.text(fact.transfer)
+    return loop_fix(loop, fact.variable, moved, context.container_at)
