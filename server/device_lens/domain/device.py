@@ -190,11 +190,17 @@ def agree(left: DeviceTree, right: DeviceTree) -> Agreement:
 
 
 def same_everywhere(left: DeviceTree, right: DeviceTree) -> bool:
+    """Whether the same is known of two places, in each case in which anything is."""
     if left == right:
-        return not any(map(is_unknown, leaves(left)))
+        return not is_unknown(left)
     if type(left) is Guarded or type(right) is Guarded:
         return False
     return agree(left, right) is Agreement.SAME
+
+
+def surely_same(left: DeviceTree, right: DeviceTree) -> bool:
+    """Whether two places are one in every case."""
+    return same_everywhere(left, right) and not any(map(is_unknown, leaves(left)))
 
 
 def shared(left: DeviceTree, right: DeviceTree) -> DeviceTree:

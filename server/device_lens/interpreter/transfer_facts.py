@@ -12,7 +12,7 @@ from device_lens.domain.device import (
     UNKNOWN_DEVICE,
     Device,
     SymbolicDevice,
-    same_everywhere,
+    surely_same,
 )
 from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import ModuleObject, Parameter
@@ -219,7 +219,7 @@ def _redundant(
         return False
     if _is_element(seen):
         return False
-    return all(map(_is_one, leaves(target))) and same_everywhere(seen.device, target)
+    return all(map(_is_one, leaves(target))) and surely_same(seen.device, target)
 
 
 def _is_element(seen: Watch) -> bool:
