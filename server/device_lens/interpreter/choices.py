@@ -7,6 +7,7 @@ a module. The key that it is asked for decides as a chain of `if key == …` wou
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
 
 MAX_CHOICES = 8
 """Values that are told apart; whatever is done with the choice is done with each."""
+MOST_ENTRIES = 64
+"""Values that are looked at for those whose code is alike."""
 _CODE = (Function, BoundMethod, ClassValue, Namespace, Partial, BoundExternal)
 
 Decision = Callable[[tuple[Any, ...]], Any]
@@ -45,20 +48,21 @@ def choice(machine: Machine, table: DictObject, index: Any) -> Any:
     entries = table.entries
     if table.rest is not None or len(entries) < 2:
         return None
-    groups: list[tuple[Any, list[Any]]] = []
+    groups: Choices = []
     for key, value in entries.items():
         if not _is_told_apart(value):
             return None
         same = next((keys for each, keys in groups if each == value), None)
         if same is not None:
             same.append(key)
-        elif len(groups) == MAX_CHOICES:
+        elif len(groups) == MOST_ENTRIES:
             return None
         else:
             groups.append((value, [key]))
     if all(similar(groups[0][0], value) for value, _ in groups[1:]):
         return None
-    return _tree(groups, _decision(machine, index))
+    few = _few(groups)
+    return None if few is None else _tree(few, _decision(machine, index))
 
 
 def names_of_module(names: Mapping[str, Any], rest: Any, site: Any) -> DictObject:
@@ -85,9 +89,8 @@ def called(
         for name, value in names.items()
         if name[:1] != "_" and type(value) in (Function, ClassValue) and _takes(value, call)
     ]
-    if not 0 < len(found) <= MAX_CHOICES:
-        return None
-    return _tree(found, _decision(machine, index))
+    few = _few(found) if found else None
+    return None if few is None else _tree(few, _decision(machine, index))
 
 
 def unknown_name(value: Any) -> Unknown | None:
@@ -146,6 +149,52 @@ def _is_told_apart(value: Any) -> bool:
     return kind is ModuleObject or kind in _CODE
 
 
+Choices = list[tuple[Any, list[Any]]]
+"""Values, each with the keys that it is under."""
+
+
+def _few(found: Choices) -> Choices | None:
+    """The values that are told apart, not more than can be; None where there are more. Of many,
+    two stand for all whose code is the same but for constants: `resnet8` and `resnet110` put their
+    parts where the others between them do, and what the two do not share is left open."""
+    if len(found) <= MAX_CHOICES:
+        return found
+    kinds: dict[Any, Choices] = {}
+    for value, keys in found:
+        kinds.setdefault(_text_of(value), []).append((value, keys))
+    several = [each for each in kinds.values() if len(each) > 1]
+    room = MAX_CHOICES - len(kinds)
+    if room < 0:
+        return None
+    few: Choices = []
+    for kind in kinds.values():
+        first, *others = kind
+        if others and room >= len(several):
+            *between, last = others
+            few.append((first[0], [*first[1], *(key for _, keys in between for key in keys)]))
+            few.append(last)
+        else:
+            few.append((first[0], [key for _, keys in kind for key in keys]))
+    return few
+
+
+def _text_of(value: Any) -> Any:
+    """What code says, less its own name and its constants: the value itself where that is none, or
+    where it speaks of devices."""
+    if type(value) not in (Function, ClassValue) or type(value.node) is ast.Lambda:
+        return value
+    text = ast.dump(value.node)
+    if _OF_DEVICES.search(text) is not None:
+        return value
+    plain = _CONSTANT.sub("Constant()", text.replace(f"'{value.name}'", "''"))
+    bases = value.bases if type(value) is ClassValue else ()
+    return value.namespace.path, bases, plain
+
+
+_CONSTANT = re.compile(r"""Constant\(value=(?:[-+.\deEj]+|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)""")
+_OF_DEVICES = re.compile("cuda|cpu|gpu|device|host", re.IGNORECASE)
+
+
 def _asked_of(index: Unknown) -> Decision:
     """As `==` decides it, so that a test of the key agrees with the choice."""
 
@@ -159,7 +208,7 @@ def _asked_anew(keys: tuple[Any, ...]) -> Any:
     return undecided()
 
 
-def _tree(groups: list[tuple[Any, list[Any]]], decision: Decision) -> Any:
+def _tree(groups: Choices, decision: Decision) -> Any:
     """A tree as flat as can be: conditions are told apart to a depth."""
     if len(groups) == 1:
         return groups[0][0]
