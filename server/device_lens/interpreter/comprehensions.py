@@ -8,11 +8,12 @@ from functools import partial
 from typing import Any
 
 from device_lens.domain.code import Scope
+from device_lens.domain.device import CONTESTED
 from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import DictObject, ListObject, moment
+from device_lens.domain.heap import DictObject, ListObject, contents, moment
 from device_lens.domain.join import join_blind
 from device_lens.domain.presence import presence
-from device_lens.domain.values import Const
+from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import effects, item_effects, lazily, of_many, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
@@ -60,9 +61,15 @@ def _collect(
     of_many.mark(machine, node, found.rest, count, since)
     machine.journal.settle(mark, inner.scope.born)  # its names say nothing of the loop around it
     made = ListObject(tuple(found.items), found.rest, kind, node)
+    if any(map(_never_is, contents(made))):
+        frame.end_branch_of_pass()
     if isinstance(node, ast.ListComp) and found.rest is not None:
         reports.comprehended(machine, node, made, frame)
     return made
+
+
+def _never_is(value: Any) -> bool:
+    return type(value) is Unknown and value.device is CONTESTED
 
 
 def _inner_frame(frame: Frame) -> Frame:

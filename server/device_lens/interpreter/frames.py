@@ -162,6 +162,12 @@ class Frame:
         self.raised = self.thrown = True
         return True
 
+    def end_branch_of_pass(self) -> None:
+        """What was met raises, where a loop has not yet made what it needs: a branch that may be
+        taken in a later pass is not in this one."""
+        if self.loops and self.open_branches > self.loops[0].depth:
+            self.stuck = True
+
     @property
     def open_branches(self) -> int:
         """The branches around the present statement that may go either way each time."""

@@ -6,7 +6,7 @@ import ast
 from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
-from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.device import CONTESTED, UNKNOWN_DEVICE
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import (
     MISSING,
@@ -76,6 +76,8 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
     if kind is TupleValue:
         return of_sequence(receiver.items, None, index, "tuple", node)
     if kind is ListObject:
+        if not receiver.items and receiver.rest is None and type(index) is not SliceValue:
+            return _of_nothing(frame)
         return of_sequence(receiver.items, receiver.rest, index, receiver.kind, node)
     if kind is Guarded:
         return _of_tree(machine, receiver, index, node, frame)
@@ -95,6 +97,12 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
     if kind is ClassValue or (kind is External and registry.names_code(receiver.name)):
         return receiver
     return Unknown()
+
+
+def _of_nothing(frame: Frame) -> Unknown:
+    """An item of an empty list: the line raises."""
+    frame.end_branch_of_pass()
+    return Unknown(device=CONTESTED)
 
 
 def _is_table_of_names(receiver: Any) -> bool:
