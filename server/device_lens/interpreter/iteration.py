@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
-from device_lens.domain.guard import Guarded
+from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import (
     DictObject,
     Instance,
@@ -125,12 +125,16 @@ def _of_tree(machine: Machine, tree: Guarded) -> Items:
         return iterate(machine, tree.no if tree.yes == NONE else tree.yes)
     (yes, more_yes), (no, more_no) = iterate(machine, tree.yes), iterate(machine, tree.no)
     condition = Guarded(tree.atom, True, False)
-    if more_yes is None and more_no is None and len(yes) == len(no):
-        return tuple(join(condition, a, b) for a, b in zip(yes, no, strict=True)), None
-    left, right = any_of(yes, more_yes), any_of(no, more_no)
+    if type(tree.yes) is Unknown:
+        yes = (more_yes,) * len(no)  # as many as there are where they are known
+    elif type(tree.no) is Unknown:
+        no = (more_no,) * len(yes)
+    count = min(len(yes), len(no))
+    items = tuple(join(condition, a, b) for a, b in zip(yes[:count], no[:count], strict=True))
+    left, right = any_of(yes[count:], more_yes), any_of(no[count:], more_no)
     if left is None or right is None:
-        return (), left if right is None else right
-    return (), join(condition, left, right)
+        return items, left if right is None else right
+    return items, join(condition, left, right)
 
 
 def _of_object(machine: Machine, value: Instance) -> Items:
@@ -226,16 +230,16 @@ def kinds_of(
     found: dict[Any, Any] = {}
     for item in items:
         named = type(item) is TupleValue and len(item.items) == 2
-        module = item.items[1] if named else item
-        if type(module) is not ModuleObject:
-            return None
-        kind = mark_of(machine, module, 1)
-        if compared:
-            kind = (*kind, *[_setting(module, name) for name in sorted(compared)])
-        if kind not in found:
-            found[kind] = TupleValue((Unknown("name"), module)) if named else module
-            if len(found) > MAX_KINDS:
-                return kinds_of(machine, items) if compared else None
+        for module in leaves(item.items[1] if named else item):
+            if type(module) is not ModuleObject:
+                return None
+            kind = mark_of(machine, module, 1)
+            if compared:
+                kind = (*kind, *[_setting(module, name) for name in sorted(compared)])
+            if kind not in found:
+                found[kind] = TupleValue((Unknown("name"), module)) if named else module
+                if len(found) > MAX_KINDS:
+                    return kinds_of(machine, items) if compared else None
     several = len(found) > 1 or any(type(cls) is External for cls, *_ in found)
     return list(found.values()) if several else None
 
