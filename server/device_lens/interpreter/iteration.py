@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
-from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import (
     DictObject,
     Instance,
@@ -230,18 +231,26 @@ def kinds_of(
     found: dict[Any, Any] = {}
     for item in items:
         named = type(item) is TupleValue and len(item.items) == 2
-        for module in leaves(item.items[1] if named else item):
-            if type(module) is not ModuleObject:
-                return None
-            kind = mark_of(machine, module, 1)
-            if compared:
-                kind = (*kind, *[_setting(module, name) for name in sorted(compared)])
-            if kind not in found:
-                found[kind] = TupleValue((Unknown("name"), module)) if named else module
-                if len(found) > MAX_KINDS:
-                    return kinds_of(machine, items) if compared else None
-    several = len(found) > 1 or any(type(cls) is External for cls, *_ in found)
+        module = item.items[1] if named else item
+        if any(type(leaf) is not ModuleObject for leaf in leaves(module)):
+            return None
+        kind: Any = combine(partial(_kind, machine, compared), module)
+        if kind not in found:
+            found[kind] = TupleValue((Unknown("name"), module)) if named else module
+            if len(found) > MAX_KINDS:
+                return kinds_of(machine, items) if compared else None
+    several = len(found) > 1 or any(type(leaf[0]) is External for leaf in map(_first, found))
     return list(found.values()) if several else None
+
+
+def _kind(machine: Machine, compared: frozenset[str], module: ModuleObject) -> tuple[Any, ...]:
+    mark: tuple[Any, ...] = mark_of(machine, module, 1)
+    return (*mark, *[_setting(module, name) for name in sorted(compared)])
+
+
+def _first(kind: Any) -> Any:
+    """The kind of what one item is in its first case."""
+    return next(iter(leaves(kind)))
 
 
 def _setting(module: ModuleObject, name: str) -> Any:
