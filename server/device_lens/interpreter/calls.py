@@ -25,6 +25,7 @@ from device_lens.interpreter.picks import picking
 from device_lens.interpreter.services import with_active
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, tensor_of
+from device_lens.models.torch import forward_hooks
 from device_lens.models.torch import module as torch_module
 
 
@@ -247,14 +248,14 @@ def call_module(
     complete: bool,
 ) -> Any:
     """`module(…)`: its `forward` between its hooks."""
-    if "forward_pre_hooks" in module.own:
-        args = torch_module.run_pre_hooks(machine, module, args)
+    if forward_hooks.BEFORE in module.own:
+        args, kwargs = forward_hooks.run_before(machine, module, (args, kwargs))
     if torch_module.MAY_CARRY in module.own:
         args = tuple(torch_module.carried(module, value) for value in args)
         kwargs = {name: torch_module.carried(module, value) for name, value in kwargs.items()}
     forward = partial(_forward, machine, module, args, kwargs, node, frame, complete)
     value = reports.module_call(machine, node, args, kwargs, frame, forward)
-    return torch_module.run_hooks(machine, module, args, value)
+    return forward_hooks.run_after(machine, module, (args, kwargs), value)
 
 
 def _forward(

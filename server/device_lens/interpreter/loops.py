@@ -150,6 +150,11 @@ def _while(machine: Machine, node: ast.While, frame: Frame) -> int:
     if condition is False:
         return machine.execute(node.orelse, frame)
 
+    if condition is True and _is_short(value):
+        flow, condition = _used_up(machine, record, node, frame)
+        if flow or condition is False:
+            return flow or _otherwise(machine, record, node.orelse, frame)
+
     def test() -> None:
         machine.evaluate(node.test, frame)
 
@@ -159,6 +164,35 @@ def _while(machine: Machine, node: ast.While, frame: Frame) -> int:
     if flow or (isinstance(node.test, ast.Constant) and node.test.value):
         return flow
     return _otherwise(machine, record, node.orelse, frame)
+
+
+def _is_short(value: Any) -> bool:
+    """Whether this is a list of few items, all of them known."""
+    if type(value) is not ListObject or value.rest is not None:
+        return False
+    return len(value.items) <= MAX_UNROLLED
+
+
+def _used_up(
+    machine: Machine, record: LoopRecord, node: ast.While, frame: Frame
+) -> tuple[int, Any]:
+    """The passes of `while items:`, whose body takes one item after the other out of a list: until
+    the list is empty, or has grown, or it is not known whether there are more. Gives the condition
+    under which they go on from there."""
+    path = machine.path
+    most = MAX_UNROLLED
+    while most > 0:
+        if _pass(machine, record, node.body, frame, lambda: None, path):
+            record.ends = False
+            return _after(machine, record, False), False
+        value = machine.evaluate(node.test, frame)
+        condition = machine.decide(truth(value))
+        if condition is False:
+            return _after(machine, record, True), False
+        if condition is not True or not _is_short(value):
+            return NEXT, condition
+        most -= 1
+    return NEXT, True
 
 
 def _unrolled(

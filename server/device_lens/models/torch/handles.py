@@ -14,10 +14,12 @@ _TABLE, _KEY, _HOOK = "<table>", "<key>", "<hook>"
 """The fields of a handle for where its hook is kept."""
 
 
-def add(call: Call, table: Table, key: str, hook: Value) -> Value:
-    """Adds a hook to those that a table has under a key; gives its handle."""
-    hooks = table.get(key)
-    call.write(table, key, (*hooks, hook) if isinstance(hooks, tuple) else (hook,))
+def add(call: Call, table: Table, key: str, hook: Value, first: bool = False) -> Value:
+    """Adds a hook to those that a table has under a key, before the others if it is to be `first`;
+    gives its handle."""
+    known = table.get(key)
+    hooks = known if isinstance(known, tuple) else ()
+    call.write(table, key, (hook, *hooks) if first else (*hooks, hook))
     found = Instance(External(NAME), call.site.node)
     found.fields.update({_TABLE: table, _KEY: key, _HOOK: hook})
     return found

@@ -17,12 +17,10 @@ from device_lens.domain.values import (
     External,
     Partial,
     Tensor,
-    TupleValue,
     Unknown,
 )
 from device_lens.domain.wholes import members
 from device_lens.models.call import Services, Value
-from device_lens.models.torch import gradient_hooks
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
@@ -370,30 +368,3 @@ def carried(module: ModuleObject, value: Value) -> Value:
 
     moved = map_tensors(value, leaf)
     return moved if strays else value
-
-
-def run_hooks(
-    services: Services, module: ModuleObject, args: tuple[Value, ...], output: Value
-) -> Value:
-    """The output of a module's call after its forward hooks, which may replace it."""
-    hooks = module.own.get("forward_hooks")
-    for hook in hooks if isinstance(hooks, tuple) else ():
-        result = services.invoke(hook, (module, TupleValue(args), output), {})
-        if result is not None and result != NONE and type(result) is not Unknown:
-            output = result
-    gradient_hooks.run(services, module, args, output)
-    return output
-
-
-def run_pre_hooks(
-    services: Services, module: ModuleObject, args: tuple[Value, ...]
-) -> tuple[Value, ...]:
-    """The positional arguments of a module's call after its forward pre-hooks."""
-    hooks = module.own.get("forward_pre_hooks")
-    for hook in hooks if isinstance(hooks, tuple) else ():
-        result = services.invoke(hook, (module, TupleValue(args)), {})
-        if type(result) is TupleValue:
-            args = result.items
-        elif type(result) is Tensor:
-            args = (result,)
-    return args

@@ -25,7 +25,7 @@ from device_lens.domain.values import (
 from device_lens.models import wording
 from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.registry import ATTRIBUTES, BASES, FUNCTIONS
-from device_lens.models.torch import gradient_hooks
+from device_lens.models.torch import forward_hooks, gradient_hooks
 from device_lens.models.torch.conversions import Target, device_argument, to_target, type_target
 from device_lens.models.torch.handles import add, handle
 from device_lens.models.torch.module import (
@@ -37,7 +37,8 @@ from device_lens.models.torch.module import (
     own_apply,
     set_attribute,
 )
-from device_lens.models.torch.module_parts import NOT_SAVED, PARTS, receiver
+from device_lens.models.torch.module_parts import PARTS, receiver
+from device_lens.models.torch.module_state import NOT_SAVED, STATE
 from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
     REST,
@@ -262,18 +263,17 @@ METHODS: dict[str, Callable[[Call], Value]] = {
     "add_module": _registers("modules", "module"),
     "register_module": _registers("modules", "module"),
     **PARTS,
+    **STATE,
     "get_submodule": _get_submodule,
     "get_parameter": _get_submodule,
     "get_buffer": _get_submodule,
-    "register_forward_hook": _hook("forward_hooks"),
-    "register_forward_pre_hook": _hook("forward_pre_hooks"),
+    "register_forward_hook": forward_hooks.registers(forward_hooks.AFTER),
+    "register_forward_pre_hook": forward_hooks.registers(forward_hooks.BEFORE),
     "register_full_backward_hook": _hook(gradient_hooks.BACKWARD),
     "register_full_backward_pre_hook": _hook(gradient_hooks.BEFORE),
     "register_backward_hook": _hook(gradient_hooks.BACKWARD),
-    "register_state_dict_post_hook": _hook("state_dict_hooks"),
-    "register_state_dict_pre_hook": _hook("state_dict_hooks"),
-    "register_load_state_dict_post_hook": _hook("state_dict_hooks"),
-    "register_load_state_dict_pre_hook": _hook("state_dict_hooks"),
+    "register_state_dict_pre_hook": _hook("state_dict_pre_hooks"),
+    "register_load_state_dict_pre_hook": _hook("load_state_dict_pre_hooks"),
     "__setattr__": _setattr,
     "extra_repr": lambda call: Const(""),
     "_get_name": lambda call: Const("Module"),

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
-from device_lens.domain.device import DeviceTree
-from device_lens.domain.guard import Guarded, combine, leaves
-from device_lens.domain.heap import ANY_OF, DictObject, ListObject, ModuleObject, Parameter
+from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.heap import ANY_OF, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gathered
-from device_lens.domain.parameters import set_tensor
-from device_lens.domain.values import FALSE, TRUE, Const, SliceValue, Tensor, TupleValue, Unknown
-from device_lens.models.call import Call, Model, Value, constant, is_none, single_device
+from device_lens.domain.values import TRUE, Const, SliceValue, TupleValue, Unknown
+from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.torch.parts import (
     REST,
-    OpaqueFields,
     Part,
     all_parts,
     children,
     is_many,
     is_opaque,
     opaque_part,
-    tensor_in,
     walk,
 )
 
-NOT_SAVED = "not saved"
-"""What a module's `own` holds of the names of buffers that are not `persistent`."""
 MOST_KINDS = 16
 """Modules that are told apart among those beyond the known ones: a loop looks at each by itself."""
 
@@ -142,66 +135,6 @@ def _children(with_names: bool) -> Model:
     return model
 
 
-def _not_saved(module: ModuleObject) -> frozenset[str]:
-    """The qualified names of the buffers that are no part of the module's state."""
-    return frozenset(
-        f"{prefix}.{name}" if prefix else name
-        for prefix, owner in walk(module)
-        for name in owner.own.get(NOT_SAVED, ())
-    )
-
-
-def _state_dict(call: Call) -> Value:
-    module = receiver(call)
-    if module is None:
-        return call.unknown()
-    left_out = _not_saved(module)
-    entries: dict[Any, Value] = {}
-    more: list[Value] = []
-    for part in all_parts(module):
-        if part.name in left_out:
-            continue
-        tensor = tensor_in(part.value)
-        value = part.value if tensor is None else tensor.with_(requires_grad=False, leaf=True)
-        if is_many(part.name):
-            more.append(value)
-        else:
-            entries[part.name] = value
-    return DictObject(entries, join_all(more) if more else None, call.site.node)
-
-
-def _load_state_dict(call: Call) -> Value:
-    """Copies into what is there. With `assign=True` other parameters and buffers take its place:
-    whoever holds the former ones has those still."""
-    module, state = receiver(call), call.get(0, "state_dict")
-    if module is not None and constant(call.get(2, "assign", FALSE)) is True:
-        left_out = _not_saved(module)
-        for part in all_parts(module):
-            former = tensor_in(part.value)
-            if former is not None and part.name not in left_out:
-                trail = call.trail("loaded", "is loaded")
-                new = former.with_(device=_device_in(state, part.name), trail=trail)
-                _replace(call, part, new)
-    return Unknown("incompatible keys")
-
-
-def _replace(call: Call, part: Part, new: Tensor) -> None:
-    """Puts a tensor in the place of a part."""
-    former = part.value
-    if type(former) is Parameter and isinstance(former.fields, OpaqueFields):
-        set_tensor(call.services.journal, former, new)
-        return
-    value = Parameter(new, call.site.node) if type(former) is Parameter else new
-    tree = part.table.get(part.key)
-    call.write(part.table, part.key, combine(lambda leaf: value if leaf is former else leaf, tree))
-
-
-def _device_in(state: Value, name: str) -> DeviceTree:
-    if type(state) is DictObject:
-        return single_device(state.entries.get(name, state.rest))
-    return single_device(state)
-
-
 PARTS: dict[str, Callable[[Call], Value]] = {
     "parameters": _parts("parameter", False),
     "named_parameters": _parts("parameter", True),
@@ -211,8 +144,6 @@ PARTS: dict[str, Callable[[Call], Value]] = {
     "named_modules": _modules(True),
     "children": _children(False),
     "named_children": _children(True),
-    "state_dict": _state_dict,
-    "load_state_dict": _load_state_dict,
 }
 """Models of methods by name."""
 

@@ -1,0 +1,145 @@
+"""What an `nn.Module` saves of itself, and how it takes that in again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from device_lens.domain.code import ClassValue, Function
+from device_lens.domain.device import DeviceTree
+from device_lens.domain.guard import combine
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter
+from device_lens.domain.join import join_all
+from device_lens.domain.parameters import set_tensor
+from device_lens.domain.values import FALSE, TRUE, Tensor, Unknown
+from device_lens.models.call import Call, Model, Value, constant, is_none, single_device
+from device_lens.models.torch.handles import add, handle
+from device_lens.models.torch.module_parts import receiver
+from device_lens.models.torch.parts import (
+    OpaqueFields,
+    Part,
+    all_parts,
+    is_many,
+    tensor_in,
+    walk,
+)
+
+NOT_SAVED = "not saved"
+"""What a module's `own` holds of the names of buffers that are not `persistent`."""
+_SAVING, _LOADED = "state_dict_hooks", "load_state_dict_post_hooks"
+"""What it holds of hooks that may change what is saved, and of those that run after loading."""
+
+
+def _not_saved(module: ModuleObject) -> frozenset[str]:
+    """The qualified names of the buffers that are no part of the module's state."""
+    return frozenset(
+        f"{prefix}.{name}" if prefix else name
+        for prefix, owner in walk(module)
+        for name in owner.own.get(NOT_SAVED, ())
+    )
+
+
+def _state_dict(call: Call) -> Value:
+    module = receiver(call)
+    if module is None:
+        return call.unknown()
+    left_out = _not_saved(module)
+    entries: dict[Any, Value] = {}
+    more: list[Value] = []
+    itself = constant(call.kwargs.get("keep_vars", FALSE)) is True
+    changed = any(True for _ in _with_own(module, "_save_to_state_dict", _SAVING))
+    for part in all_parts(module):
+        if part.name in left_out:
+            continue
+        tensor = tensor_in(part.value)
+        value = part.value
+        if changed:
+            value = Unknown(part.name)
+        elif tensor is not None and not itself:
+            value = tensor.with_(requires_grad=False, leaf=True)
+        if is_many(part.name):
+            more.append(value)
+        else:
+            entries[part.name] = value
+    if changed or any(True for _ in _with_own(module, "get_extra_state")):
+        more.append(Unknown("what the program saves"))
+    return DictObject(entries, join_all(more) if more else None, call.site.node)
+
+
+def _with_own(module: ModuleObject, method: str, hooks: str = "") -> Iterator[ModuleObject]:
+    """The modules of a module whose class has its own `method`, or which have hooks."""
+    for _, each in walk(module):
+        cls = each.cls
+        own = type(cls) is ClassValue and type(cls.lookup(method)) is Function
+        if own or hooks in each.own:
+            yield each
+
+
+def _load_state_dict(call: Call) -> Value:
+    """Copies into what is there. With `assign=True` other parameters and buffers take its place:
+    whoever holds the former ones has those still."""
+    module, state = receiver(call), call.get(0, "state_dict")
+    if module is not None and constant(call.get(2, "assign", FALSE)) is True:
+        left_out = _not_saved(module)
+        for part in all_parts(module):
+            former = tensor_in(part.value)
+            if former is not None and part.name not in left_out:
+                trail = call.trail("loaded", "is loaded")
+                new = former.with_(device=_device_in(state, part.name), trail=trail)
+                _replace(call, part, new)
+    if module is not None:
+        _run_own(call, module, state)
+    return Unknown("incompatible keys")
+
+
+def _run_own(call: Call, module: ModuleObject, state: Value) -> None:
+    """What the program's own classes and hooks do when a module is loaded."""
+    services, site = call.services, call.site.node
+    for each in list(_with_own(module, "_load_from_state_dict")):
+        lists = [ListObject((), None, "list", site) for _ in range(3)]
+        given = (state, Unknown("a prefix"), DictObject({}, None, site), TRUE, *lists)
+        services.invoke(services.attribute(each, "_load_from_state_dict"), given, {})
+    for each in list(_with_own(module, "set_extra_state")):
+        extra = Unknown("what the program has saved")
+        services.invoke(services.attribute(each, "set_extra_state"), (extra,), {})
+    for _, each in list(walk(module)):
+        hooks = each.own.get(_LOADED)
+        for hook in hooks if isinstance(hooks, tuple) else ():
+            services.invoke(hook, (each, Unknown("incompatible keys")), {})
+
+
+def _hook(key: str) -> Model:
+    def model(call: Call) -> Value:
+        module, function = receiver(call), call.get(0, "hook")
+        if module is not None and not is_none(function):
+            return add(call, module.own, key, function)
+        return handle(call)
+
+    return model
+
+
+def _replace(call: Call, part: Part, new: Tensor) -> None:
+    """Puts a tensor in the place of a part."""
+    former = part.value
+    if type(former) is Parameter and isinstance(former.fields, OpaqueFields):
+        set_tensor(call.services.journal, former, new)
+        return
+    value = Parameter(new, call.site.node) if type(former) is Parameter else new
+    tree = part.table.get(part.key)
+    call.write(part.table, part.key, combine(lambda leaf: value if leaf is former else leaf, tree))
+
+
+def _device_in(state: Value, name: str) -> DeviceTree:
+    if type(state) is DictObject:
+        return single_device(state.entries.get(name, state.rest))
+    return single_device(state)
+
+
+STATE: dict[str, Callable[[Call], Value]] = {
+    "state_dict": _state_dict,
+    "load_state_dict": _load_state_dict,
+    "register_state_dict_post_hook": _hook(_SAVING),
+    "_register_state_dict_hook": _hook(_SAVING),
+    "register_load_state_dict_post_hook": _hook(_LOADED),
+}
+"""Models of methods by name."""
