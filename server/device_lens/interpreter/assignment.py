@@ -22,6 +22,7 @@ from device_lens.interpreter import (
     library_names,
     of_many,
     reports,
+    scan,
 )
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import NEXT, Machine
@@ -78,8 +79,15 @@ def assign_name(machine: Machine, name: str, value: Any, frame: Frame) -> None:
     machine.journal.write(scope.names, name, value)
 
 
+def is_global(name: str, frame: Frame) -> bool:
+    """Whether the function that runs has declared a name to be the module's."""
+    return frame.function is not None and name in scan.global_names(frame.function.node)
+
+
 def owner_of(name: str, frame: Frame) -> Scope:
     """The scope that a `global` or `nonlocal` name belongs to."""
+    if is_global(name, frame):
+        return frame.namespace.scope
     scope = frame.scope.parent
     while scope is not None:
         if name in scope.names:

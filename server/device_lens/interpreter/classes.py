@@ -27,7 +27,7 @@ from device_lens.models.python.records import annotated_names
 
 
 def define_function(machine: Machine, node: Any, frame: Frame) -> None:
-    function = Function(node, frame.chunk, frame.namespace, closure(frame), node.name)
+    function = Function(node, frame.chunk, frame.namespace, frame.closure(), node.name)
     function.owner = frame.owner if frame.function is None else None
     function.defaults = tuple(machine.evaluate(d, frame) for d in node.args.defaults)
     function.kw_defaults = tuple(
@@ -45,14 +45,6 @@ def _is_setter(value: Any, node: Any) -> bool:
     return type(value) is Function and value.name == node.name + ".setter"
 
 
-def closure(frame: Frame) -> Scope:
-    """The scope that a function defined here sees: class bodies are no scope for it."""
-    scope = frame.scope
-    if frame.owner is not None and frame.function is None and scope.parent is not None:
-        return scope.parent
-    return scope
-
-
 def define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> None:
     bases = tuple(
         base
@@ -61,7 +53,7 @@ def define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> None:
     )
     cls = ClassValue(node.name, node, frame.chunk, frame.namespace, bases)
     _inherit(machine, cls)
-    scope = Scope(closure(frame), frame.scope.globals)
+    scope = Scope(frame.closure(), frame.scope.globals)
     body = Frame(frame.namespace, scope, frame.chunk, None, frame)
     body.owner = cls
     body.entry_mark = machine.journal.mark()

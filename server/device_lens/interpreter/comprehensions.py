@@ -43,9 +43,7 @@ class _Collected:
             self.items.append(value)
 
 
-def _collect(
-    machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any = None
-) -> ListObject:
+def _collect(machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any) -> ListObject:
     inner = _inner_frame(frame)
     found = _Collected()
     mark, since = machine.journal.mark(), moment()
@@ -74,7 +72,7 @@ def _never_is(value: Any) -> bool:
 
 def _inner_frame(frame: Frame) -> Frame:
     """A comprehension has names of its own; everything else is the frame's around it."""
-    scope = Scope(frame.scope, frame.scope.globals)
+    scope = Scope(frame.closure(), frame.scope.globals)
     inner = Frame(frame.namespace, scope, frame.chunk, frame.function, frame.parent)
     inner.owner = frame.owner
     inner.self_value = frame.self_value
@@ -176,8 +174,13 @@ def _filtered(
 
 
 def _list(machine: Machine, node: ast.ListComp, frame: Frame) -> Any:
-    iterable = machine.evaluate(node.generators[0].iter, _inner_frame(frame))
-    return _list_of(machine, node, frame, iterable)
+    return _list_of(machine, node, frame, _first(machine, node, frame))
+
+
+def _first(machine: Machine, node: Any, frame: Frame) -> Any:
+    """What the first generator goes through, which a class body sees with its own names."""
+    where = frame if frame.is_class_body else _inner_frame(frame)
+    return machine.evaluate(node.generators[0].iter, where)
 
 
 def _list_of(machine: Machine, node: ast.ListComp, frame: Frame, iterable: Any) -> Any:
@@ -201,11 +204,12 @@ def _names_texts(tree: Guarded) -> bool:
 
 
 def _set(machine: Machine, node: ast.SetComp, frame: Frame) -> Any:
-    return _collect(machine, node, frame, "set")
+    return _collect(machine, node, frame, "set", _first(machine, node, frame))
 
 
 def _generator(machine: Machine, node: ast.GeneratorExp, frame: Frame) -> Any:
-    return lazily.made(machine, _collect(machine, node, frame, "generator"))
+    made = _collect(machine, node, frame, "generator", _first(machine, node, frame))
+    return lazily.made(machine, made)
 
 
 def _dict(machine: Machine, node: ast.DictComp, frame: Frame) -> Any:
@@ -217,7 +221,8 @@ def _dict(machine: Machine, node: ast.DictComp, frame: Frame) -> Any:
         key = machine.evaluate(node.key, inner)
         put(machine, found, key, machine.evaluate(node.value, inner))
 
-    _run(machine, node.generators, inner, False, (node.key, node.value), emit)
+    elements = (node.key, node.value)
+    _run(machine, node.generators, inner, False, elements, emit, _first(machine, node, frame))
     of_many.mark(machine, node, found.rest, None, since)
     machine.journal.settle(mark, inner.scope.born)
     reports.dict_comprehended(machine, node, found, frame)

@@ -29,7 +29,7 @@ from device_lens.interpreter import (
     scan,
     suspended,
 )
-from device_lens.interpreter.assignment import assign
+from device_lens.interpreter.assignment import assign, is_global
 from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.keys import overwrite, put
@@ -50,6 +50,8 @@ MAX_LITERAL = 2_000
 def lookup(machine: Machine, name: str, frame: Frame) -> Any:
     """The value of a name where it is read; `MISSING` where nothing defines it."""
     scope: Scope | None = frame.scope
+    if name in frame.scope.outer and is_global(name, frame):
+        scope = None
     while scope is not None:
         value = scope.names.get(name, MISSING)
         if value is not MISSING:
@@ -214,7 +216,7 @@ def _call(machine: Machine, node: ast.Call, frame: Frame) -> Any:
 
 
 def _lambda(machine: Machine, node: ast.Lambda, frame: Frame) -> Any:
-    function = Function(node, frame.chunk, frame.namespace, frame.scope, "<lambda>")
+    function = Function(node, frame.chunk, frame.namespace, frame.closure(), "<lambda>")
     function.kind = "lambda"
     function.defaults = tuple(machine.evaluate(d, frame) for d in node.args.defaults)
     function.kw_defaults = tuple(

@@ -162,6 +162,15 @@ class Frame:
         self.raised = self.thrown = True
         return True
 
+    @property
+    def is_class_body(self) -> bool:
+        return self.owner is not None and self.scope.names is self.owner.fields
+
+    def closure(self) -> Scope:
+        """The scope that a function or comprehension written here sees: a class body is none."""
+        parent = self.scope.parent
+        return parent if self.is_class_body and parent is not None else self.scope
+
     def end_branch_of_pass(self) -> None:
         """What was met raises, where a loop has not yet made what it needs: a branch that may be
         taken in a later pass is not in this one."""

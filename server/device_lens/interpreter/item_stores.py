@@ -15,6 +15,7 @@ from device_lens.domain.heap import (
     ListObject,
     ModuleObject,
     Parameter,
+    contents,
 )
 from device_lens.domain.join import join_blind
 from device_lens.domain.lengths import grown
@@ -25,6 +26,7 @@ from device_lens.domain.values import (
     HostArray,
     SliceValue,
     Tensor,
+    TupleValue,
     Unknown,
 )
 from device_lens.interpreter import calls, every_item, of_many
@@ -36,6 +38,7 @@ from device_lens.interpreter.machine import NEXT, Machine
 from device_lens.interpreter.subscripts import REPLACED, library_classes, replaces_part
 from device_lens.models import registry
 from device_lens.models.call import constant
+from device_lens.models.numbers import is_number
 from device_lens.models.python import dict_classes, list_classes
 from device_lens.models.torch import module as torch_module
 
@@ -122,9 +125,15 @@ def _store_in_list(machine: Machine, receiver: ListObject, index: Any, value: An
     if type(index) is SliceValue:
         _store_slice(machine, receiver, index, value)
         return
+    if type(index) is Unknown and not is_number(index) and _lists(value):
+        value = any_of((value, *contents(value)), None)  # the index may be a slice
     write(receiver.fields, "items", tuple(join_blind(old, value) for old in items))
     if rest is not None:
         write(receiver.fields, "rest", join_blind(rest, value))
+
+
+def _lists(value: Any) -> bool:
+    return type(value) in (ListObject, TupleValue)
 
 
 def _store_slice(machine: Machine, receiver: ListObject, index: SliceValue, value: Any) -> None:

@@ -143,7 +143,8 @@ def _of_object(machine: Machine, value: Instance) -> Items:
     library's."""
     cls = value.cls
     if type(cls) is ClassValue:
-        for name in ("__iter__", "__next__", "__getitem__"):
+        iterates = _iterable_model(cls.foreign) is not None
+        for name in ("__iter__", "__next__") if iterates else _ITERATING:
             found = cls.lookup(name)
             if isinstance(found, Function):
                 return _through_method(machine, value, name, found)
@@ -166,6 +167,10 @@ def _of_object(machine: Machine, value: Instance) -> Items:
     if produced is value or type(produced) is Unknown:
         return (), produced if produced is not value else Unknown()
     return iterate(machine, produced)
+
+
+_ITERATING = ("__iter__", "__next__", "__getitem__")
+"""The methods that a class iterates by, the last one where there is no other way."""
 
 
 def _iterable_model(names: tuple[str, ...]) -> str | None:

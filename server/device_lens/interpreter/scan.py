@@ -43,6 +43,7 @@ class LoopInfo:
 
 
 _OUTER = "_names_bound_outside"
+_GLOBAL = "_names_of_the_module"
 
 
 def function_info(node: Any, text: str) -> FunctionInfo:
@@ -63,6 +64,18 @@ def globals_of(node: Any) -> frozenset[str]:
     known: frozenset[str] | None = node.__dict__.get(_OUTER)
     if known is None:
         known = node.__dict__[_OUTER] = _read(node)[1]
+    return known
+
+
+def global_names(node: Any) -> frozenset[str]:
+    """Those of them that are the module's, whatever a function around has."""
+    if isinstance(node, ast.Lambda):
+        return _NO_NAMES
+    known: frozenset[str] | None = node.__dict__.get(_GLOBAL)
+    if known is None:
+        declared = (each for each in own_nodes(node.body) if isinstance(each, ast.Global))
+        known = frozenset(name for each in declared for name in each.names)
+        node.__dict__[_GLOBAL] = known
     return known
 
 

@@ -11,11 +11,11 @@ from device_lens.domain.heap import Instance, ModuleObject, Parameter
 from device_lens.domain.values import NONE, Const, External, TupleValue
 from device_lens.models.call import Call
 from device_lens.models.torch.construction import opaque
+from device_lens.models.torch.forward_hooks import run_after
 from device_lens.models.torch.module import (
     get_attribute,
     move,
     opaque_attribute,
-    run_hooks,
     set_attribute,
 )
 from device_lens.models.torch.parts import (
@@ -180,7 +180,7 @@ def test_forward_hooks_may_replace_the_output() -> None:
 
     handle = run(services, linear, "register_forward_hook", hook)
     assert isinstance(handle, Instance)
-    assert run_hooks(services, linear, (), tensor()) is other
+    assert run_after(services, linear, ((), {}), tensor()) is other
 
 
 def test_modules_nested_deeper_than_calls_can_be_are_walked() -> None:

@@ -357,7 +357,6 @@ def register() -> None:
         "input": _some_text,
         "open": _unknown("a file"),
         "object": _unknown("an object"),
-        "slice": _unknown("a slice"),
         "issubclass": _unknown("a boolean"),
         "delattr": _none,
     }

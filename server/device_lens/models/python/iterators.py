@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from device_lens.domain.heap import ListObject
-from device_lens.domain.values import NONE, Const, TupleValue, Unknown
+from device_lens.domain.values import NONE, Const, SliceValue, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.numbers import NUMBERS, number
@@ -31,6 +31,14 @@ def _range(call: Call) -> Value:
         found.fields[NUMBERS] = numbers
         return found
     return listing(call, (), number("an index"), "range")
+
+
+def _slice(call: Call) -> Value:
+    """`slice(stop)`, `slice(start, stop, step)`: what `start:stop:step` is between brackets."""
+    if not call.complete or not 0 < len(call.args) < 4:
+        return Unknown("a slice")
+    bounds = (NONE, *call.args) if len(call.args) == 1 else call.args
+    return SliceValue(*bounds, *[NONE] * (3 - len(bounds)))
 
 
 def _length_of(value: Value) -> int | None:
@@ -175,6 +183,7 @@ def register() -> None:
     """Fills the registry."""
     models: dict[str, Model] = {
         "range": _range,
+        "slice": _slice,
         "enumerate": _enumerate,
         "zip": _zip,
         "reversed": _reversed,

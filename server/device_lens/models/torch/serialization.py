@@ -6,13 +6,16 @@ from typing import Any
 
 from device_lens.domain.code import BoundMethod, Function
 from device_lens.domain.device import (
+    ANY_INDEX,
     CPU,
     UNKNOWN_DEVICE,
     Agreement,
+    Device,
     DeviceTree,
     agree,
     is_unknown,
     parse_device,
+    widen_device,
 )
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, ModuleObject, Parameter
@@ -97,7 +100,8 @@ def _mapped_leaf(call: Call, where: Value, saved: DeviceTree) -> DeviceTree:
         found: DeviceTree = combine(lambda leaf: _by_table(where, leaf), saved)
         return found
     if type(where) in _CALLABLE or type(where) is External:
-        return _by_function(call, where)
+        placed: DeviceTree = combine(lambda leaf: _by_function(call, where, leaf), saved)
+        return widen_device(placed)
     return present(call.services, asked(call.services, where, saved))
 
 
@@ -114,11 +118,20 @@ def _by_table(table: DictObject, saved: DeviceTree) -> DeviceTree:
     return saved
 
 
-def _by_function(call: Call, function: Value) -> DeviceTree:
-    """A function gets each storage in host memory, and moves it or leaves it there."""
-    result = call.services.invoke(function, (Tensor(CPU), Unknown("location")), {})
-    tensor = tensor_of(result)
-    return UNKNOWN_DEVICE if tensor is None else tensor.device
+def _by_function(call: Call, function: Value, saved: DeviceTree) -> DeviceTree:
+    """A function gets each storage in host memory with the name of where it was saved, and moves it
+    or leaves it there; None brings it back to where it was."""
+    location: Value = Unknown("location")
+    if isinstance(saved, Device) and saved.index != ANY_INDEX:
+        location = Const(saved.type if saved is CPU else f"{saved.type}:{saved.index or 0}")
+    result = call.services.invoke(function, (Tensor(CPU), location), {})
+
+    def place(leaf: Value) -> DeviceTree:
+        tensor = tensor_of(leaf)
+        return saved if is_none(leaf) else UNKNOWN_DEVICE if tensor is None else tensor.device
+
+    placed: DeviceTree = combine(place, result)
+    return placed
 
 
 def _hub_model(call: Call) -> Value:
