@@ -110,7 +110,7 @@ def _of_library(
     model = registry.attribute(qualified)
     if model is not None:
         return calls.run_model(machine, model, qualified, receiver, (), {}, node, frame)
-    if registry.function(qualified) is not None:
+    if registry.function(qualified) is not None or name in ("__enter__", "__exit__"):
         return BoundExternal(receiver, qualified)
     model = registry.any_attribute(prefix)
     if model is not None:

@@ -219,13 +219,12 @@ def _call_bound_external(
         if module_model is not None:
             request = make_call(machine, name, receiver, args, kwargs, node, frame, complete)
             return with_active(machine, node, frame, lambda: module_model.forward(request))
-    if name.endswith((".enter_context", ".callback")) and args:
+    if name.endswith((".enter_context", ".callback", ".__enter__", ".__exit__")):
         from device_lens.interpreter import contexts
 
-        if name in contexts.ENTERS:
-            return contexts.entered(machine, receiver, args[0], node, frame)
-        if name in contexts.CALLBACKS:
-            return contexts.called_back(machine, receiver, args, kwargs, node, frame)
+        entered = contexts.by_method(machine, receiver, name, args, kwargs, node, frame)
+        if entered is not None:
+            return entered
     model = registry.function(name)
     if model is None:
         from device_lens.interpreter import item_stores

@@ -11,7 +11,7 @@ from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import UNKNOWN_DEVICE, widen_device
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import Instance, ListObject
-from device_lens.domain.values import DeviceValue, External, Unknown
+from device_lens.domain.values import FALSE, DeviceValue, External, Unknown
 from device_lens.interpreter import calls, effects, reports, suspended
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.machine import Machine
@@ -190,7 +190,42 @@ def _open_stack(machine: Machine, stack: Instance) -> Leave:
     return leave
 
 
-def entered(machine: Machine, stack: Any, manager: Any, node: Any, frame: Frame) -> Any:
+def by_method(
+    machine: Machine,
+    receiver: Any,
+    name: str,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+) -> Any:
+    """What a call gives that enters or leaves a manager without a `with`; None where it does
+    nothing of the kind."""
+    if name in ENTERS and args:
+        return _entered(machine, receiver, args[0], node, frame)
+    if name in CALLBACKS and args:
+        return _called_back(machine, receiver, args, kwargs, node, frame)
+    open_now = machine.globals[_OPEN]
+    if not isinstance(open_now, tuple):
+        return None
+    if name.endswith(".__enter__"):
+        value, leave = enter(machine, receiver, getattr(node, "func", node), frame)
+        machine.journal.write(machine.globals, _OPEN, (*open_now, (receiver, leave)))
+        return value
+    last = next((each for each in reversed(open_now) if each[0] == receiver), None)
+    if last is None or not callable(last[1]):
+        return None
+    last[1]()
+    kept = tuple(each for each in open_now if each is not last)
+    machine.journal.write(machine.globals, _OPEN, kept)
+    return FALSE
+
+
+_OPEN = "entered"
+"""The managers that a program has entered by a call of `__enter__`, with what ends each."""
+
+
+def _entered(machine: Machine, stack: Any, manager: Any, node: Any, frame: Frame) -> Any:
     """`stack.enter_context(manager)`: to the end of the stack's block."""
     leaves = stack.fields.get(_LEAVES) if isinstance(stack, Instance) else None
     if not isinstance(leaves, tuple) or not isinstance(node, ast.Call) or not node.args:
@@ -200,7 +235,7 @@ def entered(machine: Machine, stack: Any, manager: Any, node: Any, frame: Frame)
     return value
 
 
-def called_back(
+def _called_back(
     machine: Machine, stack: Any, args: Any, kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
     """`stack.callback(f, …)`: a call at the end of the stack's block."""

@@ -85,6 +85,7 @@ class Machine(ModelServices):
             "grad": True,
             "expecting": False,
             "no_gpu": FALSE,
+            "entered": (),
         }
         self.premises: set[Atom] = set()
         """The atoms of what the path has decided since the innermost call began."""

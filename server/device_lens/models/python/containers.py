@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from device_lens.domain.heap import DictObject, ListObject
+from device_lens.domain.code import ClassValue
+from device_lens.domain.heap import DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gather, gathered
 from device_lens.domain.lengths import AT_LEAST, grown
 from device_lens.domain.presence import copied_dict
 from device_lens.domain.similarity import similar
-from device_lens.domain.values import NONE, Unknown
+from device_lens.domain.values import NONE, Const, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.numbers import is_number, number
@@ -98,12 +99,39 @@ def _reorder(call: Call) -> Value:
 
 
 def _remove(call: Call) -> Value:
-    """`items.remove(item)`: which of several it is is not known."""
+    """`items.remove(item)`: the first that equals it, where that is known."""
     target = _list(call)
-    if target is not None and len(target.items) == 1 and target.rest is None:
-        call.write(target.fields, "items", ())
-        return NONE
-    return _reorder(call)
+    if target is None or target.rest is not None or not call.args:
+        return _reorder(call)
+    place = 0 if len(target.items) == 1 else _place(target.items, call.args[0])
+    if place is None:
+        return _reorder(call)
+    call.write(target.fields, "items", (*target.items[:place], *target.items[place + 1 :]))
+    return NONE
+
+
+def _place(items: tuple[Value, ...], wanted: Value) -> int | None:
+    """The place of the first item that equals another value; None where that is not known."""
+    for place, item in enumerate(items):
+        if item is wanted and isinstance(item, Instance) and item.many is None:
+            return place
+        if type(item) is Const and type(wanted) is Const:
+            if item == wanted:
+                return place
+        elif not (_equals_itself(item) and _equals_itself(wanted)):
+            return None
+    return None
+
+
+def _equals_itself(value: Value) -> bool:
+    """Whether a value equals none but itself: an object whose class has no `__eq__`."""
+    if not isinstance(value, Instance) or type(value.cls) is not ClassValue:
+        return False
+    return value.cls.lookup("__eq__") is None and set(value.cls.foreign) <= _PLAIN
+
+
+_PLAIN = frozenset({"builtins.object", "torch.nn.Module", "typing.Generic", "abc.ABC"})
+"""Classes that leave it at that."""
 
 
 def _put(call: Call) -> Value:
