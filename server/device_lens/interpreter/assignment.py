@@ -296,12 +296,7 @@ def delete(machine: Machine, target: ast.expr, frame: Frame) -> None:
     if isinstance(target, ast.Name):
         machine.journal.delete(frame.scope.names, target.id)
     elif isinstance(target, ast.Attribute):
-        receiver = machine.evaluate(target.value, frame)
-        if isinstance(receiver, ModuleObject):
-            for table in (receiver.modules, receiver.parameters, receiver.buffers):
-                machine.journal.delete(table, target.attr)
-        if isinstance(receiver, HeapObject):
-            machine.journal.delete(receiver.fields, target.attr)
+        delete_attribute(machine, machine.evaluate(target.value, frame), target.attr)
     elif isinstance(target, ast.Subscript):
         from device_lens.interpreter.item_stores import remove
 
@@ -309,6 +304,15 @@ def delete(machine: Machine, target: ast.expr, frame: Frame) -> None:
     elif isinstance(target, ast.Tuple | ast.List):
         for item in target.elts:
             delete(machine, item, frame)
+
+
+def delete_attribute(machine: Machine, receiver: Any, name: str) -> None:
+    """`del receiver.name`."""
+    if isinstance(receiver, ModuleObject):
+        for table in (receiver.modules, receiver.parameters, receiver.buffers):
+            machine.journal.delete(table, name)
+    if isinstance(receiver, HeapObject):
+        machine.journal.delete(receiver.fields, name)
 
 
 def _set_on_tensor(

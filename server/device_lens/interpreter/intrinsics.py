@@ -312,6 +312,16 @@ def _setattr(
     return NONE
 
 
+def _delattr(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    from device_lens.interpreter.assignment import delete_attribute
+
+    if len(args) == 2 and type(args[1]) is Const and isinstance(args[1].value, str):
+        delete_attribute(machine, args[0], args[1].value)
+    return NONE
+
+
 def _set_some(machine: Machine, instance: Instance, given: Any) -> None:
     """An attribute whose name is not known gets a value. One that is not known may be any setting,
     or stand for any tensor; a tensor may be any of those that are there."""
@@ -369,6 +379,7 @@ INTRINSICS: dict[str, Intrinsic] = {
     "torch.is_tensor": _is_tensor,
     "builtins.getattr": _getattr,
     "builtins.setattr": _setattr,
+    "builtins.delattr": _delattr,
     "builtins.hasattr": _hasattr,
     "builtins.type": _type,
     "builtins.callable": _callable,

@@ -358,7 +358,6 @@ def register() -> None:
         "open": _unknown("a file"),
         "object": _unknown("an object"),
         "issubclass": _unknown("a boolean"),
-        "delattr": _none,
     }
     for name, model in models.items():
         registry.FUNCTIONS["builtins." + name] = model
