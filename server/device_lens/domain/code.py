@@ -65,7 +65,8 @@ class Function:
     `static`, `class`, `property`, `cached_property` or `lambda`. `owner` is the class whose body
     defines it, for `super()`. `manages` tells that it makes context managers, `kept` are the
     answers that it gives again, by arguments; None of one that runs each time. `sets` is the setter
-    of a property that `property(get, set)` made.
+    of a property that `property(get, set)` made. `within` are context managers that decorate it,
+    the outermost first: each call is a block of theirs.
     """
 
     __slots__ = (
@@ -81,6 +82,7 @@ class Function:
         "owner",
         "scope",
         "sets",
+        "within",
     )
 
     def __init__(
@@ -92,6 +94,7 @@ class Function:
         self.scope = scope
         self.name = name
         self.kind = "function"
+        self.within: tuple[Any, ...] = ()
         self.manages = False
         self.kept: Table | None = None
         self.sets: Function | None = None

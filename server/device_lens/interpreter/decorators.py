@@ -7,8 +7,8 @@ from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import MISSING, Entries, Instance
-from device_lens.domain.values import Const, External, Partial, Unknown
+from device_lens.domain.heap import MISSING, Entries, Instance, ListObject
+from device_lens.domain.values import Const, DeviceValue, External, Partial, Unknown
 from device_lens.interpreter import attrs_fields, calls, kept_answers, suspended
 from device_lens.interpreter.attrs_fields import DefaultFactory
 from device_lens.interpreter.frames import Frame
@@ -44,6 +44,9 @@ def apply(machine: Machine, decorator: ast.expr, value: Any, node: Any, frame: F
     _note(machine, wrapper, decorator, value, frame)
     if type(wrapper) is External and wrapper.name in _DISPATCHERS:
         return Unknown(node.name)
+    if type(value) is Function and _is_manager(wrapper):
+        value.within = (wrapper, *value.within)
+        return value
     if type(wrapper) in _WRAPPERS:
         found = calls.call(machine, wrapper, (value,), {}, decorator, frame)
         return value if type(found) is Unknown or found == Const(None) else found
@@ -52,6 +55,19 @@ def apply(machine: Machine, decorator: ast.expr, value: Any, node: Any, frame: F
         if type(found) is Function or type(found) is Partial:
             return found
     return value
+
+
+def _is_manager(wrapper: Any) -> bool:
+    """Whether a decorator is a context manager of the program, or a device: each call is a block
+    of it."""
+    if type(wrapper) is ListObject:
+        return isinstance(wrapper.fields.get(suspended.FIELD), suspended.Suspension)
+    if type(wrapper) is Instance and type(wrapper.cls) is ClassValue:
+        return _DECORATING in wrapper.cls.foreign
+    return type(wrapper) is DeviceValue
+
+
+_DECORATING = "contextlib.ContextDecorator"
 
 
 def _note(machine: Machine, wrapper: Any, decorator: ast.expr, value: Any, frame: Frame) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -44,6 +45,7 @@ def invoke(
 ) -> Any:
     """Calls `function`; past the bounds of depth and recursion the answer is unknown. Where it
     never returns, the caller is stuck."""
+    leaves = _entered(machine, function, node, caller) if function.within else []
     if function.kept is not None and caller is not None and complete:
         call = partial(_run_or_recall, machine, function, args, kwargs, node, caller)
         value = kept_answers.answer(machine, function.kept, args, kwargs, caller, call)
@@ -52,11 +54,24 @@ def invoke(
             value = _run_or_recall(machine, function, args, kwargs, node, caller, complete)
     else:
         value = _run_or_recall(machine, function, args, kwargs, node, caller, complete)
+    for leave in reversed(leaves):
+        leave()
     if value is not NEVER:
         return value
     if caller is not None and type(node) is ast.Call:
         caller.stuck = True
     return Unknown(f"{function.name}(…)")
+
+
+def _entered(
+    machine: Machine, function: Function, node: Any, caller: Frame | None
+) -> list[Callable[[], None]]:
+    """Enters the managers that decorate a function; gives what ends their blocks."""
+    from device_lens.interpreter import contexts
+
+    if caller is None:
+        return []
+    return [contexts.enter(machine, each, node, caller)[1] for each in function.within]
 
 
 def _run_or_recall(

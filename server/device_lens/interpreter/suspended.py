@@ -21,7 +21,8 @@ from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
 
 MANAGING = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
-_FIELD = "<suspended>"
+FIELD = "<suspended>"
+"""The field of a generator that has been run with what waits at its `yield`."""
 
 Place = tuple[Table, Any, Any, Any]
 """A place, its value while the generator waits, and the one that it leaves there."""
@@ -110,7 +111,7 @@ def suspend(machine: Machine, frame: Frame, generator: ListObject) -> None:
         left = last[place][2] if place in last else before
         if waiting is not left:
             found.append((table, key, waiting, left))
-    generator.fields[_FIELD] = Suspension(found)
+    generator.fields[FIELD] = Suspension(found)
 
 
 def _at(ways: list[Exit], place: tuple[int, Any], before: Any) -> Any:
@@ -122,7 +123,7 @@ def _at(ways: list[Exit], place: tuple[int, Any], before: Any) -> Any:
 def enter(machine: Machine, generator: ListObject) -> Callable[[], None] | None:
     """Goes back to the state at the `yield`; gives what ends the block. None where the generator is
     no manager that has been run."""
-    kept = generator.fields.get(_FIELD)
+    kept = generator.fields.get(FIELD)
     if not isinstance(kept, Suspension):
         return None
     for table, key, waiting, _ in kept.places:
