@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject
+from device_lens.domain.heap import MISSING, DictObject, ListObject, ModuleObject
 from device_lens.domain.values import Tensor
 from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
@@ -21,7 +21,7 @@ from device_lens.interpreter.graph_names import (
     started_from,
     terms,
 )
-from device_lens.interpreter.graph_sharing import share_graph
+from device_lens.interpreter.graph_sharing import is_computed_of, share_graph
 from device_lens.interpreter.graph_steps import (
     base_of,
     carries_on,
@@ -38,7 +38,7 @@ from device_lens.models.call import tensor_of
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
-    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.frames import Frame, LoopRecord
     from device_lens.interpreter.machine import Machine
     from device_lens.interpreter.watched import LibraryCall
 
@@ -55,13 +55,15 @@ class Level(NamedTuple):
 class Kept:
     """A sum or list that keeps graphs, with the ways by which the program got there. `awaited`:
     the backward pass of what it adds follows the loop, so that what that frees had to be kept.
-    `unused`, once somebody asked: no backward pass starts from it."""
+    `unused`, once somebody asked: no backward pass starts from it. `filled`: it was seen to hold
+    anything before: what is emptied in each iteration is not."""
 
-    __slots__ = ("awaited", "chains", "fact", "unused")
+    __slots__ = ("awaited", "chains", "fact", "filled", "unused")
 
     def __init__(self, fact: RetainedGraph, awaited: bool = False) -> None:
         self.fact = fact
         self.awaited = awaited
+        self.filled = False
         self.unused: bool | None = None
         self.chains: list[tuple[Level, ...]] = []
 
@@ -166,7 +168,20 @@ def appended(machine: Machine, seen: LibraryCall) -> None:
     if not has_graph(values[0]):
         form, values = "parts", list(filter(has_graph, held_in(values[0], put)))
     if values:
-        _keep(machine, node, text, put, form, seen.frame, values)
+        _keep(machine, node, text, put, form, seen.frame, values, seen.receiver)
+
+
+def _was_filled(machine: Machine, receiver: Any, record: LoopRecord) -> bool:
+    """Whether a list held anything when the present pass of a loop began. Of what is not known one
+    by one there is no telling."""
+    if type(receiver) is not ListObject:
+        return True
+    before = machine.journal.value_at(record.mark)
+    held = [
+        before[place][2] if (place := (id(receiver.fields), key)) in before else receiver.fields[key]
+        for key in ("items", "rest")
+    ]
+    return any(each is not MISSING and each is not None and each != () for each in held)
 
 
 def passed(machine: Machine, seen: LibraryCall) -> None:
@@ -192,6 +207,7 @@ def comprehended(machine: Machine, node: ast.ListComp, element: Any, frame: Fram
         site = machine.site(node, frame)
         fact = RetainedGraph(site, text, machine.site(node.elt, frame), "collect")
         kept = machine.watched.kept_graphs[node] = Kept(fact)
+        kept.filled = True
     kept.reached(chain_of(frame))
 
 
@@ -208,11 +224,12 @@ def _keep(
     form: str,
     frame: Frame,
     values: Iterable[Any],
+    receiver: Any = None,
 ) -> None:
     found = _loop_around(machine, frame, subject)
     if found is None:
         return
-    runs, names = found
+    runs, names, record = found
     if starts_anew(runs[0], text):
         return
     loops = [record.node for record in frame.loops]
@@ -229,6 +246,7 @@ def _keep(
             fact.parts = tuple(machine.site(each, frame) for each in items)
         awaited = bool(frame.loops) and _is_awaited(frame.loops[-1].node, names[0], frame)
         kept = machine.watched.kept_graphs[node] = Kept(fact, awaited)
+    kept.filled = kept.filled or _was_filled(machine, receiver, record)
     spent = any(machine.watched.spent.get(tensor_of(value)) for value in values)
     kept.fact.spent = kept.fact.spent or spent or any(map(partial(_is_spent, machine), runs, names))
     local = bool(frame.loops) and not _in_module(machine)
@@ -237,10 +255,10 @@ def _keep(
 
 def _loop_around(
     machine: Machine, frame: Frame, subject: ast.expr
-) -> tuple[list[Any], list[set[str]]] | None:
+) -> tuple[list[Any], list[set[str]], LoopRecord] | None:
     """What each iteration of a loop runs that reaches the place: the functions on the way,
     innermost first, and the loop, in this function or the nearest caller that has one. With each
-    the names that hold there what is kept. The loop is a hot one, or one that trains: each
+    the names that hold there what is kept, and the loop's record. The loop is a hot one, or one that trains: each
     iteration runs the backward pass of what is kept, however few there are."""
     names = set[str]().union(*map(operands, parts_of(subject)))
     runs: list[Any] = []
@@ -253,7 +271,7 @@ def _loop_around(
             found = [*runs, node], [*held, names]
             hot = record.hot and not is_of_parts(node)
             if hot or (not is_literal(node) and any(map(partial(_is_spent, machine), *found))):
-                return found
+                return (*found, record)
         held.append(names)
         runs.append(inner.function.node if inner.function is not None else ast.Pass())
         call, outer = inner.call_site, inner.parent
@@ -270,8 +288,9 @@ def _answered(frame: Frame, caller: Frame | None, names: set[str]) -> set[str]:
     statement = caller.statement
     if not isinstance(statement, ast.Assign) or not hands_on(statement.value, frame.call_site):
         return set()
-    returns = (node for node in walk(frame.function.node) if isinstance(node, ast.Return))
-    if not any(node.value is not None and operands(node.value) & names for node in returns):
+    run = frame.function.node
+    returns = (node.value for node in walk(run) if isinstance(node, ast.Return))
+    if not any(value is not None and is_computed_of(run, value, names) for value in returns):
         return set()
     return {target.id for target in statement.targets if isinstance(target, ast.Name)}
 
@@ -279,6 +298,8 @@ def _answered(frame: Frame, caller: Frame | None, names: set[str]) -> set[str]:
 def conclude(machine: Machine) -> None:
     """Tells of those from which no backward pass starts."""
     for kept in machine.watched.kept_graphs.values():
+        if not kept.filled:
+            continue
         if kept.unused is None:
             may_be = kept.fact.form != "parts" and not kept.awaited
             kept.unused = may_be and _is_never_used(kept)

@@ -33,6 +33,11 @@ def share_graph(
     return any(all(has_graph(target) for target, _ in bindings[name]) for name in common)
 
 
+def is_computed_of(run: ast.AST, value: ast.expr, names: set[str]) -> bool:
+    """Whether a value that a function gives is computed, with its graph, of what it names."""
+    return not names.isdisjoint({*_read(value), *_sources(_bindings(run), _read(value))})
+
+
 def _sources(bindings: Bindings, names: Iterable[str]) -> set[str]:
     """The names that a step binds of which others are computed, these among them."""
     pending = list(names)

@@ -148,6 +148,10 @@ def _store_slice(machine: Machine, receiver: ListObject, index: SliceValue, valu
         write(receiver.fields, "items", tuple(changed))
         grown(machine.journal, receiver, before)
         return
+    if bounds == [None, None] and index.step in (None, NONE):
+        write(receiver.fields, "items", known)
+        write(receiver.fields, "rest", more)
+        return
     found = (each for each in (receiver.rest, more, *before, *known) if each is not None)
     write(receiver.fields, "items", ())
     write(receiver.fields, "rest", any_of(tuple(found), None))
@@ -230,6 +234,8 @@ def _remove(machine: Machine, receiver: Any, index: Any) -> None:
     key = key_of(index)
     if type(receiver) is DictObject and key is not MISSING:
         machine.journal.delete(receiver.entries, key)
+    elif type(receiver) is ListObject and type(index) is SliceValue:
+        _store_slice(machine, receiver, index, TupleValue(()))
     elif type(receiver) is ListObject:
         _remove_from_list(machine, receiver, constant(index))
 
