@@ -177,11 +177,12 @@ def _was_filled(machine: Machine, receiver: Any, record: LoopRecord) -> bool:
     if type(receiver) is not ListObject:
         return True
     before = machine.journal.value_at(record.mark)
-    held = [
-        before[place][2] if (place := (id(receiver.fields), key)) in before else receiver.fields[key]
-        for key in ("items", "rest")
-    ]
-    return any(each is not MISSING and each is not None and each != () for each in held)
+    for key in ("items", "rest"):
+        changed = before.get((id(receiver.fields), key))
+        held = receiver.fields[key] if changed is None else changed[2]
+        if held is not MISSING and held is not None and held != ():
+            return True
+    return False
 
 
 def passed(machine: Machine, seen: LibraryCall) -> None:
@@ -258,8 +259,8 @@ def _loop_around(
 ) -> tuple[list[Any], list[set[str]], LoopRecord] | None:
     """What each iteration of a loop runs that reaches the place: the functions on the way,
     innermost first, and the loop, in this function or the nearest caller that has one. With each
-    the names that hold there what is kept, and the loop's record. The loop is a hot one, or one that trains: each
-    iteration runs the backward pass of what is kept, however few there are."""
+    the names that hold there what is kept, and the loop's record. The loop is a hot one, or one
+    that trains: each iteration runs the backward pass of what is kept, however few there are."""
     names = set[str]().union(*map(operands, parts_of(subject)))
     runs: list[Any] = []
     held: list[set[str]] = []
