@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from device_lens.domain.code import BoundMethod, Function
-from device_lens.domain.heap import DictObject, Instance, contents
+from device_lens.domain.heap import DictObject, Instance, ListObject, contents
 from device_lens.domain.values import Const, External, HostArray, Partial, TupleValue
 from device_lens.models.call import Call, Model, Value, tensor_of
 
@@ -63,7 +63,7 @@ def _read(call: Call, what: str, value: Value, place: int | str) -> None:
         nested = found is not value and not all(map(_is_tensor, contents(value)))
         container = "dict" if type(value) is DictObject else None
         call.services.host_read(what, found, place, nested, container)
-    elif type(value) in (Const, HostArray):
+    elif type(value) in (Const, HostArray, ListObject, TupleValue):
         call.services.host_read(what, value, place)
 
 
