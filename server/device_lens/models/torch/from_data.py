@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, widen_device
 from device_lens.domain.guard import Guarded, combine, leaves
-from device_lens.domain.heap import Instance, ListObject
+from device_lens.domain.heap import Instance, ListObject, contents
 from device_lens.domain.values import ARRAY, Const, HostArray, Tensor, TupleValue, Unknown
 from device_lens.models import dtypes, gradient
 from device_lens.models.call import Call, Model, Value, is_none, tensor_of, treated_as_tensor
@@ -35,7 +35,16 @@ def tensor(call: Call) -> Value:
     """`torch.tensor(data)`: copies. Another tensor's copy stays on its device, unless a default
     device is set."""
     bound = _bound(call, "data, *, dtype, device, requires_grad, pin_memory")
+    _read_items(call, bound.get("data"))
     return _make(bound, _kept_device(bound.get("data"), False))
+
+
+def _read_items(call: Call, data: Value) -> None:
+    """The numbers of tensors in a list are read one by one, each of which waits for the device."""
+    tensors = (item for item in contents(data) if tensor_of(item) is not None)
+    item = next(filter(treated_as_tensor, tensors), None)
+    if item is not None:
+        call.services.synchronize(worded(call.name), item, 0)
 
 
 def as_tensor(call: Call) -> Value:
