@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from device_lens.domain.heap import ListObject
+from device_lens.domain.join import join_blind
 from device_lens.domain.values import NONE, Const, SliceValue, TupleValue, Unknown
 from device_lens.models import registry
-from device_lens.models.call import Call, Model, Value, constant
+from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.numbers import NUMBERS, number
 from device_lens.models.python.builtins import any_item, first_argument, listing
 
@@ -155,9 +156,10 @@ def _next(call: Call) -> Value:
         if type(value) is ListObject and (rest is not None or len(items) > 1):
             call.write(value.fields, "items", items[1:])
         return items[0]
-    if rest is not None:
-        return rest
-    return call.args[1] if len(call.args) > 1 else Unknown()
+    default = call.args[1] if len(call.args) > 1 else None
+    if rest is None:
+        return Unknown() if default is None else default
+    return rest if is_none(default) else join_blind(rest, default)  # it may have ended
 
 
 def _iter(call: Call) -> Value:
