@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from device_lens.domain.heap import Instance, Table
+from device_lens.domain.heap import Instance, ModuleObject, Table
 from device_lens.domain.values import NONE, External
-from device_lens.models.call import Call, Value
+from device_lens.models.call import Call, Model, Value, is_none
 from device_lens.models.registry import FUNCTIONS
 
 NAME = "torch.utils.hooks.RemovableHandle"
@@ -23,6 +23,18 @@ def add(call: Call, table: Table, key: str, hook: Value, first: bool = False) ->
     found = Instance(External(NAME), call.site.node)
     found.fields.update({_TABLE: table, _KEY: key, _HOOK: hook})
     return found
+
+
+def registers(key: str) -> Model:
+    """A module's method that adds a hook to those that it has under a key."""
+
+    def model(call: Call) -> Value:
+        module, hook = call.receiver, call.get(0, "hook")
+        if not isinstance(module, ModuleObject) or is_none(hook):
+            return handle(call)
+        return add(call, module.own, key, hook)
+
+    return model
 
 
 def handle(call: Call) -> Value:

@@ -23,11 +23,11 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.models import wording
-from device_lens.models.call import Call, Model, Value, constant, is_none
+from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.registry import ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.torch import forward_hooks, gradient_hooks
 from device_lens.models.torch.conversions import Target, device_argument, to_target, type_target
-from device_lens.models.torch.handles import add, handle
+from device_lens.models.torch.handles import registers
 from device_lens.models.torch.module import (
     CONVERT,
     HANDED_ON,
@@ -221,16 +221,6 @@ def _get_submodule(call: Call) -> Value:
     return found if found is not None else call.unknown()
 
 
-def _hook(key: str) -> Model:
-    def model(call: Call) -> Value:
-        module, function = receiver(call), call.get(0, "hook")
-        if module is not None and not is_none(function):
-            return add(call, module.own, key, function)
-        return handle(call)
-
-    return model
-
-
 def _setattr(call: Call) -> Value:
     module, name = receiver(call), constant(call.get(0, "name"))
     if module is not None and isinstance(name, str):
@@ -269,11 +259,11 @@ METHODS: dict[str, Callable[[Call], Value]] = {
     "get_buffer": _get_submodule,
     "register_forward_hook": forward_hooks.registers(forward_hooks.AFTER),
     "register_forward_pre_hook": forward_hooks.registers(forward_hooks.BEFORE),
-    "register_full_backward_hook": _hook(gradient_hooks.BACKWARD),
-    "register_full_backward_pre_hook": _hook(gradient_hooks.BEFORE),
-    "register_backward_hook": _hook(gradient_hooks.BACKWARD),
-    "register_state_dict_pre_hook": _hook("state_dict_pre_hooks"),
-    "register_load_state_dict_pre_hook": _hook("load_state_dict_pre_hooks"),
+    "register_full_backward_hook": registers(gradient_hooks.BACKWARD),
+    "register_full_backward_pre_hook": registers(gradient_hooks.BEFORE),
+    "register_backward_hook": registers(gradient_hooks.BACKWARD),
+    "register_state_dict_pre_hook": registers("state_dict_pre_hooks"),
+    "register_load_state_dict_pre_hook": registers("load_state_dict_pre_hooks"),
     "__setattr__": _setattr,
     "extra_repr": lambda call: Const(""),
     "_get_name": lambda call: Const("Module"),

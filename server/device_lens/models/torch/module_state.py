@@ -12,8 +12,8 @@ from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parame
 from device_lens.domain.join import join_all
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import FALSE, TRUE, Tensor, Unknown
-from device_lens.models.call import Call, Model, Value, constant, is_none, single_device
-from device_lens.models.torch.handles import add, handle
+from device_lens.models.call import Call, Value, constant, single_device
+from device_lens.models.torch.handles import registers
 from device_lens.models.torch.module_parts import receiver
 from device_lens.models.torch.parts import (
     OpaqueFields,
@@ -108,16 +108,6 @@ def _run_own(call: Call, module: ModuleObject, state: Value) -> None:
             services.invoke(hook, (each, Unknown("incompatible keys")), {})
 
 
-def _hook(key: str) -> Model:
-    def model(call: Call) -> Value:
-        module, function = receiver(call), call.get(0, "hook")
-        if module is not None and not is_none(function):
-            return add(call, module.own, key, function)
-        return handle(call)
-
-    return model
-
-
 def _replace(call: Call, part: Part, new: Tensor) -> None:
     """Puts a tensor in the place of a part."""
     former = part.value
@@ -138,8 +128,8 @@ def _device_in(state: Value, name: str) -> DeviceTree:
 STATE: dict[str, Callable[[Call], Value]] = {
     "state_dict": _state_dict,
     "load_state_dict": _load_state_dict,
-    "register_state_dict_post_hook": _hook(_SAVING),
-    "_register_state_dict_hook": _hook(_SAVING),
-    "register_load_state_dict_post_hook": _hook(_LOADED),
+    "register_state_dict_post_hook": registers(_SAVING),
+    "_register_state_dict_hook": registers(_SAVING),
+    "register_load_state_dict_post_hook": registers(_LOADED),
 }
 """Models of methods by name."""
