@@ -17,6 +17,7 @@ _HANDS_ON = "_hands_arguments_on"
 _RECEIVERS = "_moved_names"
 _REMADE = "_remade_attributes"
 _OWN_CALLS = "_own_methods_called"
+_DISPATCHES = "_calls_by_name"
 """The entries of a node under which answers are kept, for as long as the node lives."""
 CHANGERS = frozenset("apply setattr register_buffer".split())
 """Methods and functions that put another value into what they are called of."""
@@ -43,13 +44,17 @@ class Doings(NamedTuple):
     """The attributes that it makes anew."""
     own_calls: frozenset[str]
     """The methods that it calls of its own object."""
+    dispatches: bool
+    """Whether it calls what an object has under a name that it is told, as trainers call their
+    callbacks: that may do anything to the object that it is a method of."""
 
 
 def what_it_does(node: Any) -> Doings:
     """What a function may do, told from its own text alone."""
     moved, handed = _moves(node)
     receivers, remade, own_calls = _receivers(node), _remade(node), _own_calls(node)
-    return Doings(moved, handed, _hands_on(node), receivers, remade, own_calls)
+    hands_on, dispatches = _hands_on(node), _dispatches(node)
+    return Doings(moved, handed, hands_on, receivers, remade, own_calls, dispatches)
 
 
 def moved_by(node: Any) -> frozenset[str] | None:
@@ -72,11 +77,36 @@ def _own_calls(node: Any) -> frozenset[str]:
         first = first_parameter(node)
         called = (each.func for each in walk(node) if isinstance(each, ast.Call))
         known = node.__dict__[_OWN_CALLS] = frozenset(
-            each.attr
+            each.attr if isinstance(each, ast.Attribute) else "__call__"
             for each in called
-            if isinstance(each, ast.Attribute) and getattr(each.value, "id", None) == first
+            if getattr(each.value if isinstance(each, ast.Attribute) else each, "id", None) == first
         )
     return known
+
+
+def _dispatches(node: Any) -> bool:
+    """Whether a function calls what `getattr` gave it for a name that is no constant."""
+    known: bool | None = node.__dict__.get(_DISPATCHES)
+    if known is None:
+        taken = {
+            target.id
+            for each in walk(node)
+            if isinstance(each, ast.Assign) and _is_asked_by_name(each.value)
+            for target in each.targets
+            if isinstance(target, ast.Name)
+        }
+        called = (each.func for each in walk(node) if isinstance(each, ast.Call))
+        known = node.__dict__[_DISPATCHES] = any(
+            _is_asked_by_name(each) or getattr(each, "id", None) in taken for each in called
+        )
+    return known
+
+
+def _is_asked_by_name(value: ast.expr) -> bool:
+    match value:
+        case ast.Call(func=ast.Name(id="getattr"), args=[_, name, *_]):
+            return not isinstance(name, ast.Constant)
+    return False
 
 
 def _remade(node: Any) -> frozenset[str]:

@@ -73,7 +73,10 @@ def left_out(
     """A call is not followed: it is given its arguments as code that is not seen, and what its
     text may move is somewhere unknown. If it makes the parts of a module, they are at `place`
     (None: there are none)."""
-    attributes, handed, hands_on, receivers, remade, _ = _what_they_do(machine, function, args)
+    doings = _what_they_do(machine, function, args)
+    attributes, handed, hands_on, receivers, remade, *_ = doings
+    if doings.dispatches and args:
+        _lose_tensors(machine, args[0])
     if is_creator(function, args) and place is not None:
         _hide_parts(machine, args[0], place)
     values = (*args, *kwargs.values())
@@ -104,6 +107,16 @@ def _lose_attributes(machine: Machine, values: tuple[Any, ...], attributes: froz
         if isinstance(value, Instance):
             for name in attributes & value.fields.keys():
                 machine.journal.write(value.fields, name, Unknown(name))
+
+
+def _lose_tensors(machine: Machine, value: Any) -> None:
+    """The tensors that an object has may be others from here on."""
+    if type(value) is not Instance:
+        return
+    for name, held in list(value.fields.items()):
+        parts = (part for leaf in leaves(held) for part in (leaf, *contents(leaf)))
+        if name[:1] != "<" and any(type(part) is Tensor for part in parts):
+            machine.journal.write(value.fields, name, Unknown(name))
 
 
 def is_creator(function: Function, args: tuple[Any, ...]) -> bool:
@@ -217,7 +230,7 @@ def _what_they_do(machine: Machine, function: Function, args: tuple[Any, ...]) -
     own = args[0] if args and function.owner is not None else None
     if not isinstance(own, Instance) or type(own.cls) is not ClassValue:
         return all_of_them
-    moved, handed, hands_on, receivers, remade, _ = all_of_them
+    moved, handed, hands_on, receivers, remade, own_calls, dispatches = all_of_them
     seen = {function.node}
     pending = [all_of_them]
     while pending and len(seen) < MOST_METHODS:
@@ -233,7 +246,8 @@ def _what_they_do(machine: Machine, function: Function, args: tuple[Any, ...]) -
             if first_parameter(method.node) in one.receivers:
                 receivers |= {first_parameter(function.node)}
             remade |= one.remade
-    return Doings(moved, handed, hands_on, receivers, remade, all_of_them.own_calls)
+            dispatches |= one.dispatches
+    return Doings(moved, handed, hands_on, receivers, remade, own_calls, dispatches)
 
 
 def _what_one_does(machine: Machine, function: Function) -> Doings:

@@ -43,6 +43,8 @@ MAX_KEYS = 32
 """Keys of a dict that a loop or comprehension takes one by one."""
 MAX_ROWS = 16
 """Rows of a list that begin with a word: `("conv", 3), ("relu", 0), ("conv", 5)`."""
+MAX_OBJECTS = 16
+"""Objects of as many classes that a loop goes through one by one."""
 MAX_KINDS = 12
 """Kinds of modules that a loop goes through one by one."""
 
@@ -224,6 +226,15 @@ def most_keys(items: tuple[Any, ...]) -> int:
     if not all(type(first) is Const and isinstance(first.value, str) for first in firsts):
         return 0
     return MAX_KEYS if len({first.value for first in firsts}) == len(firsts) else MAX_ROWS
+
+
+def most_objects(items: tuple[Any, ...]) -> int:
+    """How many items are taken one by one if each is an object of another class of the program, as
+    the callbacks of a trainer are: what one of them does none of the others does. 0 for anything
+    else."""
+    classes = {item.cls for item in items if type(item) is Instance}
+    own = all(type(cls) is ClassValue for cls in classes)
+    return MAX_OBJECTS if own and len(classes) == len(items) else 0
 
 
 def kinds_of(

@@ -21,6 +21,7 @@ from device_lens.interpreter.iteration import (
     any_of,
     kinds_of,
     most_keys,
+    most_objects,
     surely_runs_over,
     trip_count,
 )
@@ -64,7 +65,7 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     record.replaces = every_item.replacement(node)
     record.many = len(items) > MAX_UNROLLED or (rest is not None and bool(items))
     changes = record.many and item_effects.changes_items(node, node.target, node.body, items)
-    few = len(items) <= max(most_keys(items), MAX_UNROLLED)
+    few = len(items) <= max(most_keys(items), most_objects(items), MAX_UNROLLED)
     if rest is None and (few or (changes and item_effects.one_by_one(items))):
         flow = _unrolled(machine, record, node.body, frame, live, bind)
     else:
