@@ -128,11 +128,13 @@ def _of_tree(machine: Machine, tree: Guarded) -> Items:
         return iterate(machine, tree.no if tree.yes == NONE else tree.yes)
     (yes, more_yes), (no, more_no) = iterate(machine, tree.yes), iterate(machine, tree.no)
     condition = Guarded(tree.atom, True, False)
-    if type(tree.yes) is Unknown:
-        yes = (more_yes,) * len(no)  # as many as there are where they are known
-    elif type(tree.no) is Unknown:
-        no = (more_no,) * len(yes)
-    count = min(len(yes), len(no))
+    count = len(yes) if more_yes is None and more_no is None and len(yes) == len(no) else 0
+    if _are_modules((*yes, *no)):
+        if type(tree.yes) is Unknown:
+            yes = (more_yes,) * len(no)  # as many as there are where they are known
+        elif type(tree.no) is Unknown:
+            no = (more_no,) * len(yes)
+        count = min(len(yes), len(no))
     items = tuple(join(condition, a, b) for a, b in zip(yes[:count], no[:count], strict=True))
     left, right = any_of(yes[count:], more_yes), any_of(no[count:], more_no)
     if left is None or right is None:
@@ -169,6 +171,12 @@ def _of_object(machine: Machine, value: Instance) -> Items:
     if produced is value or type(produced) is Unknown:
         return (), produced if produced is not value else Unknown()
     return iterate(machine, produced)
+
+
+def _are_modules(items: tuple[Any, ...]) -> bool:
+    """Whether items are modules, which a loop goes through by their kinds; of parameters one stands
+    for all of a case."""
+    return bool(items) and all(type(leaf) is ModuleObject for item in items for leaf in leaves(item))
 
 
 _ITERATING = ("__iter__", "__next__", "__getitem__")
