@@ -176,7 +176,8 @@ def _of_object(machine: Machine, value: Instance) -> Items:
 def _are_modules(items: tuple[Any, ...]) -> bool:
     """Whether items are modules, which a loop goes through by their kinds; of parameters one stands
     for all of a case."""
-    return bool(items) and all(type(leaf) is ModuleObject for item in items for leaf in leaves(item))
+    kinds = {type(leaf) for item in items for leaf in leaves(item)}
+    return kinds == {ModuleObject}
 
 
 _ITERATING = ("__iter__", "__next__", "__getitem__")
