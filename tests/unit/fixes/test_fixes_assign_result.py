@@ -17,7 +17,7 @@ def _assign(call: str) -> Callable[[SourceFile], Fix | None]:
     def rewrite(source: SourceFile) -> Fix | None:
         called = "(" in call
         kind = ast.Call if called else ast.Attribute
-        return assign_result(find(source, call, kind), called)
+        return assign_result(find(source, call, kind), called, lambda _: None)
 
     return rewrite
 

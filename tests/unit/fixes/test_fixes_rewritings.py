@@ -49,8 +49,8 @@ def _operand(text: str, device: str, kind: type[ast.AST] = ast.expr) -> Rewrite:
     return lambda source: move_operand([find(source, text, kind)], device)
 
 
-def _loop(variable: str, moved: str) -> Rewrite:
-    return lambda source: loop_fix(find(source, "for", ast.For), variable, moved)
+def _loop(variable: str, moved: str, kind: str | None = None) -> Rewrite:
+    return lambda source: loop_fix(find(source, "for", ast.For), variable, moved, lambda _: kind)
 
 
 def _accumulated(text: str) -> Rewrite:
@@ -131,13 +131,15 @@ CASES: list[tuple[str, Rewrite, str | None]] = [
     ("y = x.to(  # why\n    d\n)\n", _on_call("x.to(  # why", remove_transfer), None),
     ("y = x.to(d, torch.half)\n", _on_call("x.to(d, torch.half)", remove_transfer), None),
     # Containers
-    ("xs = xs.to(d)\n", _on_call("xs.to(d)", map_container, "list"),
+    ("xs = xs.to(d)\n", _on_call("xs.to(d)", map_container, ("list",)),
      "xs = [t.to(d) for t in xs]\n"),
-    ("b.to(v)\n", _on_call("b.to(v)", map_container, "dict"),
+    ("b.to(v)\n", _on_call("b.to(v)", map_container, ("dict",)),
      "b = {k: v2.to(v) for k, v2 in b.items()}\n"),
-    ("p = p.cuda()\n", _on_call("p.cuda()", map_container, "tuple"),
+    ("p = p.cuda()\n", _on_call("p.cuda()", map_container, ("tuple",)),
      "p = tuple(t.cuda() for t in p)\n"),
     ("for v in xs:\n    v = v.to(d)\n", _loop("v", "v.to(d)"), "xs = [v.to(d) for v in xs]\n"),
+    ("for v in xs:\n    v = v.to(d)\n", _loop("v", "v.to(d)", "tuple"),
+     "xs = tuple(v.to(d) for v in xs)\n"),
     ("for k, v in b.items():\n    v = v.to(d)\n", _loop("v", "v.to(d)"),
      "b = {k: v.to(d) for k, v in b.items()}\n"),
     ("for v in b.values():\n    v = v.to(d)\n", _loop("v", "v.to(d)"),
