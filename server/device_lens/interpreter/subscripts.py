@@ -249,7 +249,14 @@ def _of_unknown(machine: Machine, receiver: Unknown, index: Any, node: Any, fram
 def _label(receiver: Unknown, key: Any) -> str:
     if not receiver.label or key is MISSING:
         return ""
-    return f"{receiver.label}[{key!r}]"
+    return f"{receiver.label}[{key!r}]" if _is_plain(key) else f"{receiver.label}[…]"
+
+
+def _is_plain(key: Any) -> bool:
+    """Whether a key is written as the program writes it: numbers and texts, or tuples of them."""
+    if isinstance(key, tuple):
+        return all(map(_is_plain, key))
+    return key is None or isinstance(key, str | int | float)
 
 
 EVALUATORS[ast.Subscript] = _subscript
