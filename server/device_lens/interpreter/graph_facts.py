@@ -60,10 +60,10 @@ class Kept:
 
     __slots__ = ("awaited", "chains", "fact", "filled", "unused")
 
-    def __init__(self, fact: RetainedGraph, awaited: bool = False) -> None:
+    def __init__(self, fact: RetainedGraph, awaited: bool = False, filled: bool = False) -> None:
         self.fact = fact
         self.awaited = awaited
-        self.filled = False
+        self.filled = filled
         self.unused: bool | None = None
         self.chains: list[tuple[Level, ...]] = []
 
@@ -207,8 +207,7 @@ def comprehended(machine: Machine, node: ast.ListComp, element: Any, frame: Fram
     if kept is None:
         site = machine.site(node, frame)
         fact = RetainedGraph(site, text, machine.site(node.elt, frame), "collect")
-        kept = machine.watched.kept_graphs[node] = Kept(fact)
-        kept.filled = True
+        kept = machine.watched.kept_graphs[node] = Kept(fact, filled=True)
     kept.reached(chain_of(frame))
 
 

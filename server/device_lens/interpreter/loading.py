@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING
 from device_lens.domain.code import Namespace
 from device_lens.domain.heap import moment
 from device_lens.domain.values import forgetting
+from device_lens.interpreter import ambient
 from device_lens.interpreter.loads import Activations, Load, effects_of, patches
 from device_lens.interpreter.unit import Unit
 
 if TYPE_CHECKING:
     from device_lens.interpreter.program import Program
-
-_DEVICES = ("default_device", "default_type", "current_cuda")
-"""The state of a program that decides where what is made goes."""
 
 
 def imported(program: Program, path: str) -> None:
@@ -42,7 +40,7 @@ def loaded(program: Program, namespace: Namespace, steps: int) -> Iterator[None]
     program.loads[path] = load
     imported(program, path)
     machine.modules[path] = namespace
-    found = {name: machine.globals[name] for name in _DEVICES}
+    found = {name: machine.globals[name] for name in ambient.DEVICES}
     ordinary = is_ordinary(program)
     load.unit.activations = load.activations = Activations(program.activations)
     load.unit.defined, load.unit.classes = program.defined, program.classes
@@ -55,7 +53,7 @@ def loaded(program: Program, namespace: Namespace, steps: int) -> Iterator[None]
         load.unit.close()
         load.told = _told(program, load.unit)
         load.placed = frozenset(load.unit.findings.lineages())
-        left = {name: machine.globals[name] for name in _DEVICES}
+        left = {name: machine.globals[name] for name in ambient.DEVICES}
         load.left = left if left != found else None
         if not ordinary and load.unit.recorder.sites:
             load.shared = False
@@ -73,7 +71,7 @@ def loaded(program: Program, namespace: Namespace, steps: int) -> Iterator[None]
 def is_ordinary(program: Program) -> bool:
     """Whether what is made goes where it goes in a program that starts."""
     found = program.machine.globals
-    return all(found[name] == program.start[name] for name in _DEVICES)
+    return all(found[name] == program.start[name] for name in ambient.DEVICES)
 
 
 @contextmanager
@@ -81,8 +79,8 @@ def resumed(program: Program, path: str) -> Iterator[None]:
     """Around a part of a module's top level that has waited: it runs as it would have run when the
     module was loaded, for all that use the module."""
     machine, load = program.machine, program.loads[path]
-    state = {name: machine.globals[name] for name in _DEVICES}
-    machine.globals.update({name: program.start[name] for name in _DEVICES})
+    state = {name: machine.globals[name] for name in ambient.DEVICES}
+    machine.globals.update({name: program.start[name] for name in ambient.DEVICES})
     is_over = path not in program.loading
     if is_over:
         load.unit.activations = load.activations

@@ -16,7 +16,6 @@ from device_lens.domain import lengths
 from device_lens.domain.atom import Atom
 from device_lens.domain.code import Namespace
 from device_lens.domain.condition import negation
-from device_lens.domain.device import CPU, Device
 from device_lens.domain.guard import Guarded, atom_set, primary, undecided
 from device_lens.domain.heap import BIRTHPLACE, MISSING, Presences, moment
 from device_lens.domain.join import bounded, join
@@ -25,7 +24,6 @@ from device_lens.domain.path import ALWAYS, Path
 from device_lens.domain.presence import kept_in, presence_in, settle
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
-    FALSE,
     BoundExternal,
     Const,
     External,
@@ -34,7 +32,7 @@ from device_lens.domain.values import (
     Tensor,
     Unknown,
 )
-from device_lens.interpreter import stretch
+from device_lens.interpreter import ambient, stretch
 from device_lens.interpreter.budget import Cancelled, Exhausted, Options
 from device_lens.interpreter.described import is_nowhere
 from device_lens.interpreter.frames import Exit, Frame
@@ -78,15 +76,7 @@ class Machine(ModelServices):
         self.workspace = workspace
         self.journal = Journal()
         self.modules: dict[str, Namespace] = {}
-        self.globals: dict[str, Any] = {
-            "default_device": CPU,
-            "default_type": CPU,
-            "current_cuda": Device("cuda"),
-            "grad": True,
-            "expecting": False,
-            "no_gpu": FALSE,
-            "entered": (),
-        }
+        self.globals = ambient.initial()
         self.premises: set[Atom] = set()
         """The atoms of what the path has decided since the innermost call began."""
         self.errors: list[Exception] = []

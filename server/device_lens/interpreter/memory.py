@@ -27,7 +27,7 @@ from device_lens.domain.values import (
     Tensor,
     TupleValue,
 )
-from device_lens.interpreter import scan
+from device_lens.interpreter import ambient, scan
 
 if TYPE_CHECKING:
     from device_lens.domain.code import Scope
@@ -61,7 +61,7 @@ class Memory:
         """What decides the answer, and the objects whose identities that holds; None where it is
         too much to compare."""
         state = machine.globals
-        defaults = state["default_device"], state["default_type"], state["current_cuda"]
+        defaults = ambient.devices(state)
         marks: list[Any] = [
             function.node,
             id(function.scope),

@@ -47,7 +47,7 @@ def _state_dict(call: Call) -> Value:
     entries: dict[Any, Value] = {}
     more: list[Value] = []
     itself = constant(call.kwargs.get("keep_vars", FALSE)) is True
-    changed = any(True for _ in _with_own(module, "_save_to_state_dict", _SAVING))
+    changed = _has_own(module, "_save_to_state_dict", _SAVING)
     for part in all_parts(module):
         if part.name in left_out:
             continue
@@ -61,12 +61,18 @@ def _state_dict(call: Call) -> Value:
             more.append(value)
         else:
             entries[part.name] = value
-    if changed or any(True for _ in _with_own(module, "get_extra_state")):
+    if changed or _has_own(module, "get_extra_state"):
         more.append(Unknown("what the program saves"))
     return DictObject(entries, join_all(more) if more else None, call.site.node)
 
 
-def _with_own(module: ModuleObject, method: str, hooks: str = "") -> Iterator[ModuleObject]:
+def _has_own(module: ModuleObject, method: str, hooks: str | None = None) -> bool:
+    return next(_with_own(module, method, hooks), None) is not None
+
+
+def _with_own(
+    module: ModuleObject, method: str, hooks: str | None = None
+) -> Iterator[ModuleObject]:
     """The modules of a module whose class has its own `method`, or which have hooks."""
     for _, each in walk(module):
         cls = each.cls
