@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from device_lens.domain.heap import HeapObject, LocalNames, Table, moment
+from device_lens.domain.heap import HeapObject, LocalNames, ModuleNames, Table, moment
 
 
 class Scope:
@@ -16,7 +16,7 @@ class Scope:
 
     def __init__(self, parent: Scope | None, globals: Table | None = None) -> None:
         self.born = moment()
-        self.names: Table = {} if globals is None else LocalNames()
+        self.names: LocalNames | ModuleNames = ModuleNames() if globals is None else LocalNames()
         self.parent = parent
         self.globals: Table = self.names if globals is None else globals
         self.outer: frozenset[str] = frozenset()

@@ -72,16 +72,32 @@ class Presences(Placed):
 
     __slots__ = ("entries",)
 
-    def __init__(self, entries: Entries) -> None:
-        self.born = entries.born  # whoever sees the one sees the other
-        self.literals = entries.literals
+    def __init__(self, entries: Entries | LocalNames | ModuleNames) -> None:
+        self.born = getattr(entries, "born", -1)  # whoever sees the one sees the other
+        self.literals = getattr(entries, "literals", ())
         self.entries = entries
 
 
 class LocalNames(Dated):
-    """The names of one activation of a function."""
+    """The names of one activation of a function, with the `presence` of those that only one side
+    of a condition binds, as `Entries` have."""
 
-    __slots__ = ()
+    __slots__ = ("presence",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.presence: Presences | None = None
+
+
+class ModuleNames(dict[Any, Any]):
+    """The names of a module, with the `presence` of those that only one side of a condition
+    binds."""
+
+    __slots__ = ("presence",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.presence: Presences | None = None
 
 
 class Standing:

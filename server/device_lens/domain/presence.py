@@ -1,4 +1,4 @@
-"""Whether a key of a dict is there, where paths that wrote it meet others.
+"""Whether a key of a dict, or a name, is there, where paths that wrote it meet others.
 
 The value under a key is that of the paths which have one, since reading it raises on the others.
 What asks whether the key is there (`in`, `get`, `setdefault`) gets the condition that is kept
@@ -12,10 +12,23 @@ from functools import reduce
 from typing import Any
 
 from device_lens.domain.condition import disjunction
-from device_lens.domain.guard import choose, depth, undecided
-from device_lens.domain.heap import MISSING, DictObject, Entries, Presences, Table
+from device_lens.domain.guard import atoms, choose, depth, undecided
+from device_lens.domain.heap import (
+    MISSING,
+    DictObject,
+    Entries,
+    LocalNames,
+    ModuleNames,
+    Presences,
+    Table,
+)
 from device_lens.domain.join import MAX_VALUE_DEPTH, join
 from device_lens.domain.journal import Delta, Journal
+
+Names = LocalNames | ModuleNames
+
+_ASKED = (Entries, LocalNames, ModuleNames)
+"""Tables that know of a key whether it is there."""
 
 
 class Presence:
@@ -39,7 +52,7 @@ def presence_in(changed: Delta, entries: Table, key: Any) -> Any:
     value = entries.get(key, MISSING) if place is None else place[2]
     if value is MISSING:
         return False
-    records = entries.presence if type(entries) is Entries else None
+    records = entries.presence if isinstance(entries, _ASKED) else None
     if records is None:
         return True
     place = changed.get((id(records), key))
@@ -81,7 +94,28 @@ def kept_in(*changes: Delta) -> Iterator[tuple[Entries, Any]]:
                 yield entries, key
 
 
-def settle(journal: Journal, entries: Entries, key: Any, condition: Any) -> None:
+def bound_in(condition: Any, yes: Delta, no: Delta) -> Iterator[tuple[Names, Any, Any]]:
+    """The names that two sides of a condition bind on some runs of the program only, each with
+    what holds on these: what the machine has, what was asked for on the command line. Of other
+    conditions nothing is kept, since nobody could tell a reader what they say."""
+    if not is_settled(condition):
+        return
+    seen: set[tuple[int, Any]] = set()
+    for place, (table, key, _) in (*yes.items(), *no.items()):
+        if isinstance(table, LocalNames | ModuleNames) and place not in seen:
+            seen.add(place)
+            present = either(condition, presence_in(yes, table, key), presence_in(no, table, key))
+            if present is not True and is_settled(present):
+                yield table, key, present
+
+
+def is_settled(condition: Any) -> bool:
+    """Whether a condition is the same for the whole run: what the machine has, what was asked for
+    on the command line."""
+    return all(atom.named for atom in atoms(condition))
+
+
+def settle(journal: Journal, entries: Entries | Names, key: Any, condition: Any) -> None:
     """Keeps the condition under which a key has the value that it has now."""
     records = entries.presence
     if condition is True or key not in entries:

@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from device_lens.domain import lengths
-from device_lens.domain.guard import atoms, undecided
+from device_lens.domain.guard import undecided
 from device_lens.domain.heap import MISSING, Entries, ListObject, Presences
 from device_lens.domain.journal import Lost
-from device_lens.domain.presence import settle
+from device_lens.domain.presence import is_settled, settle
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import attempts, contexts, leaving, patterns, reports
 from device_lens.interpreter.assignment import assign
@@ -55,7 +55,7 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> int:
 
         return run
 
-    settled = bool(frame.loops) and _is_settled(condition)
+    settled = bool(frame.loops) and is_settled(condition)
     before = frame.asked
     if before is None and asks_what_is_there(node.test) and has_no_words(condition):
         frame.asked = machine.path
@@ -68,12 +68,6 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> int:
     finally:
         frame.settled -= settled
         frame.asked = before
-
-
-def _is_settled(condition: Any) -> bool:
-    """Whether a condition is the same for the whole run: what the machine has, what was asked for
-    on the command line."""
-    return all(atom.kind in ("accelerator", "flag", "environment") for atom in atoms(condition))
 
 
 def _is_for_checkers(test: ast.expr) -> bool:

@@ -139,7 +139,7 @@ def _is_for_copies(machine: Machine, callee: ast.expr, frame: Frame) -> bool:
         case _:
             return False
     function = called.function if type(called) is BoundMethod else called
-    return type(function) is Function and _only_gives(function.node)
+    return type(function) is Function and machine.unit.weigh(function.node, _only_gives) is True
 
 
 def _member(held: Any, name: str) -> Any:

@@ -251,6 +251,5 @@ def _what_they_do(machine: Machine, function: Function, args: tuple[Any, ...]) -
 
 
 def _what_one_does(machine: Machine, function: Function) -> Doings:
-    answer = what_it_does(function.node)
-    machine.unit.weighed[function.node] = what_it_does, answer
-    return answer
+    found: Doings = machine.unit.weigh(function.node, what_it_does)
+    return found

@@ -10,7 +10,7 @@ from device_lens.domain.code import Deferred, Function, Scope, Waiting
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join_blind
-from device_lens.domain.presence import put_all
+from device_lens.domain.presence import presence, put_all
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -68,7 +68,13 @@ _UNSETTLED = frozenset({Deferred, Waiting, Guarded})
 
 
 def _name(machine: Machine, node: ast.Name, frame: Frame) -> Any:
-    value = frame.scope.names.get(node.id, MISSING)
+    names = frame.scope.names
+    value = names.get(node.id, MISSING)
+    if names.presence and value is not MISSING and not frame.try_depth:
+        bound = machine.decide(presence(names, node.id))
+        if bound is False:
+            return Unknown(node.id)
+        machine.path = machine.path.assume(bound)  # where nothing has bound it, reading it raises
     if value is MISSING:
         value = lookup(machine, node.id, frame)
         if machine.standalone:

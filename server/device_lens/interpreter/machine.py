@@ -21,7 +21,7 @@ from device_lens.domain.heap import BIRTHPLACE, MISSING, Presences, moment
 from device_lens.domain.join import bounded, join
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.path import ALWAYS, Path
-from device_lens.domain.presence import kept_in, presence_in, settle
+from device_lens.domain.presence import bound_in, kept_in, presence_in, settle
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
     BoundExternal,
@@ -327,7 +327,8 @@ class Machine(ModelServices):
     def _merge(self, condition: Any, yes: Delta, no: Delta) -> None:
         met = list(lengths.of_lists(yes, no))
         kept = [
-            (*place, join_presence_in(*place, condition, yes, no)) for place in kept_in(yes, no)
+            *((*at, join_presence_in(*at, condition, yes, no)) for at in kept_in(yes, no)),
+            *bound_in(condition, yes, no),
         ]
         for place, (table, key, value) in yes.items():
             other = no.get(place)

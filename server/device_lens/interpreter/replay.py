@@ -74,8 +74,7 @@ def again(
             landmarks.bound |= bound
         visit.part = new.part
         unit.asked.update(new.part.asked)
-        unit.consulted |= new.part.consulted
-        unit.weighed.update(new.part.weighed)
+        unit.take_questions(new.part)
         unit.noted |= new.part.noted
     visits.stretch, visits.silent = stretch, text.is_silent
     return True

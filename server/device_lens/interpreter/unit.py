@@ -42,8 +42,8 @@ class Unit:
         self.activated: set[Any] = set()
         self.entered: set[Any] = set()
         self.consulted: set[Any] = set()
-        self.weighed: dict[Any, tuple[Callable[[Any], Any], Any]] = {}
-        """Nodes of whose code one thing alone was asked: the question with its answer."""
+        self.weighed: dict[Any, dict[Callable[[Any], Any], Any]] = {}
+        """Nodes of whose code a few things alone were asked: the questions with their answers."""
         self.noted: set[object] = set()
         """The lineages of chunks whose places are kept in notes."""
         self.imports: set[str] = set()
@@ -127,10 +127,20 @@ class Unit:
 
     def learn(self, other: Unit) -> None:
         """Rests on all that one of its parts has read."""
-        self.consulted |= other.consulted
-        self.weighed.update(other.weighed)
+        self.take_questions(other)
         self.imports |= other.imports
         self.asked.update(other.asked)
+
+    def take_questions(self, other: Unit) -> None:
+        """Rests on what another one has asked of code that did not run."""
+        self.consulted |= other.consulted
+        for node, answers in other.weighed.items():
+            self.weighed.setdefault(node, {}).update(answers)
+
+    def weigh(self, node: Any, question: Callable[[Any], Any]) -> Any:
+        """Asks one thing of a function's code, and rests on nothing else of it."""
+        answer = self.weighed.setdefault(node, {})[question] = question(node)
+        return answer
 
     def read(self, nodes: set[Any], modules: Collection[str]) -> bool:
         """Whether the unit ran or read one of some nodes, or asked for one of some modules."""
@@ -158,8 +168,8 @@ class Unit:
         )
 
     def _reads_else(self, left: Any, right: Any) -> bool:
-        known = self.weighed.get(left)
-        return known is not None and known[0](right) != known[1]
+        known = self.weighed.get(left, {})
+        return any(question(right) != answer for question, answer in known.items())
 
     def recode(self, codes: Iterable[tuple[Any, Any, Any]]) -> None:
         """Takes the new code of functions and classes, each with its chunk, its old and its new

@@ -79,3 +79,32 @@ def render(poses):
     editing.agree()
     editing.edit("main", "n > 5", "n > False")
     editing.agree()
+
+
+THROWN_AWAY = """\
+import torch
+
+
+def both(x, y, device):
+    # here
+    return x.to(device), y.to(device)
+
+
+x, y = torch.ones(3), torch.ones(3)
+both(x, y, "cuda:0")
+print(x + torch.ones(3, device="cuda:0"))
+"""
+
+
+@pytest.mark.parametrize("statement", ["print(y)", "new = x"])
+def test_whether_a_call_is_made_for_its_copies_hangs_on_what_is_typed_in_it(
+    tmp_path: Path, statement: str
+) -> None:
+    """What a function does besides may be what it is called for."""
+    editing = Editing(tmp_path, {"train": THROWN_AWAY})
+    editing.said("train")
+    editing.edit("train", "# here", statement)
+    editing.agree()
+    _, found = editing.said("train")
+    thrown = any(rule == "discarded-transfer" for rule, *_ in found)
+    assert thrown is (statement == "new = x")
