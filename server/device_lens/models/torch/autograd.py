@@ -131,10 +131,40 @@ def _variable(call: Call) -> Value:
 
 
 def _functional(call: Call) -> Value:
-    """`jacobian`, `hessian`: beside the inputs."""
+    """`jacobian(func, inputs)`, `hessian`: `func` is called with copies of the inputs, and what
+    comes of it is beside these."""
+    inputs, output = _called_with_inputs(call)
+    if tensor_of(inputs) is not None:
+        by_input: Value = gradient_of(inputs).with_(shape=None)
+    elif type(inputs) is TupleValue and all(tensor_of(each) for each in inputs.items):
+        found = tuple(gradient_of(each).with_(shape=None) for each in inputs.items)
+        by_input = TupleValue(found)
+        if call.name.endswith("hessian"):
+            return TupleValue((by_input,) * len(found))
+    else:
+        return call.unknown()
+    if type(output) is TupleValue and not call.name.endswith("hessian"):
+        return TupleValue((by_input,) * len(output.items))
+    return by_input
+
+
+def _product(call: Call) -> Value:
+    """`vjp(func, inputs, v)` and its kin: what `func` gives, and a product beside the inputs, or
+    that of `jvp` beside what it gives."""
+    inputs, output = _called_with_inputs(call)
+    beside = output if call.name.endswith("jvp") else inputs
+    if tensor_of(beside) is not None:
+        return TupleValue((output, gradient_of(beside)))
+    if type(beside) is TupleValue and all(tensor_of(each) for each in beside.items):
+        return TupleValue((output, TupleValue(tuple(map(gradient_of, beside.items)))))
+    return TupleValue((output, call.unknown()))
+
+
+def _called_with_inputs(call: Call) -> tuple[Value, Value]:
+    """The inputs, and what the function gives for them."""
     inputs = call.get(1, "inputs")
-    tensor = tensor_of(inputs)
-    return call.unknown() if tensor is None else gradient_of(inputs).with_(shape=None)
+    given = inputs.items if type(inputs) is TupleValue else (inputs or call.unknown(),)
+    return inputs, call.services.invoke(call.get(0, "func"), given, {})
 
 
 def _apply(call: Call) -> Value:
@@ -233,6 +263,7 @@ def register_all() -> None:
     FUNCTIONS["torch.autograd.Variable"] = _variable
     ALIASES["torch.autograd.variable.Variable"] = "torch.autograd.Variable"
     register_names("torch.autograd.functional", "jacobian hessian", _functional)
+    register_names("torch.autograd.functional", "vjp jvp vhp hvp", _product)
     FUNCTIONS["torch.autograd.Function.apply"] = _apply
     CLASS_METHODS.add("torch.autograd.Function.apply")
     ALIASES["torch.autograd.function.Function"] = "torch.autograd.Function"
