@@ -35,6 +35,7 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.objects import one_dict, one_of
 from device_lens.domain.parameters import either
+from device_lens.domain.plain import any_number
 from device_lens.domain.shallow import shallow
 from device_lens.domain.similarity import TENSORS, similar, value_of
 from device_lens.domain.trail import Trail
@@ -373,7 +374,7 @@ def flatten(value: Any) -> Any:
     if all(type(leaf) is DeviceValue for leaf in rest):
         joined = _join_list(rest)
         return DeviceValue(flatten_device(joined.device), joined.placed)
-    return _any_module(rest)
+    return any_number(rest) or _any_module(rest)
 
 
 def _any_module(found: list[Any]) -> Unknown:

@@ -69,13 +69,18 @@ def gather(left: Any, right: Any, most: int = MAX_KINDS) -> Any:
 def regathered(joined: Any, left: Any, right: Any) -> Any:
     """What two paths put into a list: told apart by what decides between them, or where that has
     become too much the kinds of both."""
-    if not any(map(_is_gathered, (left, right))) or kinds(joined) is not None:
+    if not any(map(_is_gathered, (left, right))):
         return joined
-    return joined if kinds(left) is None or kinds(right) is None else gather(left, right, MOST_MET)
+    one, other = kinds(left), kinds(right)
+    if one is None or other is None:
+        return joined
+    if len(one) == len(other) and set(map(id, one)) == set(map(id, other)):
+        return left  # nothing hangs on what decides
+    return joined if kinds(joined) is not None else gather(left, right, MOST_MET)
 
 
 def _is_gathered(value: Any) -> bool:
-    return type(value) is Guarded and any(atom.text == _KIND for atom in atoms(value))
+    return type(value) is Guarded and all(atom.text == _KIND for atom in atoms(value))
 
 
 def _is_of_program(module: Any) -> bool:

@@ -29,6 +29,7 @@ from device_lens.interpreter.doings import Doings, first_parameter, moved_by, wh
 from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch import module as torch_module
+from device_lens.models.torch.moving_code import RUNS_IT, any_runs_it
 from device_lens.models.torch.parts import walk
 
 MOST_METHODS = 32
@@ -144,12 +145,14 @@ def held_by(function: Any, node: Any) -> Any:
 
 def unseen(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], whole: Any = ()) -> Unknown:
     """What code that is not seen answers. If its name is that of a class, the answer may hold the
-    modules that it was given."""
+    modules that it was given; it may run the code that it was given."""
     made = Unknown(f"{name}(…)" if name else "")
     is_class = name.rpartition(".")[2][:1].isupper()
     held = torch_module.given(args, kwargs) if is_class else whole
     if held:
         made.parts()[WHOLE] = held
+    if any_runs_it((*args, *kwargs.values())):
+        made.parts()[RUNS_IT] = Unknown()
     return made
 
 

@@ -143,7 +143,7 @@ def host_read(
     known = machine.findings.others.get((HostRead, node, None))
     if known is not None and known.on_accelerator:
         return
-    if frame is machine.recorder.telling_apart:
+    if frame is machine.recorder.telling_apart or _is_for_arrays(machine, frame):
         return
     fact = HostRead(
         machine.site(node, frame),
@@ -160,6 +160,14 @@ def host_read(
         nested=nested,
     )
     machine.findings.others[HostRead, node, None] = fact
+
+
+def _is_for_arrays(machine: Machine, frame: Frame) -> bool:
+    """Whether the present path of a function is for what is no tensor, as one of its values was
+    asked: where a function does the same for tensors and for arrays, its other arguments are arrays
+    on that path too, though some caller gives it tensors."""
+    names = frame.scope.names.values()
+    return any(is_known_as_no_tensor(machine, each) for each in names)
 
 
 _CONTAINERS = (DictObject, ListObject, TupleValue)

@@ -109,9 +109,19 @@ def _is_registered_too(module: ModuleObject, value: Any) -> bool:
     parts |= {id(part.value) for part in all_parts(module)}
     many = {one.cls for part in walked for one in of_many(part)}
     return all(
-        id(item) in parts or not _has_state(item) or getattr(item, "cls", None) in many
+        id(item) in parts
+        or not _has_state(item)
+        or getattr(item, "cls", None) in many
+        or _is_held_by_parts(item, parts)
         for item in plain_items(value)
     )
+
+
+def _is_held_by_parts(item: Any, parts: set[int]) -> bool:
+    """Whether all the state of a module is that of other parts, known by their identities."""
+    if type(item) is not ModuleObject or any(is_opaque(part) for _, part in walk(item)):
+        return False
+    return all(id(part.value) in parts for part in all_parts(item))
 
 
 def _has_state(item: Any) -> bool:

@@ -12,6 +12,7 @@ from device_lens.domain.heap import (
     MISSING,
     OF_MODULE,
     DictObject,
+    HeapObject,
     Instance,
     ListObject,
     ModuleObject,
@@ -159,6 +160,8 @@ def _made_on_demand(machine: Machine, receiver: DictObject, index: Any) -> Any:
     if factory is None:
         return Unknown()
     made = machine.invoke(factory, (), {})
+    if isinstance(made, HeapObject) and key_of(index) is MISSING:
+        made.many = None, None  # the item of any such key
     put(machine, receiver, index, made)
     return made
 

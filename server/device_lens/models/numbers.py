@@ -8,6 +8,7 @@ from typing import Any
 from device_lens.domain.device import some_device
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import ListObject
+from device_lens.domain.plain import NUMBER
 from device_lens.domain.values import TRUE, Const, Dim, Shape, TupleValue, Unknown
 from device_lens.models.call import Value
 
@@ -15,7 +16,6 @@ NUMBERS = "numbers"
 """The field of a range for its numbers where it has too many to be told one by one as a rule."""
 DRAWN = "a random number"
 """What a number that is drawn is called."""
-_MARK = "<number>"
 _TEXT = "<text>"
 _START = "<start>"
 
@@ -23,14 +23,14 @@ _START = "<start>"
 def number(label: str = "") -> Unknown:
     """An unknown that is surely a Python number: one size, not a tuple of sizes."""
     value = Unknown(label)
-    value.fields = {_MARK: TRUE}
+    value.fields = {NUMBER: TRUE}
     return value
 
 
 def number_above(bound: int | float, label: str = "") -> Unknown:
     """A number that is known to be larger than another; a whole one where that is."""
     value = number(label)
-    value.parts()[_MARK] = Const(bound)
+    value.parts()[NUMBER] = Const(bound)
     return value
 
 
@@ -47,7 +47,7 @@ def told_by_bound(value: Value, comparison: type[ast.cmpop], other: Value) -> bo
 
 def _bound(value: Value) -> int | float | None:
     """What an unknown number is known to be larger than."""
-    mark = value.fields.get(_MARK) if type(value) is Unknown and value.fields else None
+    mark = value.fields.get(NUMBER) if type(value) is Unknown and value.fields else None
     bound = mark.value if type(mark) is Const else None
     return bound if type(bound) in (int, float) else None
 
@@ -63,7 +63,7 @@ def is_number(value: Value) -> bool:
         return isinstance(value.value, (int, float, complex))
     if type(value) is Guarded:
         return is_number(value.yes) and is_number(value.no)
-    return type(value) is Unknown and value.fields is not None and _MARK in value.fields
+    return type(value) is Unknown and value.fields is not None and NUMBER in value.fields
 
 
 def text(label: str = "") -> Unknown:
@@ -109,7 +109,7 @@ def is_text(value: Value) -> bool:
 
 def is_plain(value: Unknown) -> bool:
     """Whether an unknown is surely a number or a string: it is on no device."""
-    return value.fields is not None and (_MARK in value.fields or _TEXT in value.fields)
+    return value.fields is not None and (NUMBER in value.fields or _TEXT in value.fields)
 
 
 def dimension(value: Value) -> Dim:

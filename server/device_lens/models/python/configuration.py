@@ -5,7 +5,7 @@ from __future__ import annotations
 from device_lens.domain.atom import Atom, shared_atom
 from device_lens.domain.code import Function
 from device_lens.domain.guard import MAX_DEPTH, Guarded, choose, depth
-from device_lens.domain.heap import Instance, ListObject
+from device_lens.domain.heap import Instance, ListObject, Table
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
@@ -27,9 +27,13 @@ def _parser(call: Call) -> Value:
         if isinstance(parent, Instance):
             flags.extend(parent.fields.get("<flags>", ()))
             options.extend(parent.fields.get(OPTIONS, ()))
-    found.fields["<flags>"] = tuple(flags)
-    found.fields[OPTIONS] = tuple(options)
+    found.fields.update(parser_fields(tuple(flags), tuple(options)))
     return found
+
+
+def parser_fields(flags: tuple[Value, ...] = (), options: tuple[Value, ...] = ()) -> Table:
+    """What a parser knows: its flags with their values, and how they are written."""
+    return {"<flags>": flags, OPTIONS: options}
 
 
 def _parser_with_files(call: Call) -> Value:
@@ -108,7 +112,8 @@ def _alike(left: Value, right: Value) -> bool:
     )
 
 
-def _add_argument(call: Call) -> Value:
+def add_argument(call: Call) -> Value:
+    """`parser.add_argument("--gpu", type=int, default=0)`."""
     parser = call.receiver
     names = [constant(value) for value in call.args]
     texts = [name for name in names if isinstance(name, str)]
@@ -264,14 +269,16 @@ def _guard(atom: Atom, yes: Value, no: Value) -> Value:
     return choose(Guarded(atom, True, False), yes, no)
 
 
-def _set_defaults(call: Call) -> Value:
+def set_defaults(call: Call) -> Value:
+    """`parser.set_defaults(gpu=0)`."""
     parser = call.receiver
     if isinstance(parser, Instance):
         _add_flags(call, parser, tuple(call.kwargs.items()))
     return NONE
 
 
-def _parse_args(call: Call) -> Value:
+def parse_args(call: Call) -> Value:
+    """What the flags of a parser are."""
     found = Instance(External(NAMESPACE), call.site.node)
     into = call.get(1, "namespace", NONE)
     if type(into) is Instance:
@@ -334,16 +341,16 @@ def register() -> None:
         PARSER: _parser,
         "configargparse.ArgumentParser": _parser_with_files,
         "configargparse.ArgParser": _parser_with_files,
-        f"{PARSER}.add_argument": _add_argument,
-        f"{PARSER}.add_arg": _add_argument,
-        f"{PARSER}.add": _add_argument,
+        f"{PARSER}.add_argument": add_argument,
+        f"{PARSER}.add_arg": add_argument,
+        f"{PARSER}.add": add_argument,
         f"{PARSER}.add_argument_group": _group,
         f"{PARSER}.add_mutually_exclusive_group": _group,
         f"{PARSER}.add_subparsers": _commands,
         f"{COMMANDS}.add_parser": _command,
-        f"{PARSER}.set_defaults": _set_defaults,
-        f"{PARSER}.parse_args": _parse_args,
-        f"{PARSER}.parse_known_args": _parse_args,
+        f"{PARSER}.set_defaults": set_defaults,
+        f"{PARSER}.parse_args": parse_args,
+        f"{PARSER}.parse_known_args": parse_args,
         NAMESPACE: _namespace,
         "os.getenv": _getenv,
         "os.environ.get": _getenv,

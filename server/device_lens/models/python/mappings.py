@@ -10,6 +10,7 @@ from device_lens.domain.heap import (
     OF_MODULE,
     DictObject,
     Entries,
+    HeapObject,
     Instance,
     ListObject,
     Parameter,
@@ -80,8 +81,10 @@ def _entry(target: DictObject, index: Value, default: Value) -> Value:
 
 
 def _or_else(found: Value, default: Value) -> Value:
-    """What may be there, or else the default: None in place of a tensor is told apart from one."""
-    return join(undecided(), found, default) if default == NONE else join_blind(found, default)
+    """What may be there, or else the default: None in place of a tensor is told apart from one, and
+    what is put into a container reaches the one that is there."""
+    apart = default == NONE or (type(default) is type(found) and isinstance(found, HeapObject))
+    return join(undecided(), found, default) if apart else join_blind(found, default)
 
 
 def _set_default(call: Call) -> Value:

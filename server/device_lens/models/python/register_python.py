@@ -17,6 +17,7 @@ from device_lens.models.python import (
     iterators,
     list_classes,
     mappings,
+    optparse_options,
     records,
     standard_library,
     texts,
@@ -35,6 +36,7 @@ def register_all() -> None:
     getters.register()
     records.register()
     configuration.register()
+    optparse_options.register()
     commands.register()
     click_commands.register()
     absl_flags.register()

@@ -221,7 +221,10 @@ def unsqueezed(bound: Bound, tensors: list[Tensor]) -> Extent:
 def squeezed(bound: Bound, tensors: list[Tensor]) -> Extent:
     tensor = main(tensors, bound)
     if tensor is None or tensor.shape is None:
-        return (None, True) if tensor is not None and tensor.zero_dim else ANY
+        if tensor is not None and tensor.zero_dim:
+            return (None, True)
+        only = bound.constant("dim")  # what has a second dimension keeps one of the two
+        return SOME if isinstance(only, int) and only not in (0, -1) else ANY
     if not bound.given("dim"):
         if not bound.call.complete or any(not isinstance(dim, int) for dim in tensor.shape):
             return ANY

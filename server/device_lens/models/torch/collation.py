@@ -11,9 +11,8 @@ from device_lens.domain.heap import DictObject, ListObject, Parameter
 from device_lens.domain.values import Const, HostArray, Tensor, TupleValue, Unknown
 from device_lens.models.call import Call, Value
 from device_lens.models.numbers import is_number, is_text
+from device_lens.models.torch.moving_code import OF_MOVING_CODE
 
-OF_MOVING_CODE = "an item of a dataset that names devices"
-"""The label of items that are not known, and that are not taken to be on the host."""
 _NUMBERS = {bool: "bool", int: "int64", float: "float64"}
 
 

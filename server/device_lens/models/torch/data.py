@@ -5,7 +5,6 @@ A loader moves nothing: batches are where the items are, page-locked if it is as
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 
 from device_lens.domain.code import BoundMethod
@@ -28,14 +27,9 @@ from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_plain, number
 from device_lens.models.registry import ALIASES, BASES, FUNCTIONS
 from device_lens.models.reports import generator_conflict
-from device_lens.models.torch.collation import (
-    OF_MOVING_CODE,
-    collate,
-    convert,
-    map_tensors,
-    pin,
-)
+from device_lens.models.torch.collation import collate, convert, map_tensors, pin
 from device_lens.models.torch.copying import mark_fresh
+from device_lens.models.torch.moving_code import OF_MOVING_CODE, any_runs_it, names_device
 from device_lens.models.torch.objects import class_model, instance, nothing, register_names
 from device_lens.models.torch.random import GENERATOR
 from device_lens.models.words import words
@@ -56,27 +50,16 @@ def item_of(services: Services, dataset: Value) -> Value:
     """What `dataset[i]` is, for any `i`."""
     if type(dataset) is Guarded:
         return combine(lambda leaf: item_of(services, leaf), dataset)
+    if type(dataset) is Unknown and any_runs_it((dataset,)):
+        return Unknown(OF_MOVING_CODE)
     method = find_method(dataset, "__getitem__")
     if method is not None:
         item = services.invoke(method, (number("an index"),), {})
-        moves = type(method) is BoundMethod and _names_device(method.function.node)
+        moves = type(method) is BoundMethod and names_device(method.function.node)
         return map_tensors(item, _unsure) if moves else item
     items, rest = services.iterate(dataset)
     found = [*items, *([rest] if rest is not None else [])]
     return join_all(found) if found else Unknown("an item")
-
-
-def _names_device(function: ast.AST) -> bool:
-    """Whether a dataset's own code speaks of devices, so that its items may be on any."""
-    return any(
-        (isinstance(node, ast.Attribute) and node.attr in _OF_DEVICES)
-        or (isinstance(node, ast.Name) and node.id in _OF_DEVICES)
-        or (isinstance(node, ast.keyword) and node.arg in _OF_DEVICES)
-        for node in ast.walk(function)
-    )
-
-
-_OF_DEVICES = frozenset({"cuda", "device", "xpu", "mps"})
 
 
 def _unsure(part: Value) -> Value:

@@ -78,7 +78,9 @@ def fill(call: Call, made: Instance, name: str) -> None:
         _group(call, made, value, options) for value in _given(call, call.get(0, "params", NONE))
     ]
     call.write(made.fields, "param_groups", ListObject(tuple(groups), None, "list", call.site.node))
-    call.write(made.fields, ENTRIES, DictObject({}, None, call.site.node))
+    state = DictObject({}, None, call.site.node)
+    state.fields["default"] = External("builtins.dict")
+    call.write(made.fields, ENTRIES, state)
     call.write(made.fields, "defaults", DictObject(dict(options), call.unknown(), call.site.node))
     if name in EAGER:
         _make_state(call, made, "eager-state")
@@ -147,7 +149,11 @@ def _make_state(call: Call, made: Instance, form: str) -> None:
     device = devices[0] if same else UNKNOWN_DEVICE
     entries: dict[Any, Value] = {"step": Tensor(CPU, "float32", ())}
     state = DictObject(entries, Tensor(device, zero_dim=False), call.site.node)
-    call.write(made.fields, ENTRIES, DictObject({}, state, call.site.node))
+    state.many = None, None
+    known = made.fields.get(ENTRIES)
+    is_new = type(known) is not DictObject or (not known.entries and known.rest is None)
+    kept = DictObject({}, state, call.site.node) if is_new else call.unknown()
+    call.write(made.fields, ENTRIES, kept)
     call.write(made.fields, TAKEN, False)
 
 

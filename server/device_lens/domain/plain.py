@@ -1,0 +1,26 @@
+"""Numbers of which nothing but that is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from device_lens.domain.values import TRUE, Const, Unknown
+
+NUMBER = "<number>"
+"""The field of an unknown that is surely a Python number: one size, not a tuple of sizes."""
+
+
+def any_number(values: Sequence[Any]) -> Unknown | None:
+    """Any of some numbers; None where one of the values may be something else."""
+    if not all(map(_is_number, values)):
+        return None
+    found = Unknown()
+    found.fields = {NUMBER: TRUE}
+    return found
+
+
+def _is_number(value: Any) -> bool:
+    if type(value) is Const:
+        return isinstance(value.value, int | float | complex)
+    return type(value) is Unknown and value.fields is not None and NUMBER in value.fields

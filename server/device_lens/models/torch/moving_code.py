@@ -1,0 +1,48 @@
+"""Datasets whose items need not be on the host: those that run code of the program which names
+devices, a method of theirs or a transform that a library's dataset was given."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+
+from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.heap import Instance, ListObject
+from device_lens.domain.values import Partial, TupleValue, Unknown
+from device_lens.models.call import Value
+
+OF_MOVING_CODE = "an item of a dataset that names devices"
+"""The label of items that are not known, and that are not taken to be on the host."""
+RUNS_IT = "<moving code>"
+"""A part of what is not known and was given such code."""
+_OF_DEVICES = frozenset({"cuda", "device", "xpu", "mps"})
+
+
+def names_device(function: ast.AST) -> bool:
+    """Whether a dataset's own code speaks of devices, so that its items may be on any."""
+    return any(
+        (isinstance(node, ast.Attribute) and node.attr in _OF_DEVICES)
+        or (isinstance(node, ast.Name) and node.id in _OF_DEVICES)
+        or (isinstance(node, ast.keyword) and node.arg in _OF_DEVICES)
+        for node in ast.walk(function)
+    )
+
+
+def any_runs_it(values: Iterable[Value]) -> bool:
+    """Whether any of some values is such code, or holds it."""
+    return any(map(_runs_it, values))
+
+
+def _runs_it(value: Value) -> bool:
+    if type(value) is Unknown:
+        return value.fields is not None and RUNS_IT in value.fields
+    if type(value) is Partial:
+        return any_runs_it((value.function, *value.args))
+    if type(value) is TupleValue:
+        return any_runs_it(value.items)
+    if type(value) is ListObject:
+        return any_runs_it((*value.items, value.rest))
+    if isinstance(value, Instance) and type(value.cls) is ClassValue:
+        value = value.cls.lookup("__call__")
+    function = value.function if type(value) is BoundMethod else value
+    return type(function) is Function and names_device(function.node)
