@@ -74,6 +74,7 @@ def _inner_frame(frame: Frame) -> Frame:
     """A comprehension has names of its own; everything else is the frame's around it."""
     scope = Scope(frame.closure(), frame.scope.globals)
     inner = Frame(frame.namespace, scope, frame.chunk, frame.function, frame.parent)
+    inner.around = frame
     inner.owner = frame.owner
     inner.self_value = frame.self_value
     inner.loops = list(frame.loops)
@@ -178,9 +179,8 @@ def _list(machine: Machine, node: ast.ListComp, frame: Frame) -> Any:
 
 
 def _first(machine: Machine, node: Any, frame: Frame) -> Any:
-    """What the first generator goes through, which a class body sees with its own names."""
-    where = frame if frame.is_class_body else _inner_frame(frame)
-    return machine.evaluate(node.generators[0].iter, where)
+    """What the first generator goes through, which is evaluated around the comprehension."""
+    return machine.evaluate(node.generators[0].iter, frame)
 
 
 def _list_of(machine: Machine, node: ast.ListComp, frame: Frame, iterable: Any) -> Any:

@@ -232,8 +232,15 @@ def _lambda(machine: Machine, node: ast.Lambda, frame: Frame) -> Any:
 
 
 def _named(machine: Machine, node: ast.NamedExpr, frame: Frame) -> Any:
+    """`name := value`, which binds the name around the comprehensions that it stands in."""
     value = machine.evaluate(node.value, frame)
-    assign(machine, node.target, value, frame, node.value)
+    kept, where, repeats = value, frame, False
+    while where.around is not None:
+        repeats |= where.loops[-1].repeats if where.loops else False
+        where = where.around
+    if repeats:
+        kept = join_blind(where.scope.names.get(node.target.id, MISSING), value)
+    assign(machine, node.target, kept, where, node.value)
     return value
 
 

@@ -87,12 +87,14 @@ class Frame:
     the whole run; `statement` is the one being run; `top` is the top level
     of an edited file that it is an activation of; `deferring` tells that its imports wait until
     their names are used, `lazily` that statements may (`waiting.py`); `asked` is the path on which
-    an undecided test around it asked whether something is there; `stuck` tells that what is being
+    an undecided test around it asked whether something is there; `around` is the frame that a
+    comprehension stands in, which has names of its own alone; `stuck` tells that what is being
     evaluated does not get past a call that never returns, `thrown` that a path has ended by an
     exception, `open_ended` that one has which others may not end by: in a method that another class
     replaces, or by an assertion."""
 
     __slots__ = (
+        "around",
         "asked",
         "branch_depth",
         "call_site",
@@ -133,6 +135,7 @@ class Frame:
         self.chunk = chunk
         self.function = function
         self.parent = parent
+        self.around: Frame | None = None
         self.owner: ClassValue | None = function.owner if function else None
         self.self_value: Any = None
         self.exits: list[Exit] = []

@@ -46,7 +46,7 @@ def transferred(machine: Machine, seen: Any, fact: Transfer, value: Any, frame: 
         condition=places.condition_text(machine, literals),
         of_parameter=type(seen.receiver) is Parameter,
     )
-    found.kept = not _is_lost(seen, found.form, frame)
+    found.kept = not _is_lost(seen, found.form, frame) or _is_held(machine, tensor, frame)
     machine.watched.moved_leaves.put(value, found)
 
 
@@ -67,6 +67,19 @@ def _is_lost(seen: Any, form: str, frame: Frame) -> bool:
         if not rebound or not _read_in_file(frame):
             return False
     return _may_matter(frame)
+
+
+def _is_held(machine: Machine, leaf: Tensor, frame: Frame) -> bool:
+    """Whether somebody else has the leaf by a name, as who calls a function that moves what it is
+    given: its gradient is there as ever."""
+    if leaf.trail is None:
+        return False
+    return any(
+        type(value) is Tensor and value.trail is leaf.trail and value.leaf is True
+        for each in machine.stack
+        if each is not frame
+        for value in each.scope.names.values()
+    )
 
 
 def _may_stay(fact: Transfer) -> bool:

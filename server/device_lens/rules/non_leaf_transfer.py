@@ -24,7 +24,8 @@ w = nn.Parameter(torch.zeros(3).to(device))
 
 ## Known limits
 On a machine where the tensor already is on the device, the transfer returns the leaf itself, so
-that the bug shows on the accelerator only.
+that the bug shows on the accelerator only. A function that moves its argument is not flagged where
+its caller has the leaf by a name: its gradient is there.
 
 ## Fix safety
 Safe: the leaf is made on the device, with the same numbers. Unsafe where the tensor that was moved

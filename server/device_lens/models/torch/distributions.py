@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, is_unknown
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, is_unknown, same_everywhere
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import (
@@ -89,7 +89,13 @@ _ARITHMETIC = words("Cauchy Exponential Gumbel HalfNormal Laplace LogNormal Norm
 """Those that only reckon with a value and their parameters: one number on the host meets a value
 anywhere."""
 _WHOLE = words("Bernoulli Binomial Geometric NegativeBinomial Poisson")
+_Held = tuple[tuple[Tensor, Value], ...]
+_Parameters = tuple[DeviceTree | None, _Held]
+
+DEVICE = "<device>"
 HELD = "<operands>"
+GIVEN = "<given>"
+"""The field with the tensors that the constructor was given, by their names."""
 SEEN = "<seen>"
 """The field that tells whether all of the parameters are known."""
 
@@ -116,7 +122,9 @@ def _constructor(name: str, parameters: list[str]) -> Model:
         device = common_device(call.services, qualified, held, False) if held else None
         if device is None and unseen:
             device = UNKNOWN_DEVICE
-        call.write(made.fields, "<device>", device)
+        call.write(made.fields, DEVICE, device)
+        given = {each: made.fields[each] for each in parameters if each in made.fields}
+        call.write(made.fields, GIVEN, tuple(given.items()))
         return _answer(call, made)
 
     return model
@@ -139,17 +147,17 @@ def _wrapper(name: str, attribute: str) -> Model:
         base = call.get(_POSITION.get(name, 0), attribute)
         if made is not None and isinstance(base, Instance):
             call.write(made.fields, "base_dist", base)
-            call.write(made.fields, HELD, base.fields.get(HELD, ()))
-            device = base.fields.get("<device>", UNKNOWN_DEVICE)
+            device, held = _parameters(base)
+            call.write(made.fields, HELD, held)
             if name == "MixtureSameFamily":
-                device = _beside_mixture(call, base, device)
-            call.write(made.fields, "<device>", device)
+                device = _beside_mixture(call, base)
+            call.write(made.fields, DEVICE, device)
         return _answer(call, made)
 
     return model
 
 
-def _beside_mixture(call: Call, base: Instance, device: DeviceTree) -> DeviceTree:
+def _beside_mixture(call: Call, base: Instance) -> DeviceTree | None:
     """Where the components of a mixture and its weights are, which samples and densities take
     together."""
     mixture = call.get(0, "mixture_distribution")
@@ -157,20 +165,20 @@ def _beside_mixture(call: Call, base: Instance, device: DeviceTree) -> DeviceTre
         return UNKNOWN_DEVICE
     operands: list[Placed] = []
     for position, each in enumerate((mixture, base)):
-        held = each.fields.get(HELD, ())
+        where, held = _parameters(each)
         if held:
-            together = _together(each.fields.get("<device>", UNKNOWN_DEVICE), held)
+            together = _together(UNKNOWN_DEVICE if where is None else where, held)
             operands.append((together, together, position))
     if not operands:
-        return device
+        return _parameters(base)[0]
     return common_device(call.services, call.name, operands, False)
 
 
-def _result(call: Call, grad: bool, others: tuple[Value, ...] = ()) -> Tensor:
-    """A tensor beside the distribution's parameters."""
-    fields = call.receiver.fields if isinstance(call.receiver, Instance) else {}
-    device = fields.get("<device>", UNKNOWN_DEVICE)
-    held = fields.get(HELD, ())
+def _result(
+    call: Call, grad: bool, others: tuple[Value, ...] = (), parameters: _Parameters | None = None
+) -> Tensor:
+    """A tensor beside the distribution's parameters, as they are now if others are not given."""
+    device, held = parameters or _parameters(call.receiver)
     if device is None:
         device = UNKNOWN_DEVICE if held else call.services.default_device()
     own = _together(device, held)
@@ -185,6 +193,41 @@ def _result(call: Call, grad: bool, others: tuple[Value, ...] = ()) -> Tensor:
     tensors = [tensor for tensor, _ in held] + [operand[0] for operand in operands[1:]]
     needs, leaf = gradient.of_result(call.services, tensors, "float32")
     return Tensor(where, "float32", requires_grad=needs, leaf=leaf, zero_dim=None)
+
+
+def _parameters(value: Value) -> _Parameters:
+    """Where the parameters of a distribution are, None where all are numbers, and those that are
+    tensors. A program may have put others in their place."""
+    if not isinstance(value, Instance):
+        return UNKNOWN_DEVICE, ()
+    fields = value.fields
+    device, held = fields.get(DEVICE, UNKNOWN_DEVICE), fields.get(HELD, ())
+    base = fields.get("base_dist")
+    if isinstance(base, Instance):
+        now = _parameters(base)
+        return (device, held) if now[1] == base.fields.get(HELD, ()) else (now[0], now[1])
+    given = dict(fields.get(GIVEN, ()))
+    if type(value.cls) is not External or DEVICE not in fields:
+        return device, held
+    names = words(PARAMETERS.get(value.cls.name.rpartition(".")[2], ""))
+    present = {
+        name: tensor
+        for name in fields
+        if isinstance(name, str) and name[:1] != "<" and (tensor := tensor_of(fields[name]))
+    }
+    if all(given.get(name) is fields[name] for name in present):
+        return device, held
+    tensors = list(present.values())
+    whole = all(name in present or name in _ALTERNATIVE for name in names)
+    together = all(same_everywhere(each.device, tensors[0].device) for each in tensors)
+    where = tensors[0].device if whole and together else UNKNOWN_DEVICE
+    return where, tuple((tensor, fields[name]) for name, tensor in present.items())
+
+
+_ALTERNATIVE = frozenset(
+    words("probs logits covariance_matrix precision_matrix scale_tril total_count temperature dim")
+)
+"""Parameters that may be left out for others, or have defaults."""
 
 
 def _together(device: DeviceTree, held: tuple[tuple[Tensor, Value], ...]) -> Tensor:
@@ -221,10 +264,10 @@ def _drawn(call: Call, grad: bool) -> Value:
     shape = _shape_drawn(call, asked)
     many = type(asked) in (TupleValue, ListObject) and bool(asked.items)
     if not many and _sample_type(call) != "int64" and isinstance(call.receiver, Instance):
-        held = call.receiver.fields.get(HELD, ())
+        held = _parameters(call.receiver)[1]
         many = any(tensor.zero_dim is False for tensor, _ in held)
     trail = None
-    if not isinstance(call.receiver, Instance) or not call.receiver.fields.get(HELD):
+    if not _parameters(call.receiver)[1]:
         trail = call.trail("created", wording.created(call.name, drawn.device))
     if shape is not None:
         return drawn.with_(shape=shape, zero_dim=not shape, trail=trail)
@@ -240,7 +283,7 @@ def _shape_drawn(call: Call, asked: Value) -> Shape:
     if made.cls.name.rpartition(".")[2] not in _ELEMENTWISE:
         return None
     sizes = () if is_none(asked) or asked is None else sequence(asked)
-    batch, _ = broadcast(of_tensor(tensor) for tensor, _ in made.fields.get(HELD, ()))
+    batch, _ = broadcast(of_tensor(tensor) for tensor, _ in _parameters(made)[1])
     return None if sizes is None or batch is None else (*map(dimension, sizes), *batch)
 
 
@@ -249,11 +292,20 @@ def _beside(call: Call) -> Value:
     return _result(call, grad=True)
 
 
+def _parameter(call: Call) -> Value:
+    """A parameter that nobody has put another in the place of: beside those that were given."""
+    if not isinstance(call.receiver, Instance):
+        return call.unknown()
+    fields = call.receiver.fields
+    given = fields.get(DEVICE, UNKNOWN_DEVICE), fields.get(HELD, ())
+    return _result(call, grad=True, parameters=given)
+
+
 def _of_value(call: Call) -> Value:
     """`log_prob(value)`, `cdf(value)`: the value has to be beside the parameters, but where these
     are numbers or one number each, which some distributions take anywhere."""
     given = call.args[:1] or tuple(call.kwargs.values())[:1]
-    held = call.receiver.fields.get(HELD, ()) if isinstance(call.receiver, Instance) else ()
+    _, held = _parameters(call.receiver)
     made = _result(call, grad=True)
     if is_unknown(made.device) or any(not tensor.zero_dim for tensor, _ in held):
         return _result(call, grad=True, others=given)
@@ -284,11 +336,11 @@ def _divergence(call: Call) -> Value:
     any other."""
     operands: list[Placed] = []
     for position, value in enumerate(call.args[:2]):
-        if isinstance(value, Instance) and value.fields.get("<device>") is not None:
-            held = value.fields.get(HELD, ())
+        where, held = _parameters(value)
+        if isinstance(value, Instance) and where is not None:
             dims = {tensor.zero_dim for tensor, _ in held}
             zero_dim = False if False in dims else None if None in dims else bool(dims)
-            together = _together(value.fields["<device>"], held).with_(zero_dim=zero_dim)
+            together = _together(where, held).with_(zero_dim=zero_dim)
             operands.append((together, together, position))
     if not operands:
         return Tensor(requires_grad=None, leaf=None)
@@ -332,7 +384,9 @@ def register_all() -> None:
     for name in words("log_prob cdf icdf"):
         FUNCTIONS[f"{BASE}.{name}"] = _of_value
     FUNCTIONS[f"{BASE}.expand"] = _expand
-    for name in words("mean mode variance stddev probs logits scale loc covariance_matrix"):
+    for name in words("mean mode variance stddev probs logits covariance_matrix"):
         ATTRIBUTES[f"{BASE}.{name}"] = _beside
+    for name in words("scale loc"):
+        ATTRIBUTES[f"{BASE}.{name}"] = _parameter
     FUNCTIONS[f"{NAMESPACE}.kl_divergence"] = _divergence
     FUNCTIONS[f"{NAMESPACE}.kl.kl_divergence"] = _divergence
