@@ -73,6 +73,22 @@ def assign_copies(call: Place, subjects: list[Place], kind_of: KindOf) -> Fix | 
     return Fix(f"Assign the result: {new_text}", Safety.SAFE, (call.replace(new_text),))
 
 
+def replace_field(call: Place, kind_of: KindOf) -> Fix | None:
+    """`batch.x.to(d)` → `batch = batch._replace(x=batch.x.to(d))`, of a named tuple."""
+    receiver = _receiver(call, called=True)
+    if receiver is None or not isinstance(call.parent, ast.Expr):
+        return None
+    if not isinstance(receiver.node, ast.Attribute):
+        return None
+    owner = call.at(receiver.node.value)
+    if kind_of(owner) != "named tuple" or not assignable(owner):
+        return None
+    if _loop_of(owner, call) is not None:
+        return None
+    new_text = f"{owner.text} = {owner.text}._replace({receiver.node.attr}={call.text})"
+    return Fix(f"Replace the field: {new_text}", Safety.SAFE, (call.replace(new_text),))
+
+
 def _attribute_of(receiver: Place, call: Place) -> ast.Call | None:
     """The `getattr(x, name)` that a name has its value from, where nothing reads the name below the
     call: an assignment to it would be lost."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from device_lens.fixes import container_uses
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place
@@ -47,12 +48,15 @@ def module_container(assignment: Place, attribute: str, holds: str) -> Fix | Non
     fit = {_fits(key, assignment.owner) for key in _keys(assignment, node.value, attribute)}
     if False in fit:
         return None
+    used = container_uses.fit(assignment, attribute, CONTAINERS[holds])
+    if used is False:
+        return None
     value = assignment.at(node.value)
     name = f"{nn}.{CONTAINERS[holds]}"
     held = value.at(_inside(node.value))
     edit = value.replace(f"{name}()" if _is_empty(node.value) else f"{name}({held.text})")
     plain = isinstance(node.value, ast.List | ast.Tuple | ast.ListComp) or _is_empty(node.value)
-    plain = plain and not _hides(node.value)
+    plain = plain and used is True and not _hides(node.value)
     equivalent = plain and None not in fit and not assigned_elsewhere(assignment, attribute)
     return Fix(f"Use {name}", Safety.SAFE if equivalent else Safety.UNSAFE, (edit,))
 

@@ -10,7 +10,9 @@ from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.device import same_everywhere
 from device_lens.domain.heap import DictObject, Instance, ListObject
 from device_lens.domain.values import External, Tensor, TupleValue, Unknown
+from device_lens.interpreter import settable
 from device_lens.interpreter.rarer_facts import DroppedCopy
+from device_lens.interpreter.settable import value_of
 from device_lens.interpreter.transfer_facts import MOVES
 from device_lens.syntax.walking import walk
 
@@ -42,6 +44,7 @@ def dropped(machine: Machine, call: ast.expr, value: Any, frame: Frame) -> None:
         tuple(machine.site(subject, frame) for subject in subjects),
         moved[0].device,
         moved[0].trail,
+        all(settable.takes_value(machine, subject, frame) for subject in subjects),
     )
     for tensor in moved:
         machine.shared.setdefault(("discarded", id(tensor.trail)), fact.site)
@@ -55,7 +58,7 @@ def _subjects(
     if type(value) not in _HOLDERS:
         return [], []
     given = [call.func.value, *call.args] if isinstance(call.func, ast.Attribute) else call.args
-    held = [(each, _held(machine, each, frame)) for each in given]
+    held = [(each, value_of(machine, each, frame)) for each in given]
     for node, old in held:
         found: _Moved = []
         if _is_moved(old, value, found, 0) and found:
@@ -109,30 +112,13 @@ def _is_moved_tensor(old: Tensor, new: Tensor, found: _Moved) -> bool:
     return True
 
 
-def _held(machine: Machine, node: ast.expr, frame: Frame) -> Any:
-    """What a name or an attribute holds after the call, without another look of the program at it;
-    None where that is not plain."""
-    from device_lens.interpreter.expressions import lookup
-
-    match node:
-        case ast.Name(id=name):
-            return lookup(machine, name, frame)
-        case ast.Attribute(value=owner, attr=name):
-            held = _held(machine, owner, frame)
-            return held.fields.get(name) if isinstance(held, Instance) else None
-        case ast.Subscript(value=owner, slice=ast.Constant(value=key)):
-            held = _held(machine, owner, frame)
-            return held.entries.get(key) if type(held) is DictObject else None
-    return None
-
-
 def _is_for_copies(machine: Machine, callee: ast.expr, frame: Frame) -> bool:
     """Whether what is called does nothing but give its result."""
     match callee:
         case ast.Name():
-            called = _held(machine, callee, frame)
+            called = value_of(machine, callee, frame)
         case ast.Attribute(value=owner, attr=name):
-            held = _held(machine, owner, frame)
+            held = value_of(machine, owner, frame)
             if type(held) is Instance and type(held.cls) is External:
                 return name in MOVES
             called = _member(held, name)

@@ -135,6 +135,8 @@ class Transfer:
     """The histories of further tensors that the same call moves: those of a list, or of a loop."""
     of_parameter: bool = False
     """The receiver is a parameter: its module takes no other tensor for it."""
+    settable: bool = True
+    """Nothing speaks against an assignment to the receiver."""
     condition: str | None = None
     device_argument: Site | None = None
     """The expression that names the target, where there is one."""

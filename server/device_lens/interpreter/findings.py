@@ -198,6 +198,7 @@ def _merge(known: Transfer, fact: Transfer) -> None:
     known.created_here = known.created_here and fact.created_here
     known.made_at = known.made_at if fact.made_at is not None else None
     known.discarded = known.discarded or fact.discarded
+    known.settable = known.settable and fact.settable
     if known.shape != fact.shape:
         known.shape = None
     if known.dtype != fact.dtype:

@@ -223,7 +223,16 @@ def settle(machine: Machine, start: int) -> None:
     for index in range(start, len(lists)):
         node, module, name, value = lists[index]
         if module is not None:
+            _note_keys(machine, node, value)
             lists[index] = (node, None, name, _is_harmless(module, name, value))
+
+
+def _note_keys(machine: Machine, node: Any, value: Any) -> None:
+    """Keeps whether a dict has keys that name no parts."""
+    fact = machine.findings.others.get((PlainAttribute, node, None))
+    if fact is not None and type(value) is DictObject:
+        unfit = any(not isinstance(key, str) or not key or "." in key for key in value.entries)
+        fact.unfit_keys = fact.unfit_keys or unfit
 
 
 def _is_harmless(module: ModuleObject | None, name: str, value: Any) -> bool:
@@ -240,6 +249,7 @@ def conclude(machine: Machine) -> None:
     Only a script tells that a module never moves: who uses a library may move it."""
     watched = machine.watched
     for node, module, name, value in watched.lists:
+        _note_keys(machine, node, value)
         if _is_harmless(module, name, value):
             machine.findings.others.pop((PlainAttribute, node, None), None)
     for node, (cls, copied) in watched.plain.items():

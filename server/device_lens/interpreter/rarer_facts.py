@@ -44,6 +44,8 @@ class DroppedCopy:
     """Where the first tensor of them is."""
     trail: Trail | None
     """The history of that tensor."""
+    settable: bool = True
+    """Nothing speaks against an assignment to them."""
 
 
 @dataclass(slots=True)
@@ -222,6 +224,8 @@ class PlainAttribute:
     the module itself moves."""
     beside_others: bool = False
     """The same `setattr` also sets what is no tensor."""
+    unfit_keys: bool = False
+    """A key of the dict is no name that a module can have a part by: no text, or one with a dot."""
 
 
 @dataclass(slots=True)

@@ -29,6 +29,7 @@ from device_lens.interpreter import (
     host_facts,
     pinned_facts,
     places,
+    settable,
     tensor_facts,
 )
 from device_lens.interpreter.facts import Kind, Transfer
@@ -132,6 +133,7 @@ def finish(
         redundant=_redundant(method, args, kwargs, seen, target, moves),
         presumed=_of_module_inputs(seen.device),
         of_parameter=type(seen.receiver) is Parameter,
+        settable=settable.takes_value(machine, node.func.value, frame),
     )
     if tensor is not None and moves and is_known:
         fact.repeated = copied_again.repeated_by(machine, node, tensor, frame)

@@ -41,7 +41,7 @@ import ast
 
 from device_lens.domain.device import CPU, Device, is_unknown, same_everywhere
 from device_lens.domain.guard import leaves
-from device_lens.fixes.assign_result import assign_copies, assign_result
+from device_lens.fixes.assign_result import assign_copies, assign_result, replace_field
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.names import loads_behind, names_in
 from device_lens.fixes.place import Place, shown_below_cell
@@ -85,6 +85,8 @@ def check(fact: Transfer, context: Context) -> Finding | None:
 
 def _assigned(fact: Transfer, context: Context) -> Fix | None:
     place = context.place(fact.site)
+    if not fact.settable:
+        return replace_field(place, context.container_at) if fact.called else None
     return assign_result(place, fact.called, context.container_at, fact.of_parameter)
 
 
@@ -118,8 +120,15 @@ def check_copies(fact: DroppedCopy, context: Context) -> Finding | None:
                 )
             ),
         ],
-        fixes=[assign_copies(call, list(map(context.place, fact.subjects)), context.container_at)],
+        fixes=[_assigned_copies(fact, context)],
     )
+
+
+def _assigned_copies(fact: DroppedCopy, context: Context) -> Fix | None:
+    if not fact.settable:
+        return None
+    subjects = list(map(context.place, fact.subjects))
+    return assign_copies(context.place(fact.site), subjects, context.container_at)
 
 
 def _is_read_behind(call: Place, name: str) -> bool:

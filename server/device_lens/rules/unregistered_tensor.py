@@ -237,6 +237,8 @@ def _fixes(
     fact: PlainAttribute, conflicts: list[Conflict], context: Context
 ) -> Iterable[Fix | None]:
     place = context.place(fact.site).statement
+    if fact.unfit_keys:
+        return ()
     if fact.holds in CONTAINERS:
         made = module_container(place, fact.attribute, fact.holds)
         return [made] if made is not None else []

@@ -1,0 +1,83 @@
+"""Whether a class uses a plain list or dict that it keeps as a container of PyTorch's can be used,
+which is no list and no dict: `nn.ModuleList` has no `index`, and nothing can be joined to it from
+the left."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from device_lens.fixes.above import Above, above
+from device_lens.fixes.place import Place
+from device_lens.syntax.names import last_name
+
+_METHODS = {
+    "ModuleList": frozenset("append extend insert pop".split()),
+    "ParameterList": frozenset("append extend".split()),
+    "ModuleDict": frozenset("clear items keys pop update values".split()),
+    "ParameterDict": frozenset(
+        "clear copy get items keys pop popitem setdefault update values".split()
+    ),
+}
+"""What the containers (PyTorch 2.13) have of a list's or dict's methods."""
+_GOING_THROUGH = frozenset(
+    "len enumerate zip iter list tuple reversed sorted map filter sum any all min max set next "
+    "dict bool print repr str id chain Sequential ModuleList ParameterList ModuleDict "
+    "ParameterDict".split()
+)
+"""Calls that take whatever can be gone through, with a length perhaps."""
+_OF_TENSORS = frozenset("cat stack concat concatenate hstack vstack dstack block_diag".split())
+"""Calls that take a list or tuple of tensors, and nothing else."""
+_OF_SEQUENCES = frozenset({"sample", "isinstance", "type"})
+"""Calls that take a list where they take one, or ask whether it is one."""
+
+
+def fit(assignment: Place, attribute: str, container: str) -> bool | None:
+    """Whether all uses of an attribute in the file are such as the container knows; None where the
+    text does not tell of some, as of one that is handed on."""
+    found = {_use(node, around, container) for node, around in _uses(assignment, attribute)}
+    return False if False in found else None if None in found else True
+
+
+def _uses(assignment: Place, attribute: str) -> Iterator[tuple[ast.AST, Above]]:
+    """The places that read the attribute: of `self` those of the class alone."""
+    own = set() if assignment.owner is None else set(ast.walk(assignment.owner))
+    for chunk in assignment.source.chunks:
+        if attribute not in chunk.text:
+            continue
+        newest = assignment.source.newest(chunk)
+        for statement in newest.body:
+            for node in ast.walk(statement):
+                if not isinstance(node, ast.Attribute) or node.attr != attribute:
+                    continue
+                of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
+                if isinstance(node.ctx, ast.Load) and (node in own or not of_self):
+                    yield node, above(newest)
+
+
+def _use(node: ast.AST, around: Above, container: str) -> bool | None:
+    parent = around.get(node)
+    match parent:
+        case ast.For() | ast.AsyncFor() | ast.comprehension() | ast.Starred() | ast.Subscript():
+            return True
+        case ast.Attribute(attr=name):
+            return name in _METHODS[container]
+        case ast.BinOp(left=left, op=ast.Add()):
+            return container == "ModuleList" and left is node
+        case ast.BinOp():
+            return False
+        case ast.Call(func=called):
+            return _is_taken_by(last_name(called), container)
+        case ast.Compare(ops=[ast.In() | ast.NotIn()]):
+            return True
+        case ast.If() | ast.While() | ast.UnaryOp(op=ast.Not()) | ast.BoolOp() | ast.Assert():
+            return True
+    return None
+
+
+def _is_taken_by(name: str, container: str) -> bool | None:
+    if name in _GOING_THROUGH:
+        return True
+    if name in _OF_SEQUENCES or (name in _OF_TENSORS and container == "ParameterList"):
+        return False
+    return None
