@@ -10,7 +10,14 @@ from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import fresh_name, loads
 from device_lens.fixes.place import LOOPS, Place
 from device_lens.syntax.position import Range
-from device_lens.syntax.sharing import MOVED, definitions, names_of, sharing, written
+from device_lens.syntax.sharing import (
+    MOVED,
+    definitions,
+    names_of,
+    shared_attributes,
+    sharing,
+    written,
+)
 
 _LAST_WORD = re.compile(r"[A-Za-z_]\w*(?=\W*\Z)")
 
@@ -106,7 +113,10 @@ def _writes(loop: Place, call: Place, names: set[str]) -> bool:
         return False
     own = [each for each in body if not isinstance(each, ast.FunctionDef | ast.ClassDef)]
     scope = own if call.function is None else [call.function]
-    return not changed.isdisjoint(sharing(names, scope, call.node))
+    found = sharing(names, scope, call.node)
+    if call.owner is not None:
+        found = sharing(found | shared_attributes(found, call.owner), scope, call.node)
+    return not changed.isdisjoint(found)
 
 
 def _stem(call: Place) -> str:

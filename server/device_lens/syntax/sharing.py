@@ -9,12 +9,23 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 
 from device_lens.syntax.walking import walk
 
-Definitions = Mapping[str, ast.AST]
+
+@dataclass(frozen=True, slots=True)
+class Defined:
+    """A function or class of a file, with the class whose method it is."""
+
+    node: ast.AST
+    owner: ast.ClassDef | None = None
+
+
+Definitions = Mapping[str, Defined]
 """The functions and classes of a file by name, methods included."""
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_OWN = "self."
 MOVED = "<moved>"
 """The name of the result of a call that is asked about."""
 
@@ -28,21 +39,25 @@ _VIEWS = frozenset(
 _WRAPPERS = frozenset("from_numpy as_tensor asarray frombuffer atleast_1d atleast_2d".split())
 _PASSERS = frozenset("zip enumerate list tuple reversed iter next sorted dict set map".split())
 """Builtins whose result holds what they are given."""
-_OF_MEMORY = frozenset("data T mT H mH real imag".split())
+_OF_MEMORY = frozenset("data T mT H mH real imag flat".split())
 _NO_MEMORY = frozenset("shape dtype device ndim layout is_cuda grad requires_grad".split())
 _ADDERS = frozenset("append appendleft insert add update setdefault extend".split())
+_FILLERS = frozenset("fill put itemset partition sort resize".split())
+"""Methods that write into an array."""
+_FILLING = frozenset("copyto put place putmask fill_diagonal shuffle readinto".split())
+"""Calls that write into the array that they are given first."""
 _SETTERS = frozenset("requires_grad data".split())
 """Attributes of a tensor that make another one of it."""
 
 
-def definitions(body: Iterable[ast.AST]) -> dict[str, ast.AST]:
+def definitions(body: Iterable[ast.AST], owner: ast.ClassDef | None = None) -> dict[str, Defined]:
     """The functions, classes and methods that statements define, by name."""
-    found: dict[str, ast.AST] = {}
+    found: dict[str, Defined] = {}
     for statement in body:
         if isinstance(statement, _DEFINING):
-            found[statement.name] = statement
+            found[statement.name] = Defined(statement, owner)
         if isinstance(statement, ast.ClassDef):
-            found |= definitions(statement.body)
+            found |= definitions(statement.body, statement)
     return found
 
 
@@ -116,6 +131,14 @@ def sharing(
     return found
 
 
+def shared_attributes(names: Iterable[str], owner: ast.ClassDef) -> set[str]:
+    """The attributes of `self` that may share memory with those among some names, by what the
+    methods of a class bind."""
+    own = {each for each in names if each.startswith(_OWN)}
+    found = sharing(own, owner.body) if own else own
+    return {each for each in found if each.startswith(_OWN)}
+
+
 def _bound(node: ast.AST, moved: ast.AST | None) -> Iterator[set[str]]:
     """The names that a node makes share memory."""
     targets: list[ast.expr] = []
@@ -174,14 +197,18 @@ def _written(node: ast.AST, known: Definitions) -> Iterator[ast.AST]:
 
 def _written_by_call(call: ast.Call, known: Definitions) -> Iterator[ast.AST]:
     function = call.func
-    if isinstance(function, ast.Attribute) and _is_in_place(function.attr):
-        yield function.value
+    if isinstance(function, ast.Attribute):
+        if _is_in_place(function.attr) or function.attr in _FILLERS:
+            yield function.value
+        if function.attr in _FILLING:
+            yield from call.args[:1]
     name = function.attr if isinstance(function, ast.Attribute) else ""
     name = function.id if isinstance(function, ast.Name) else name
     if name == "Parameter" or _is_asked_in_place(call, function):
         yield from call.args
     elif name in known:
-        yield from _given_to_writer(call, known[name])
+        yield from _given_to_writer(call, known[name].node)
+        yield from _written_elsewhere(call, known[name])
 
 
 def _is_asked_in_place(*calls: ast.AST) -> bool:
@@ -208,3 +235,22 @@ def _given_to_writer(call: ast.Call, definition: ast.AST) -> Iterator[ast.AST]:
     for keyword in call.keywords:
         if keyword.arg in changed:
             yield keyword.value
+
+
+def _written_elsewhere(call: ast.Call, defined: Defined) -> Iterator[ast.AST]:
+    """What a function of the file writes into besides what it is given: names of the file, and as a
+    method attributes of what it is called on, with those that share memory with them."""
+    if not isinstance(defined.node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return
+    body, function = defined.node.body, call.func
+    changed = written(body, {})
+    names = {each for each in changed if "." not in each}
+    if names:
+        bound = {each.arg for each in ast.walk(defined.node.args) if isinstance(each, ast.arg)}
+        stored = (each for node in body for each in walk(node) if isinstance(each, ast.Name))
+        bound |= {each.id for each in stored if not isinstance(each.ctx, ast.Load)}
+        yield from (ast.Name(each, ast.Load()) for each in names - bound)
+    if defined.owner is None or not isinstance(function, ast.Attribute):
+        return
+    for each in shared_attributes(changed, defined.owner):
+        yield ast.Attribute(function.value, each.removeprefix(_OWN), ast.Load())
