@@ -198,6 +198,18 @@ def _late_no_more(machine: Machine, module: ModuleObject) -> None:
             machine.findings.others.pop(key, None)
 
 
+def called(machine: Machine, layer: Any, value: Any) -> None:
+    """A layer has run on the host, with what it needs: a part that came late is meant to be there
+    where the program calls it so."""
+    late = machine.watched.late
+    if not late or type(value) is not Tensor or value.device is not CPU:
+        return
+    for part, key in late.seen().values():
+        known = key is not None and isinstance(part, ModuleObject)
+        if known and any(each is layer for _, each in walk(part)):
+            machine.findings.others.pop(key, None)
+
+
 def parameter_set(machine: Machine) -> None:
     """A parameter is elsewhere from now on: a part that came after a move may have moved, too."""
     for part, key in machine.watched.late.seen().values():
@@ -313,8 +325,8 @@ def _late(
     if whole is None or not any(is_accelerator(leaf) for leaf in leaves(whole)):
         return
     part = _stays_at(value)
-    if part is not CPU:
-        return
+    if part is not CPU or (type(value) is Parameter and value.tensor.zero_dim):
+        return  # one number on the host meets what is anywhere
     text = _whole_text(node)
     site, origin = machine.site(node, frame), machine.site(source, frame)
     machine.watched.late.put(value, (LatePart, node, None))

@@ -177,6 +177,7 @@ def layer_called(
     frame: Frame,
 ) -> None:
     """The model of a library's module has run."""
+    module_facts.called(machine, module, value)
     operation_facts.layer_called(machine, name, module, args, kwargs, value, node, frame)
 
 

@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE
-from device_lens.domain.guard import leaves
-from device_lens.domain.heap import Instance, ListObject, ModuleObject, Parameter
+from device_lens.domain.heap import Instance, ListObject, Parameter
 from device_lens.domain.values import NONE, DeviceValue, Tensor, TupleValue
 from device_lens.models import gradient
 from device_lens.models.agreement import Placed
 from device_lens.models.call import Call, Model, Value, constant, tensor_of
 from device_lens.models.operation import TableModel
 from device_lens.models.registry import FUNCTIONS
+from device_lens.models.torch import pruning
 from device_lens.models.torch.nn_layer import agreeing
-from device_lens.models.torch.objects import first, nothing, register_names, unknown
+from device_lens.models.torch.objects import nothing, register_names, unknown
 from device_lens.models.torch.packed import FIELDS, PACKED, packed, packed_data
-from device_lens.models.torch.parts import REPARAMETRISED
+from device_lens.models.torch.pruning import reparametrised
 from device_lens.models.words import words
 
 RNN = "torch.nn.utils.rnn"
 _PACK = TableModel("(@input, !lengths, batch_first, enforce_sorted) -> some.keep")
 _PACK_LISTED = TableModel("(@input, lengths, batch_first, enforce_sorted) -> some.keep")
-_MODULES = """weight_norm remove_weight_norm spectral_norm remove_spectral_norm
+_MODULES = """remove_weight_norm spectral_norm remove_spectral_norm
     parametrizations.weight_norm parametrizations.spectral_norm parametrizations.orthogonal
     parametrize.register_parametrization parametrize.remove_parametrizations fuse_conv_bn_eval
-    prune.l1_unstructured prune.random_unstructured prune.ln_structured prune.random_structured
-    prune.remove prune.identity convert_conv2d_weight_memory_format"""
-
-
-def _reparametrised(call: Call) -> Value:
-    """The module that is given, whose weight is computed of others from then on."""
-    module = first(call)
-    for each in leaves(module):
-        if isinstance(each, ModuleObject):
-            call.write(each.own, REPARAMETRISED, True)
-    return module
+    convert_conv2d_weight_memory_format"""
 
 
 def _skipping(call: Call) -> Value:
@@ -169,7 +159,8 @@ def register_all() -> None:
     FUNCTIONS["torch.nn.utils.vector_to_parameters"] = _from_vector
     for name in ("skip_init", "init.skip_init"):
         FUNCTIONS[f"torch.nn.utils.{name}"] = _skipping
-    register_names("torch.nn.utils", _MODULES, _reparametrised)
+    register_names("torch.nn.utils", _MODULES, reparametrised)
+    pruning.register_all()
     register_names("torch.nn.utils.parametrize", "is_parametrized cached", unknown)
     FUNCTIONS[f"{RNN}.pack_padded_sequence"] = _packing
     FUNCTIONS[f"{RNN}.pack_sequence"] = _pack_sequence

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from device_lens.domain.device import CPU
-from device_lens.domain.values import NONE, DeviceValue, Tensor
-from device_lens.models.call import Call, Value, tensor_of
+from device_lens.domain.heap import Instance
+from device_lens.domain.values import NONE, Const, DeviceValue, DtypeValue, Tensor
+from device_lens.models.call import Call, Value, is_none, tensor_of
+from device_lens.models.numbers import dimension
 from device_lens.models.operands import demand_host
 from device_lens.models.registry import ATTRIBUTES, FUNCTIONS
 from device_lens.models.torch.conversions import device_argument
@@ -12,6 +14,7 @@ from device_lens.models.torch.objects import class_model, instance, itself, unkn
 from device_lens.models.wording import created
 
 GENERATOR = "torch.Generator"
+SOBOL = "torch.quasirandom.SobolEngine"
 
 
 def _generator(call: Call) -> Value:
@@ -42,7 +45,31 @@ def _restore(call: Call) -> Value:
     return NONE
 
 
+def _sobol_engine(call: Call) -> Value:
+    made = instance(call, SOBOL)
+    made.fields["<dimension>"] = call.get(0, "dimension", NONE)
+    return made
+
+
+def _drawn(call: Call) -> Value:
+    """Points of a Sobol sequence are on the host, whatever the default device is
+    (`torch/quasirandom.py`)."""
+    out = call.get(1, "out", NONE)
+    if tensor_of(out) is not None:
+        return out
+    made = call.receiver.fields if isinstance(call.receiver, Instance) else {}
+    count = call.get(0, "n", Const(1)) if call.name.endswith("draw") else NONE
+    shape = dimension(count), dimension(made.get("<dimension>", NONE))
+    dtype = call.get(2, "dtype", NONE)
+    name = dtype.name if isinstance(dtype, DtypeValue) else "float32" if is_none(dtype) else None
+    trail = call.trail("created", created("torch.quasirandom.SobolEngine.draw", CPU))
+    return Tensor(CPU, name, shape, trail)
+
+
 def register_all() -> None:
+    FUNCTIONS[SOBOL] = _sobol_engine
+    FUNCTIONS[f"{SOBOL}.draw"] = FUNCTIONS[f"{SOBOL}.draw_base2"] = _drawn
+    FUNCTIONS[f"{SOBOL}.reset"] = FUNCTIONS[f"{SOBOL}.fast_forward"] = itself
     FUNCTIONS[GENERATOR] = _generator
     ATTRIBUTES["torch.default_generator"] = _default_generator
     for name in ("torch.manual_seed", "torch.random.manual_seed"):

@@ -1,0 +1,74 @@
+"""`torch.nn.utils.prune` and `weight_norm`: a parameter becomes others, of which it is computed."""
+
+from __future__ import annotations
+
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import ModuleObject, Parameter
+from device_lens.domain.values import Const
+from device_lens.models.call import Call, Value, constant
+from device_lens.models.registry import FUNCTIONS
+from device_lens.models.torch.objects import first
+from device_lens.models.torch.parts import REPARAMETRISED
+from device_lens.models.words import words
+
+_PRUNING = words(
+    "l1_unstructured random_unstructured ln_structured random_structured identity custom_from_mask"
+)
+
+
+def reparametrised(call: Call) -> Value:
+    """The module that is given, whose weight is computed of others from then on."""
+    module = first(call)
+    for each in leaves(module):
+        if isinstance(each, ModuleObject):
+            call.write(each.own, REPARAMETRISED, True)
+    return module
+
+
+def _named(call: Call, default: str | None = None) -> tuple[ModuleObject, str, Parameter] | None:
+    """The module, and its parameter of the name that is given."""
+    module = call.get(0, "module")
+    name = constant(call.get(1, "name", Const(default)))
+    if not isinstance(module, ModuleObject) or not isinstance(name, str):
+        return None
+    parameter = module.parameters.get(name)
+    return (module, name, parameter) if type(parameter) is Parameter else None
+
+
+def _pruned(call: Call) -> Value:
+    """The parameter goes on under another name, beside a mask where it is."""
+    found = _named(call)
+    if found is not None:
+        module, name, parameter = found
+        mask = parameter.tensor.with_(requires_grad=False, leaf=True, trail=None)
+        call.write(module.parameters, f"{name}_orig", parameter)
+        call.write(module.buffers, f"{name}_mask", mask)
+    return reparametrised(call)
+
+
+def _kept(call: Call) -> Value:
+    """`prune.remove(module, name)`: the pruned parameter is the module's own again."""
+    found = _named(call)
+    if found is not None:
+        module, name, _ = found
+        call.services.journal.delete(module.parameters, f"{name}_orig")
+        call.services.journal.delete(module.buffers, f"{name}_mask")
+    return first(call)
+
+
+def _weight_norm(call: Call) -> Value:
+    """A length and a direction in the place of a weight, where that is."""
+    found = _named(call, "weight")
+    if found is not None:
+        module, name, parameter = found
+        length = parameter.tensor.with_(shape=None, trail=None)
+        call.write(module.parameters, f"{name}_g", Parameter(length, call.site.node))
+        call.write(module.parameters, f"{name}_v", Parameter(parameter.tensor, call.site.node))
+    return reparametrised(call)
+
+
+def register_all() -> None:
+    for name in _PRUNING:
+        FUNCTIONS[f"torch.nn.utils.prune.{name}"] = _pruned
+    FUNCTIONS["torch.nn.utils.prune.remove"] = _kept
+    FUNCTIONS["torch.nn.utils.weight_norm"] = _weight_norm
