@@ -166,14 +166,26 @@ class Journal:
                 found[place] = later.get(place) or (table, key, table.get(key, MISSING))
         return found
 
-    def rollback(self, mark: int, since: int) -> Delta:
+    def rollback(
+        self, mark: int, since: int, stays: Callable[[Table], bool] | None = None
+    ) -> Delta:
         """Undoes everything since `mark` and returns it. Tables born at `since` or later, the
-        moment of the mark, stay as they are: only what is returned leads to them."""
+        moment of the mark, stay as they are: only what is returned leads to them. So do those of
+        which `stays` says that nobody else sees them; how to undo that is still known."""
         self.settle(mark, since)
         if len(self.entries) == mark:
             return {}
+        kept: list[Change] = []
+        if stays is not None:
+            others: list[Change] = []
+            for entry in self.entries[mark:]:
+                (kept if stays(entry[0]) else others).append(entry)
+            self.entries[mark:] = others
         found = self.changes(mark)
         self.undo(mark)
+        if kept:
+            self.entries += kept
+            self.moved_at = len(self.entries)
         return found
 
     def undo(self, mark: int) -> None:

@@ -37,6 +37,7 @@ from device_lens.interpreter.budget import Cancelled, Exhausted, Options
 from device_lens.interpreter.described import is_nowhere
 from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.merging import (
+    WhereMade,
     Ways,
     fold,
     fold_in,
@@ -271,8 +272,9 @@ class Machine(ModelServices):
         yes_start = self.path = base.assume(condition)
         yes_flow = yes()
         yes_end = self.path
-        changed = journal.rollback(mark, start)
-        start = moment()
+        under = WhereMade(condition).of
+        changed = journal.rollback(mark, start, lambda table: under(table) is True)
+        mark, start = journal.mark(), moment()
         no_start = self.path = base.assume(negation(condition))
         no_flow = no()
         no_end = self.path
@@ -286,7 +288,8 @@ class Machine(ModelServices):
             self.apply(changed)
             self.path = yes_end
             return NEXT
-        self._merge(condition, changed, journal.rollback(mark, start))
+        others = journal.rollback(mark, start, lambda table: under(table) is False)
+        self._merge(condition, changed, others)
         whole = yes_end is yes_start and no_end is no_start
         self.path = base if whole else yes_end.meet(no_end)
         return NEXT
@@ -326,18 +329,19 @@ class Machine(ModelServices):
 
     def _merge(self, condition: Any, yes: Delta, no: Delta) -> None:
         met = list(lengths.of_lists(yes, no))
+        under = WhereMade(condition).of
         kept = [
-            *((*at, join_presence_in(*at, condition, yes, no)) for at in kept_in(yes, no)),
+            *((*at, join_presence_in(*at, under(at[0]), yes, no)) for at in kept_in(yes, no)),
             *bound_in(condition, yes, no),
         ]
         for place, (table, key, value) in yes.items():
             other = no.get(place)
             right = other[2] if other is not None else table.get(key, MISSING)
-            self._write_joined(table, key, join_in(table, condition, value, right))
+            self._write_joined(table, key, join_in(table, under(table), value, right))
         for place, (table, key, value) in no.items():
             if place not in yes:
                 left = table.get(key, MISSING)
-                self._write_joined(table, key, join_in(table, condition, left, value))
+                self._write_joined(table, key, join_in(table, under(table), left, value))
         for entries, key, present in kept:
             settle(self.journal, entries, key, present)
         lengths.settle(self.journal, met)

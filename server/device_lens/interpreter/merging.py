@@ -88,27 +88,39 @@ def _may_hold(literals: Literals, path: Path) -> bool:
     return not any((atom, not value) in path.literals for atom, value in literals)
 
 
+class WhereMade:
+    """What is left of a condition wherever a table exists. Who moves `A() if c else B()` moves
+    `A()` where `c` holds, and elsewhere there is none: a module that only one side of a condition
+    makes knows that one's changes alone. Tables that were made together have the same answer."""
+
+    __slots__ = ("_condition", "_known")
+
+    def __init__(self, condition: Any) -> None:
+        self._condition = condition
+        self._known: dict[int, tuple[Literals, Any]] = {}
+        """By their identities, which they keep for as long as they are here."""
+
+    def of(self, table: Table) -> Any:
+        literals = made_on(table)
+        if not literals:
+            return self._condition
+        known = self._known.get(id(literals))
+        if known is None:
+            known = self._known[id(literals)] = literals, assume_all(self._condition, literals)
+        return known[1]
+
+
 def join_in(table: Table, condition: Any, left: Any, right: Any) -> Any:
-    """What a table holds after two sides of a condition. A module that only one of them makes
-    knows that one's changes alone: who moves `A() if c else B()` moves `A()` where `c` holds, and
-    elsewhere there is none."""
-    condition = where_made(table, condition)
+    """What a table holds after two sides of a condition, which tells of where the table exists."""
     if condition is True or condition is False:
         return left if condition else right
     joined = join(condition, left, right)
     return regathered(joined, left, right) if "rest" in table else joined
 
 
-def where_made(table: Table, condition: Any) -> Any:
-    """What is left of a condition wherever a table exists."""
-    literals = made_on(table)
-    return assume_all(condition, literals) if literals else condition
-
-
 def join_presence_in(entries: Entries, key: Any, condition: Any, yes: Delta, no: Delta) -> Any:
     """Whether a key is there after two sides of a condition, of which each changed something."""
-    left, right = presence_in(yes, entries, key), presence_in(no, entries, key)
-    return either(where_made(entries, condition), left, right)
+    return either(condition, presence_in(yes, entries, key), presence_in(no, entries, key))
 
 
 def join_values(condition: Any, left: Any, right: Any) -> Any:

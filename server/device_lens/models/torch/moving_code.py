@@ -15,6 +15,10 @@ OF_MOVING_CODE = "an item of a dataset that names devices"
 """The label of items that are not known, and that are not taken to be on the host."""
 RUNS_IT = "<moving code>"
 """A part of what is not known and was given such code."""
+DEEPEST = 3
+"""Containers within containers that are looked into."""
+MOST_HELD = 16
+"""Items of one that are looked at."""
 _OF_DEVICES = frozenset({"cuda", "device", "xpu", "mps"})
 
 
@@ -28,21 +32,27 @@ def names_device(function: ast.AST) -> bool:
     )
 
 
-def any_runs_it(values: Iterable[Value]) -> bool:
+def any_runs_it(values: Iterable[Value], deepest: int = DEEPEST) -> bool:
     """Whether any of some values is such code, or holds it."""
-    return any(map(_runs_it, values))
+    return any(_runs_it(value, deepest) for value in values)
 
 
-def _runs_it(value: Value) -> bool:
+def _runs_it(value: Value, deepest: int) -> bool:
     if type(value) is Unknown:
         return value.fields is not None and RUNS_IT in value.fields
-    if type(value) is Partial:
-        return any_runs_it((value.function, *value.args))
-    if type(value) is TupleValue:
-        return any_runs_it(value.items)
-    if type(value) is ListObject:
-        return any_runs_it((*value.items, value.rest))
+    held = _held(value)
+    if held:
+        return deepest > 0 and any_runs_it(held[:MOST_HELD], deepest - 1)
     if isinstance(value, Instance) and type(value.cls) is ClassValue:
         value = value.cls.lookup("__call__")
     function = value.function if type(value) is BoundMethod else value
     return type(function) is Function and names_device(function.node)
+
+
+def _held(value: Value) -> tuple[Value, ...]:
+    """What a list, a tuple or a partial function has that may be run."""
+    if type(value) is Partial:
+        return (value.function, *value.args)
+    if type(value) is TupleValue:
+        return value.items
+    return (*value.items, value.rest) if type(value) is ListObject else ()
