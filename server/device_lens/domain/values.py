@@ -228,6 +228,12 @@ class Partial:
         self.kwargs = kwargs
 
 
+class PartialMethod(Partial):
+    """`functools.partialmethod`: who reads it from an object gets a `Partial` of the method."""
+
+    __slots__ = ()
+
+
 class HostArray:
     """A numpy array, or anything else that lives in host memory and carries numbers.
 

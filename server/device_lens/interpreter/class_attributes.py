@@ -14,6 +14,8 @@ from device_lens.domain.values import (
     Const,
     External,
     HostArray,
+    Partial,
+    PartialMethod,
     Tensor,
     TupleValue,
     Unknown,
@@ -35,6 +37,9 @@ def through_instance(machine: Machine, receiver: Any, found: Any, node: Any, fra
     if getter is not None:
         owner = receiver.cls if isinstance(receiver, Instance) else Unknown("owner")
         return calls.call(machine, getter, (receiver, owner), {}, node, frame)
+    if type(found) is PartialMethod:
+        method = through_instance(machine, receiver, found.function, node, frame)
+        return Partial(method, found.args, found.kwargs)
     if type(found) is not Function:
         return found
     if found.kind == "static":

@@ -48,3 +48,12 @@ def member_of_value(cls: ClassValue, value: Any) -> Any:
         return value
     found = [member for member in members(cls) if member.fields["value"] == value]
     return found[0] if type(value) is Const and found else Unknown(cls.name)
+
+
+def member_named(cls: ClassValue, name: Any) -> Any:
+    """`Color["RED"]`."""
+    if type(name) is Guarded:
+        condition = Guarded(name.atom, True, False)
+        return join(condition, member_named(cls, name.yes), member_named(cls, name.no))
+    found = cls.fields.get(name.value) if type(name) is Const else None
+    return found if is_member(found) else Unknown(cls.name)

@@ -37,8 +37,8 @@ from device_lens.interpreter.budget import Cancelled, Exhausted, Options
 from device_lens.interpreter.described import is_nowhere
 from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.merging import (
-    WhereMade,
     Ways,
+    WhereMade,
     fold,
     fold_in,
     join_in,

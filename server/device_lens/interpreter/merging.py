@@ -81,7 +81,12 @@ def fold_in(table: Table, values: list[Any], ways: Ways) -> Any:
     if literals:
         places, ways = ways.where(literals)
         values = [values[at] for at in places]
-    return fold(values, ways, join_values)
+    return fold(values, ways, _join_items if "rest" in table else join_values)
+
+
+def _join_items(condition: Any, left: Any, right: Any) -> Any:
+    """The same of what a list holds, which may be modules of several kinds."""
+    return regathered(join_values(condition, left, right), left, right)
 
 
 def _may_hold(literals: Literals, path: Path) -> bool:

@@ -190,6 +190,8 @@ def _own_operator(
             if found is not None:
                 return found
     of_library = find_method(left, f"__i{name}__") if in_place else None
+    if of_library is None and type(left) is ModuleObject:
+        of_library = find_method(left, f"__{name}__")
     return None if of_library is None else machine.invoke(of_library, (right,), {})
 
 

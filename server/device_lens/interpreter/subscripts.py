@@ -19,6 +19,7 @@ from device_lens.domain.heap import (
     Parameter,
 )
 from device_lens.domain.join import join
+from device_lens.domain.presence import presence
 from device_lens.domain.torch_keys import told_apart
 from device_lens.domain.values import (
     ARRAY,
@@ -31,7 +32,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import attributes, calls, choices, imports
+from device_lens.interpreter import attributes, calls, choices, enumerations, imports
 from device_lens.interpreter.every_item import EVERY
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import any_of
@@ -95,6 +96,8 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
     if _is_table_of_names(receiver) and type(index) is Const:
         module = External(receiver.name.removesuffix(".__dict__"))
         return attributes.read(machine, module, str(index.value), node, frame)
+    if kind is ClassValue and enumerations.is_enumeration(receiver):
+        return enumerations.member_named(receiver, index)
     if kind is ClassValue or (kind is External and registry.names_code(receiver.name)):
         return receiver
     return Unknown()
@@ -174,6 +177,10 @@ def _of_object(machine: Machine, receiver: Instance, index: Any, node: Any, fram
             return calls.call(machine, BoundMethod(receiver, found), (index,), {}, node, frame)
     items = dict_classes.held(receiver)
     if items is not None:
+        missing = cls.lookup("__missing__") if type(cls) is ClassValue else None
+        if type(missing) is Function and not _is_there(items, index):
+            made = calls.call(machine, BoundMethod(receiver, missing), (index,), {}, node, frame)
+            return made if key_of(index) is not MISSING and items.rest is None else Unknown()
         return item(machine, items, index, node, frame)
     for prefix in library_classes(receiver):
         if registry.function(prefix + ".__getitem__") is not None:
@@ -187,6 +194,12 @@ def _of_object(machine: Machine, receiver: Instance, index: Any, node: Any, fram
     if key is not MISSING:
         machine.journal.write(receiver.fields, ("[]", key), unknown)
     return unknown
+
+
+def _is_there(items: DictObject, index: Any) -> bool:
+    """Whether a dict surely has a key."""
+    key = key_of(index)
+    return key is not MISSING and presence(items.entries, key) is True
 
 
 def replaces_part(receiver: ModuleObject, key: Any, value: Any) -> bool:

@@ -9,18 +9,34 @@ from device_lens.domain.code import BoundMethod, Function
 from device_lens.domain.heap import DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.presence import carry, copied_dict
-from device_lens.domain.values import NONE, Const, Partial, TupleValue, Unknown
+from device_lens.domain.values import (
+    NONE,
+    Const,
+    External,
+    Partial,
+    PartialMethod,
+    TupleValue,
+    Unknown,
+)
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.python.builtins import IDENTITY, first_argument, listing
 from device_lens.models.torch.copying import copied_by_own
 from device_lens.models.torch.objects import class_model, unknown
 
+_CLOSING = "contextlib.closing"
+
 
 def _partial(call: Call) -> Value:
     if not call.args:
         return Unknown()
     return Partial(call.args[0], call.args[1:], dict(call.kwargs))
+
+
+def _partial_method(call: Call) -> Value:
+    if not call.args:
+        return Unknown()
+    return PartialMethod(call.args[0], call.args[1:], dict(call.kwargs))
 
 
 def _method(call: Call) -> Value:
@@ -218,6 +234,16 @@ def _null_context(call: Call) -> Value:
     return call.get(0, "enter_result", NONE)
 
 
+def _closing(call: Call) -> Value:
+    found = Instance(External(_CLOSING), call.site.node)
+    found.fields["thing"] = call.get(0, "thing", NONE)
+    return found
+
+
+def _closed_thing(call: Call) -> Value:
+    return call.receiver.fields["thing"] if isinstance(call.receiver, Instance) else call.unknown()
+
+
 def _forget_answers(call: Call) -> Value:
     """`function.cache_clear()`."""
     function = call.args[0] if call.args else None
@@ -232,7 +258,7 @@ def register() -> None:
     models: dict[str, Model] = {
         "types.MethodType": _method,
         "functools.partial": _partial,
-        "functools.partialmethod": _partial,
+        "functools.partialmethod": _partial_method,
         "functools.reduce": _reduce,
         "functools.lru_cache": _decorator,
         "functools.cache": _decorator,
@@ -242,6 +268,8 @@ def register() -> None:
         "contextlib.contextmanager": _decorator,
         "contextlib.asynccontextmanager": _decorator,
         "contextlib.nullcontext": _null_context,
+        _CLOSING: _closing,
+        f"{_CLOSING}.__enter__": _closed_thing,
         "contextlib.ExitStack": class_model("contextlib.ExitStack"),
         "contextlib.ExitStack.enter_context": unknown,
         "contextlib.ExitStack.callback": unknown,

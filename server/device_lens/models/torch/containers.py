@@ -254,10 +254,7 @@ def _setitem(call: Call) -> Value:
 
 
 def _iter(call: Call) -> Value:
-    kind = _container(call)
-    if kind.keyed:
-        return _keys(call)
-    return _values(call)
+    return _keys(call) if _container(call).keyed else _values(call)
 
 
 def _values(call: Call) -> Value:
@@ -295,6 +292,15 @@ def _append(call: Call) -> Value:
 def _extend(call: Call) -> Value:
     _container(call).extend(call, call.receiver, call.get(0, "modules", NONE))
     return call.receiver
+
+
+def _added(call: Call) -> Value:
+    """`layers + others`: a new container of the members of both."""
+    kind = _container(call)
+    made = ModuleObject(External(kind.name), call.site.node)
+    for each in (call.receiver, call.get(0, "other", NONE)):
+        kind.extend(call, made, each)
+    return made
 
 
 def _insert(call: Call) -> Value:
@@ -389,3 +395,5 @@ def register_all() -> None:
         BASES[kind.name] = (MODULE,)
         for name, model in {**COMMON, **(KEYED if kind.keyed else ORDERED)}.items():
             FUNCTIONS[f"{kind.name}.{name}"] = model
+        if kind.holds == "modules" and not kind.keyed:
+            FUNCTIONS[f"{kind.name}.__add__"] = _added
