@@ -95,10 +95,9 @@ def surely_lacks(value: Any, name: str) -> bool:
 
 
 def lacks(value: Any, name: str) -> bool:
-    """Whether a module of the program's own class has no such attribute, as far as that is seen:
-    other code may well have set a private one."""
-    of_program = type(value) is ModuleObject and type(value.cls) is ClassValue
-    return of_program and name[:1] != "_" and surely_lacks(value, name)
+    """Whether a module has no such attribute, as far as that is seen: other code may well have set
+    a private one."""
+    return type(value) is ModuleObject and name[:1] != "_" and surely_lacks(value, name)
 
 
 def is_without(value: Any, name: str) -> bool:
