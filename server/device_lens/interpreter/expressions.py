@@ -87,7 +87,7 @@ def _name(machine: Machine, node: ast.Name, frame: Frame) -> Any:
         return Const(frame.namespace.name)
     if node.id == "__file__":
         return Const(frame.namespace.path)
-    found = _builtin(node.id)
+    found = imports.of_stars(machine, node, frame) or _builtin(node.id)
     if found is not None:
         return found
     for loop in frame.loops:

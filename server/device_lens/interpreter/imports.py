@@ -12,7 +12,7 @@ from device_lens.domain.code import Deferred, Function, Namespace, Waiting
 from device_lens.domain.guard import Guarded, combine, leaves, undecided
 from device_lens.domain.heap import MISSING, Entries, Presences, Table
 from device_lens.domain.presence import settle
-from device_lens.domain.values import NONE, External, Unknown
+from device_lens.domain.values import NONE, Const, External, Unknown
 from device_lens.interpreter import choices, loading, registering, scan, waiting
 from device_lens.interpreter.assignment import assign_name
 from device_lens.interpreter.budget import Exhausted
@@ -107,6 +107,8 @@ def _from_library(machine: Machine, node: ast.ImportFrom, name: str, frame: Fram
 
     for alias in node.names:
         if alias.name == "*":
+            if not node.level:
+                _add_stars(machine, (name,), frame)
             continue
         dotted = f"{name}.{alias.name}" if name else alias.name
         # A folder without `__init__.py` is a package of the modules in it.
@@ -117,6 +119,29 @@ def _from_library(machine: Machine, node: ast.ImportFrom, name: str, frame: Fram
         elif not node.level:
             value = attributes.read(machine, External(name), alias.name, node, frame)
         assign_name(machine, alias.asname or alias.name, value, frame)
+
+
+_STARS = "_<stars>"
+"""The name of a module under which the libraries are kept that it takes all names of."""
+
+
+def _add_stars(machine: Machine, libraries: tuple[str, ...], frame: Frame) -> None:
+    known = frame.scope.names.get(_STARS)
+    before = known.value if type(known) is Const else ()
+    machine.journal.write(frame.scope.names, _STARS, Const((*before, *libraries)))
+
+
+def of_stars(machine: Machine, node: ast.Name, frame: Frame) -> Any:
+    """What a name stands for that `from library import *` brings, the last one first; None where no
+    library is known to have it."""
+    stars = frame.namespace.scope.names.get(_STARS)
+    for library in reversed(stars.value if type(stars) is Const else ()):
+        qualified = f"{library}.{node.id}"
+        if registry.is_listed(qualified) or registry.module(qualified) is not None:
+            from device_lens.interpreter import attributes
+
+            return attributes.read(machine, External(library), node.id, node, frame)
+    return None
 
 
 def member(machine: Machine, module: Any, attribute: str) -> Any:
@@ -253,6 +278,9 @@ def _star(machine: Machine, module: Any, frame: Frame) -> None:
     for name, value in list(module.scope.names.items()):
         if not name.startswith("_"):
             assign_name(machine, name, value, frame)
+    stars = module.scope.names.get(_STARS)
+    if type(stars) is Const:
+        _add_stars(machine, stars.value, frame)
     machine.program.registries.spread(module, frame.namespace)
 
 
