@@ -149,3 +149,35 @@ def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
         block = getattr(node, part, None)
         if isinstance(block, list):
             yield block
+
+
+def may_be_none(place: Place, text: str) -> bool:
+    """Whether a name or an attribute of `self` may be None where a function runs: a parameter that
+    may be left out, or an attribute that the class sets to None."""
+    base, _, attribute = text.partition(".")
+    function = place.function
+    if base == "self":
+        return any(
+            isinstance(node, ast.Assign | ast.AnnAssign)
+            and _is_none(node.value)
+            and any(ast.unparse(each) == text for each in _targets(node))
+            for node in ast.walk(place.owner or ast.Pass())
+        )
+    if attribute or not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    arguments = function.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    optional = positional[len(positional) - len(arguments.defaults) :]
+    pairs = [
+        *zip(optional, arguments.defaults, strict=True),
+        *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
+    ]
+    return any(each.arg == base and _is_none(default) for each, default in pairs)
+
+
+def _is_none(value: ast.expr | None) -> bool:
+    return isinstance(value, ast.Constant) and value.value is None
+
+
+def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
+    return node.targets if isinstance(node, ast.Assign) else [node.target]

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from device_lens.domain.device import CPU, is_accelerator, same_everywhere
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import DictObject, Instance, Parameter
-from device_lens.domain.values import Tensor
+from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
+from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter import places
 from device_lens.interpreter.facts import Transfer
 from device_lens.interpreter.rarer_facts import NonLeafTransfer
@@ -70,16 +70,39 @@ def _is_lost(seen: Any, form: str, frame: Frame) -> bool:
 
 
 def _is_held(machine: Machine, leaf: Tensor, frame: Frame) -> bool:
-    """Whether somebody else has the leaf by a name, as who calls a function that moves what it is
-    given: its gradient is there as ever."""
+    """Whether somebody has the leaf besides the name that is bound anew, as who calls a function
+    that moves what it is given, or a list of what is to be trained: its gradient is there."""
     if leaf.trail is None:
         return False
+    targets = frame.statement.targets if isinstance(frame.statement, ast.Assign) else ()
+    stored = [node for each in targets for node in walk(each)]
+    bound = {each.id for each in stored if isinstance(each, ast.Name)}
+    attributes = {each.attr for each in stored if isinstance(each, ast.Attribute)}
     return any(
-        type(value) is Tensor and value.trail is leaf.trail and value.leaf is True
+        _holds(value, leaf, attributes, 2)
         for each in machine.stack
-        if each is not frame
-        for value in each.scope.names.values()
+        for name, value in each.scope.names.items()
+        if each is not frame or name not in bound
     )
+
+
+def _holds(value: Any, leaf: Tensor, except_for: set[str], deepest: int) -> bool:
+    """Whether a value is a leaf, or has it in it but as one of some attributes."""
+    if type(value) is Tensor:
+        return value.trail is leaf.trail and value.leaf is True
+    if not deepest:
+        return False
+    if type(value) is Instance:
+        held = [each for name, each in value.fields.items() if name not in except_for]
+    elif type(value) in (TupleValue, ListObject):
+        held = list(value.items)
+    else:
+        held = list(value.entries.values()) if type(value) is DictObject else []
+    return any(_holds(each, leaf, except_for, deepest - 1) for each in held[:MOST_HELD])
+
+
+MOST_HELD = 64
+"""Items of one list, dict or object that are looked through for a leaf."""
 
 
 def _may_stay(fact: Transfer) -> bool:

@@ -17,7 +17,7 @@ from device_lens.domain.device import (
     agree,
 )
 from device_lens.domain.guard import leaves, primary
-from device_lens.fixes.bindings import parameters_of, surely_bound
+from device_lens.fixes.bindings import may_be_none, parameters_of, surely_bound
 from device_lens.fixes.names import (
     is_local,
     of_comprehension,
@@ -96,6 +96,8 @@ class AtHand:
         for seen in self._matching(device, kinds):
             latest = _latest(seen, here, around)
             if latest is None or latest.kind not in kinds or not matches(latest.device, device):
+                continue
+            if latest.kind is not Kind.DEVICE and may_be_none(place, latest.text):
                 continue
             known = _has_self(place) if latest.base == "self" else surely_bound(place, latest.base)
             if known:

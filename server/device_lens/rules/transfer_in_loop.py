@@ -32,6 +32,9 @@ Safe: the transfer goes above the outermost loop through which the tensor does n
 
 from __future__ import annotations
 
+import ast
+
+from device_lens.fixes import one_copy
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.hoist import changes_source, hoist
 from device_lens.interpreter.facts import Kind, Loop, Repeated, Transfer
@@ -121,10 +124,13 @@ def _trips(fact: Transfer) -> int | None:
 
 def _fix(fact: Transfer, context: Context) -> Fix | None:
     call, loop = context.place(fact.site), context.place(fact.invariant_in[-1])
+    made_anew = isinstance(fact.subject.node, ast.Attribute) and not fact.settable
+    does = not made_anew and one_copy.does(call, loop)
+    safety = Safety.SAFE if does else Safety.UNSAFE
     argument = None if fact.device_argument is None else context.place(fact.device_argument)
     if not fact.follows_other or argument is None:
-        return hoist(call, loop, Safety.SAFE)
+        return hoist(call, loop, safety)
     if context.at_hand.visible(argument.text, argument, loop.statement):
-        return hoist(call, loop, Safety.SAFE)
+        return hoist(call, loop, safety)
     device = context.at_hand.find(fact.target, loop.statement)
-    return None if device is None else hoist(call, loop, Safety.SAFE, (argument, device))
+    return None if device is None else hoist(call, loop, safety, (argument, device))

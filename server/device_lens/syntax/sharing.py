@@ -33,7 +33,7 @@ _VIEWS = frozenset(
     """view reshape flatten unflatten squeeze unsqueeze t transpose permute movedim swapaxes expand
     expand_as view_as narrow select diagonal unfold chunk split tensor_split unbind detach
     contiguous to cpu cuda float double half bfloat16 long int type type_as numpy pin_memory
-    values items get pop copy ravel real imag swapdims""".split()
+    values items get pop copy ravel real imag swapdims state_dict parameters buffers""".split()
 )
 """Methods whose result may be the memory of what they are called on."""
 _WRAPPERS = frozenset("from_numpy as_tensor asarray frombuffer atleast_1d atleast_2d".split())
@@ -58,6 +58,9 @@ def definitions(body: Iterable[ast.AST], owner: ast.ClassDef | None = None) -> d
             found[statement.name] = Defined(statement, owner)
         if isinstance(statement, ast.ClassDef):
             found |= definitions(statement.body, statement)
+        elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
+            inner = (each for each in walk(statement) if isinstance(each, ast.FunctionDef))
+            found |= {each.name: Defined(each) for each in inner if each is not statement}
     return found
 
 
@@ -243,12 +246,19 @@ def _written_elsewhere(call: ast.Call, defined: Defined) -> Iterator[ast.AST]:
     if not isinstance(defined.node, ast.FunctionDef | ast.AsyncFunctionDef):
         return
     body, function = defined.node.body, call.func
-    changed = written(body, {})
+    nodes = [node for each in body for node in walk(each)]
+    shared = {
+        name for node in nodes if isinstance(node, ast.Global | ast.Nonlocal) for name in node.names
+    }
+    stored = [each for each in nodes if isinstance(getattr(each, "ctx", None), ast.Store)]
+    yield from (each for each in stored if isinstance(each, ast.Name) and each.id in shared)
+    attributes = [each for each in stored if isinstance(each, ast.Attribute)]
+    yield from (each for each in attributes if not ast.unparse(each).startswith(_OWN))
+    changed = written(body, {}) | {ast.unparse(each) for each in attributes}
     names = {each for each in changed if "." not in each}
     if names:
         bound = {each.arg for each in ast.walk(defined.node.args) if isinstance(each, ast.arg)}
-        stored = (each for node in body for each in walk(node) if isinstance(each, ast.Name))
-        bound |= {each.id for each in stored if not isinstance(each.ctx, ast.Load)}
+        bound |= {each.id for each in stored if isinstance(each, ast.Name)} - shared
         yield from (ast.Name(each, ast.Load()) for each in names - bound)
     if defined.owner is None or not isinstance(function, ast.Attribute):
         return

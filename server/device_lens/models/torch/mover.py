@@ -39,6 +39,9 @@ class Mover:
     def move_parts(self, module: ModuleObject) -> None:
         write = self.services.journal.write
         for name, value in list(module.parameters.items()):
+            if type(value) is Parameter and isinstance(value.fields, OpaqueFields):
+                self._move_lent(value, value.fields.module)
+                continue
             found = combine(self._moved_part, value)
             if found is not value:
                 write(module.parameters, name, found)
@@ -54,6 +57,14 @@ class Mover:
                 write(module.own, "moved", self.trail)
         if self.dtype is not None:
             write(module.own, "dtype", self.dtype)
+
+    def _move_lent(self, parameter: Parameter, owner: ModuleObject) -> None:
+        """A parameter that a module has from one whose parameters are not listed: it moves, and
+        where those are for which it stands nobody knows."""
+        before = parameter.tensor
+        if id(parameter) not in self.done and id(owner) not in self.done:
+            moved = join_tensors_blindly(before, self.moved(before))
+            self.services.journal.write(parameter.fields, "tensor", moved)
 
     def _moved_part(self, value: Value) -> Value:
         """A parameter, moved in place; another where it is one of several is a mere tensor."""

@@ -1,0 +1,94 @@
+"""Whether one copy does for all iterations of a loop, as far as the text tells."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections.abc import Iterator
+
+from device_lens.fixes.bindings import may_be_none
+from device_lens.fixes.place import Place
+from device_lens.syntax.names import last_name
+from device_lens.syntax.sharing import definitions, names_of
+
+_KEEPERS = frozenset(
+    "append appendleft insert add extend update setdefault put put_nowait push".split()
+)
+"""Methods that keep what they are given."""
+_TAKERS = frozenset("cat stack concat concatenate hstack vstack dstack sum max min len zip".split())
+"""Calls that read a list and keep nothing of it."""
+_LIBRARIES = ("torch", "numpy", "math", "einops", "tqdm", "random", "typing")
+"""Packages whose functions write into nothing that they are given, but by a name that says so."""
+
+
+def does(call: Place, loop: Place) -> bool:
+    """Whether nothing speaks against one copy: that something keeps each of them, that the loop
+    may not run at all where there is nothing to copy, that somebody else runs in between, or that
+    code which is not at hand gets the tensor or what has it."""
+    function = call.node.func if isinstance(call.node, ast.Call) else None
+    receiver = function.value if isinstance(function, ast.Attribute) else None
+    if receiver is None or may_be_none(call, call.at(receiver).text):
+        return False
+    body = list(ast.walk(loop.node))
+    if any(isinstance(node, ast.Yield | ast.YieldFrom | ast.Await) for node in body):
+        return False
+    if any(_is_kept(loop.at(node)) for node in _copies(call, body)):
+        return False
+    return not any(_may_change(loop.at(node), set(names_of(receiver))) for node in body)
+
+
+def _copies(call: Place, body: list[ast.AST]) -> Iterator[ast.AST]:
+    """The call, and the reads of the name that it is bound to."""
+    yield call.node
+    statement = call.statement.node
+    if isinstance(statement, ast.Assign) and statement.value is call.node:
+        names = {each.id for each in statement.targets if isinstance(each, ast.Name)}
+        for node in body:
+            if isinstance(node, ast.Name) and node.id in names and isinstance(node.ctx, ast.Load):
+                yield node
+
+
+def _is_kept(copy: Place) -> bool:
+    """Whether a value is put where it outlives the iteration."""
+    match copy.parent:
+        case ast.Call(func=ast.Attribute(attr=method)) as call:
+            return method in _KEEPERS and copy.node in call.args
+        case ast.Assign(targets=targets) | ast.AnnAssign(target=ast.expr() as targets):
+            given = targets if isinstance(targets, list) else [targets]
+            return any(isinstance(each, ast.Attribute | ast.Subscript) for each in given)
+        case ast.Return() | ast.ListComp() | ast.SetComp() | ast.DictComp() | ast.GeneratorExp():
+            return True
+        case ast.List() | ast.Tuple() | ast.Set() | ast.Dict() as display:
+            taker = copy.at(display).parent
+            return not (isinstance(taker, ast.Call) and last_name(taker.func) in _TAKERS)
+    return False
+
+
+def _may_change(place: Place, names: set[str]) -> bool:
+    """Whether a node is a call of code that is not in the file, by which one of some names may
+    change: a function that is given it, or a method of what has it."""
+    call = place.node
+    if not isinstance(call, ast.Call):
+        return False
+    known = definitions(each for chunk in place.source.chunks for each in chunk.body)
+    name = last_name(call.func)
+    if name in known:
+        return False  # what it does is looked at
+    if isinstance(call.func, ast.Attribute):
+        owner = ast.unparse(call.func.value)
+        return owner != "self" and any(each.startswith(f"{owner}.") for each in names)
+    if hasattr(builtins, name) or not _is_imported(place, name):
+        return False
+    given = (*call.args, *(each.value for each in call.keywords))
+    return any(not names.isdisjoint(names_of(each)) for each in given)
+
+
+def _is_imported(place: Place, name: str) -> bool:
+    """Whether a name comes from a module of which nothing is known."""
+    return any(
+        isinstance(node, ast.ImportFrom)
+        and (node.level or not (node.module or "").startswith(_LIBRARIES))
+        and any((alias.asname or alias.name) == name for alias in node.names)
+        for chunk in place.source.chunks
+        for node in chunk.body
+    )
