@@ -153,18 +153,26 @@ def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 def may_be_none(place: Place, text: str) -> bool:
     """Whether a name or an attribute of `self` may be None where a function runs: a parameter that
-    may be left out, or an attribute that the class sets to None."""
+    may be left out, or an attribute that the class sets to None or to such a parameter."""
     base, _, attribute = text.partition(".")
-    function = place.function
-    if base == "self":
-        return any(
-            isinstance(node, ast.Assign | ast.AnnAssign)
-            and _is_none(node.value)
-            and any(ast.unparse(each) == text for each in _targets(node))
-            for node in ast.walk(place.owner or ast.Pass())
-        )
-    if attribute or not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+    if base != "self":
+        return not attribute and base in _optional(place.function)
+    if place.owner is None:
         return False
+    return any(
+        isinstance(node, ast.Assign | ast.AnnAssign)
+        and (_is_none(node.value) or _is_one_of(node.value, optional))
+        and any(ast.unparse(each) == text for each in _targets(node))
+        for method in place.owner.body
+        for optional in (_optional(method),)
+        for node in ast.walk(method)
+    )
+
+
+def _optional(function: ast.AST | None) -> set[str]:
+    """The parameters of a function that are None where they are left out."""
+    if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+        return set()
     arguments = function.args
     positional = [*arguments.posonlyargs, *arguments.args]
     optional = positional[len(positional) - len(arguments.defaults) :]
@@ -172,7 +180,11 @@ def may_be_none(place: Place, text: str) -> bool:
         *zip(optional, arguments.defaults, strict=True),
         *zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True),
     ]
-    return any(each.arg == base and _is_none(default) for each, default in pairs)
+    return {each.arg for each, default in pairs if _is_none(default)}
+
+
+def _is_one_of(value: ast.expr | None, names: set[str]) -> bool:
+    return isinstance(value, ast.Name) and value.id in names
 
 
 def _is_none(value: ast.expr | None) -> bool:

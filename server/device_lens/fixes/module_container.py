@@ -53,11 +53,17 @@ def module_container(assignment: Place, attribute: str, holds: str) -> Fix | Non
         return None
     value = assignment.at(node.value)
     name = f"{nn}.{CONTAINERS[holds]}"
-    held = value.at(_inside(node.value))
-    edit = value.replace(f"{name}()" if _is_empty(node.value) else f"{name}({held.text})")
+    inside = _inside(node.value)
+    held = value.at(inside).text
+    if isinstance(inside, ast.Tuple) and not held.startswith("("):
+        held = f"[{held}]"
+    edit = value.replace(f"{name}()" if _is_empty(node.value) else f"{name}({held})")
     plain = isinstance(node.value, ast.List | ast.Tuple | ast.ListComp) or _is_empty(node.value)
     plain = plain and used is True and not _hides(node.value)
-    equivalent = plain and None not in fit and not assigned_elsewhere(assignment, attribute)
+    # What loads a former checkpoint has no keys for the new parts.
+    loads = "load_state_dict" in assignment.source.text
+    equivalent = plain and None not in fit and not loads
+    equivalent = equivalent and not assigned_elsewhere(assignment, attribute)
     return Fix(f"Use {name}", Safety.SAFE if equivalent else Safety.UNSAFE, (edit,))
 
 

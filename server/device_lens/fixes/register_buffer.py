@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place, in_quotes
+from device_lens.syntax.names import last_name
 
 
 def register_buffer(
@@ -197,8 +198,31 @@ def ready(assignment: Place) -> bool:
 
 
 def assigned_elsewhere(assignment: Place, attribute: str) -> bool:
-    """Whether another line of the class sets `self.<attribute>`."""
-    return assignment.owner is None or _count(assignment.owner, attribute) > 1
+    """Whether another line of the class sets `self.<attribute>`, a class that derives from it does,
+    or somebody sets the attribute of an object."""
+    owner = assignment.owner
+    if owner is None or _count(owner, attribute) > 1:
+        return True
+    own = set(ast.walk(owner))
+    return any(
+        _sets_for(node, owner.name, attribute)
+        for chunk in assignment.source.chunks
+        if attribute in chunk.text
+        for statement in chunk.body
+        for node in ast.walk(statement)
+        if node not in own
+    )
+
+
+def _sets_for(node: ast.AST, owner: str, attribute: str) -> bool:
+    """Whether a node is a class that derives from another one and sets its attribute, or sets the
+    attribute of an object from outside."""
+    if isinstance(node, ast.ClassDef):
+        return owner in map(last_name, node.bases) and _count(node, attribute) > 0
+    if not isinstance(node, ast.Attribute) or node.attr != attribute:
+        return False
+    of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
+    return isinstance(node.ctx, ast.Store) and not of_self
 
 
 def _count(owner: ast.AST | None, attribute: str) -> int:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ast
 
+from device_lens.fixes.arguments import keyword
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import loads, stores
 from device_lens.fixes.place import Place, grouped
+from device_lens.syntax.sharing import definitions, written
 
 _DOWN = ("cpu", "numpy", "tolist", "item")
 
@@ -22,11 +24,34 @@ def stay_on_device(down: Place, up: Place) -> Fix | None:
     if any(node is down.node for node in ast.walk(carried.node)):
         if carried.node is not down.node:
             return None
-        return Fix(title, Safety.UNSAFE, (up.replace(grouped(source)),))
+        return Fix(title, Safety.UNSAFE, (up.replace(f"{grouped(source)}{_suffix(up)}"),))
     if not isinstance(carried.node, ast.Name) or not _only_for(down, up, carried.node.id):
         return None
-    edits = (down.replace(source.text), up.replace(carried.text))
+    edits = (down.replace(source.text), up.replace(f"{carried.text}{_suffix(up)}"))
     return Fix(title, Safety.UNSAFE, edits)
+
+
+def _suffix(up: Place) -> str:
+    """What the way back does besides: another dtype, and a copy that the program writes into."""
+    call, copies = up.node, _is_written(up)
+    dtype = keyword(call, "dtype") if isinstance(call, ast.Call) else None
+    to = isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "to"
+    if dtype is not None:
+        return f".to({up.at(dtype.value).text}{', copy=True' if copies else ''})"
+    if to and isinstance(call, ast.Call) and len(call.args) > 1:
+        return f".to({up.at(call.args[1]).text}{', copy=True' if copies else ''})"
+    return ".clone()" if copies else ""
+
+
+def _is_written(up: Place) -> bool:
+    """Whether the program writes into what comes back, by the name that it gives it."""
+    statement = up.statement.node
+    if not isinstance(statement, ast.Assign):
+        return False
+    names = {each.id for each in statement.targets if isinstance(each, ast.Name)}
+    body = [each for chunk in up.source.chunks for each in chunk.body]
+    roots = [up.function] if up.function is not None else body
+    return not names.isdisjoint(written(roots, definitions(body)))
 
 
 def _before_host(down: Place) -> Place | None:

@@ -37,6 +37,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from device_lens.fixes.bindings import may_be_none
 from device_lens.fixes.device_keyword import create_there
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.factories import takes_device
@@ -131,6 +132,7 @@ def _device(conflict: Conflict, factory: Place, context: Context) -> str | None:
     if not other.is_parameter and other.site.path == factory.path:
         place = context.place(other.site)
         text = followed(other, context)
-        if text is not None and context.at_hand.visible(text, place, factory):
+        known = text is not None and not may_be_none(factory, text.removesuffix(".device"))
+        if text is not None and known and context.at_hand.visible(text, place, factory):
             return text
     return context.at_hand.find(other.device, factory)

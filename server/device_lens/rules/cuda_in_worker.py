@@ -82,10 +82,16 @@ def _names_start(context: Context, path: str) -> bool:
     return facts is not None and "set_start_method" in facts.source.text
 
 
+_OF_WORKERS = ("persistent_workers", "prefetch_factor", "multiprocessing_context")
+"""What a loader without workers refuses."""
+
+
 def _fix(fact: WorkerBatch, context: Context) -> Fix | None:
     place = context.place(fact.site)
-    asked = keyword(place.node, "num_workers") if isinstance(place.node, ast.Call) else None
-    if asked is None:
+    if not isinstance(place.node, ast.Call):
+        return None
+    asked = keyword(place.node, "num_workers")
+    if asked is None or any(keyword(place.node, each) for each in _OF_WORKERS):
         return None
     edit = place.at(asked.value).replace("0")
     return Fix("Load in this process: num_workers=0", Safety.UNSAFE, (edit,))
