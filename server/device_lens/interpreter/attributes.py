@@ -6,7 +6,7 @@ from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Deferred, Function, Namespace
 from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice
-from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import (
     MISSING,
     DictObject,
@@ -73,7 +73,7 @@ class Super:
 
 def read(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) -> Any:
     """`receiver.name` where the program reads it."""
-    if name == "__getattribute__" and all(type(leaf) is Namespace for leaf in leaves(receiver)):
+    if class_attributes.reads_as_ever(receiver, name):
         return Partial(External("builtins.getattr"), (receiver,), {})
     if type(receiver) is Guarded:
         return _of_tree(machine, receiver, name, node, frame)

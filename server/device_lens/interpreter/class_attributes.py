@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.code import BoundMethod, ClassValue, Function
-from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
+from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, ModuleObject
 from device_lens.domain.join import join
 from device_lens.domain.presence import presence
 from device_lens.domain.values import (
@@ -141,3 +142,13 @@ def or_of_class(
         return value
     other = through_instance(machine, receiver, found, node, frame)
     return join(present, value, other)
+
+
+def reads_as_ever(receiver: Any, getter: str) -> bool:
+    """Whether a call of a module's `__getattribute__`, or of the `__getattr__` that modules have,
+    does what `getattr` does."""
+    if getter == "__getattr__" and type(receiver) is ModuleObject:
+        return type(receiver.cls) is not ClassValue or receiver.cls.lookup(getter) is None
+    if getter != "__getattribute__":
+        return False
+    return all(type(leaf) is Namespace for leaf in leaves(receiver))

@@ -388,6 +388,7 @@ INTRINSICS: dict[str, Intrinsic] = {
     "builtins.globals": scope_tables.global_names,
     "builtins.vars": scope_tables.names_of,
     "importlib.import_module": scope_tables.import_module,
+    "builtins.__import__": scope_tables.imported,
     "builtins.eval": scope_tables.value_of_text,
     "builtins.exec": scope_tables.evaluated,
 }

@@ -70,6 +70,24 @@ def import_module(
     return combine(load, args[0]) if args else Unknown()
 
 
+def imported(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    """`__import__(name)`: of `a.b` it gives `a`, unless it is asked for names of it."""
+    asked = len(args) > 3 or "fromlist" in kwargs
+    if not args or asked:
+        return import_module(machine, args, kwargs, node, frame)
+    import_module(machine, args, kwargs, node, frame)
+    top = combine(_top_of, args[0])
+    return import_module(machine, (top,), kwargs, node, frame)
+
+
+def _top_of(name: Any) -> Any:
+    if type(name) is Const and isinstance(name.value, str):
+        return Const(name.value.partition(".")[0])
+    return name
+
+
 def evaluated(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:

@@ -29,13 +29,12 @@ order of their names: a program chooses among them at run time."""
 MOST_MODULES = 12
 """Modules of a package that a program may choose among."""
 _IMPORTING = ast.Import | ast.ImportFrom
-_CHOOSES = "import_module"
-_CHOOSING = re.compile(r"\bimport_module\b")
+_CHOOSING = re.compile(r"\b(?:import_module|__import__)\b")
 _NAMED = re.compile(r"\bimport_module\(\s*[A-Za-z_]")
 """Imports by a name that stands elsewhere."""
 _CHOSEN = re.compile(r"""["']([A-Za-z_][\w.]*)\.(?:["']\s*\+|\{|%s)""")
 """The beginning of a name that is put together."""
-_WHOLE = re.compile(r"""\bimport_module\(\s*(["'])([A-Za-z_][\w.]*)\1""")
+_WHOLE = re.compile(r"""\b(?:import_module|__import__)\(\s*(["'])([A-Za-z_][\w.]*)\1""")
 """A name that is written out."""
 _INSIDE = "_imports"
 """The entry of a statement under which its imports are kept."""
@@ -69,8 +68,8 @@ def any_module(package: str) -> Iterator[str]:
 
 
 def _chosen(text: str) -> Iterator[Import]:
-    """What `import_module("package.module")` and `import_module("package." + name)` may import."""
-    if _CHOOSES in text and _CHOOSING.search(text) is not None:
+    """What `import_module("package.module")`, `__import__("module")` and `import_module("package." + name)` may import."""
+    if _CHOOSING.search(text) is not None:
         yield from (Import(name, 0) for _, name in _WHOLE.findall(text))
         for package in dict.fromkeys(_CHOSEN.findall(text)):
             yield from (Import(name, 0) for name in any_module(package))

@@ -4,6 +4,7 @@ device, streams and events, memory."""
 from __future__ import annotations
 
 from device_lens.domain.device import Device, DeviceTree
+from device_lens.domain.guard import combine
 from device_lens.domain.values import NONE, Const, DeviceValue, Tensor, Unknown
 from device_lens.models.call import Call, Value, device_of, is_none, tensor_of
 from device_lens.models.registry import ALIASES, FUNCTIONS
@@ -47,10 +48,13 @@ def ordinal_device(value: Value) -> DeviceTree | None:
 
 def _set_device(call: Call) -> Value:
     """With a number that is not known, `cuda` means the current device, whichever that is."""
-    number = call.get(0, "device")
-    device = CURRENT_CUDA if type(number) is Unknown else ordinal_device(number)
-    if device is not None:
-        call.services.set_global("current_cuda", device)
+    present = call.services.current_cuda()
+
+    def selected(leaf: Value) -> DeviceTree:
+        device = CURRENT_CUDA if type(leaf) is Unknown else ordinal_device(leaf)
+        return present if device is None else device
+
+    call.services.set_global("current_cuda", combine(selected, call.get(0, "device")))
     return NONE
 
 
