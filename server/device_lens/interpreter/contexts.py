@@ -166,17 +166,16 @@ def _enter_library(
         return manager, _select_cuda(machine, manager, expression, frame)
     if f"{name}.enter_context" in ENTERS:
         return manager, _open_stack(machine, manager)
-    model = registry.function(name + ".__enter__")
-    if model is not None:
+    value, leave = manager, _nothing
+    entering = registry.function(name + ".__enter__")
+    if entering is not None:
         value = calls.run_model(
-            machine, model, name + ".__enter__", manager, (), {}, expression, frame
+            machine, entering, name + ".__enter__", manager, (), {}, expression, frame
         )
-        return value, _nothing
     leaving = registry.function(name + ".__exit__")
-    if leaving is None:
-        return manager, _nothing
-    leave = partial(calls.run_model, machine, leaving, name, manager, (), {}, expression, frame)
-    return manager, leave
+    if leaving is not None:
+        leave = partial(calls.run_model, machine, leaving, name, manager, (), {}, expression, frame)
+    return value, leave
 
 
 def _open_stack(machine: Machine, stack: Instance) -> Leave:

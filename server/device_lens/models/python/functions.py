@@ -20,6 +20,7 @@ from device_lens.domain.values import (
 )
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
+from device_lens.models.methods import find_method
 from device_lens.models.python.builtins import IDENTITY, first_argument, listing
 from device_lens.models.torch.copying import copied_by_own
 from device_lens.models.torch.objects import class_model, unknown
@@ -240,8 +241,14 @@ def _closing(call: Call) -> Value:
     return found
 
 
-def _closed_thing(call: Call) -> Value:
+def _thing(call: Call) -> Value:
     return call.receiver.fields["thing"] if isinstance(call.receiver, Instance) else call.unknown()
+
+
+def _close(call: Call) -> Value:
+    """The end of the block: the thing's `close()`."""
+    method = find_method(_thing(call), "close")
+    return NONE if method is None else call.services.invoke(method, (), {})
 
 
 def _forget_answers(call: Call) -> Value:
@@ -269,7 +276,8 @@ def register() -> None:
         "contextlib.asynccontextmanager": _decorator,
         "contextlib.nullcontext": _null_context,
         _CLOSING: _closing,
-        f"{_CLOSING}.__enter__": _closed_thing,
+        f"{_CLOSING}.__enter__": _thing,
+        f"{_CLOSING}.__exit__": _close,
         "contextlib.ExitStack": class_model("contextlib.ExitStack"),
         "contextlib.ExitStack.enter_context": unknown,
         "contextlib.ExitStack.callback": unknown,
