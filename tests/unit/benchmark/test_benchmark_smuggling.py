@@ -297,15 +297,19 @@ def test_the_worker_refuses_what_is_not_a_number_or_a_known_name(
         {"id": n, **each} if isinstance(each, dict) else each for n, each in enumerate(hostile)
     ]
     sent = "".join(json.dumps(line) + "\n" for line in [*lines, {"id": 9999, **_TRANSFER}])
-    done = subprocess.run(
+    # Its input stays open until it has answered: once that ends, so does a worker that is slow.
+    with subprocess.Popen(
         [torch_python, str(WORKER)],
-        input=sent.encode(),
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         cwd=tmp_path,
-        check=False,
-    )
-    answers = [json.loads(line) for line in done.stdout.splitlines()][1:]
-    assert len(answers) == len(hostile) + 1
+    ) as worker:
+        assert worker.stdin is not None and worker.stdout is not None
+        worker.stdin.write(sent.encode())
+        worker.stdin.flush()
+        answers = [json.loads(worker.stdout.readline()) for _ in range(len(hostile) + 2)][1:]
+        worker.stdin.close()
     assert answers[-1]["id"] == 9999
     assert "timing" in answers[-1]
     for line, reply in zip(lines, answers[:-1], strict=True):
