@@ -305,7 +305,8 @@ def test_the_worker_refuses_what_is_not_a_number_or_a_known_name(
         stderr=subprocess.DEVNULL,
         cwd=tmp_path,
     ) as worker:
-        assert worker.stdin is not None and worker.stdout is not None
+        assert worker.stdin is not None
+        assert worker.stdout is not None
         worker.stdin.write(sent.encode())
         worker.stdin.flush()
         answers = [json.loads(worker.stdout.readline()) for _ in range(len(hostile) + 2)][1:]
