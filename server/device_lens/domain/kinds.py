@@ -74,13 +74,18 @@ def regathered(joined: Any, left: Any, right: Any) -> Any:
     one, other = kinds(left), kinds(right)
     if one is None or other is None:
         return joined
-    if len(one) == len(other) and set(map(id, one)) == set(map(id, other)):
+    if _says_nothing(left) and _says_nothing(right) and set(map(id, one)) == set(map(id, other)):
         return left  # nothing hangs on what decides
     return joined if kinds(joined) is not None else gather(left, right, MOST_MET)
 
 
 def _is_gathered(value: Any) -> bool:
-    return type(value) is Guarded and all(atom.text == _KIND for atom in atoms(value))
+    return type(value) is Guarded and any(atom.text == _KIND for atom in atoms(value))
+
+
+def _says_nothing(value: Any) -> bool:
+    """Whether no condition decides of which kind an item is."""
+    return all(atom.text == _KIND for atom in atoms(value))
 
 
 def _is_of_program(module: Any) -> bool:

@@ -157,7 +157,7 @@ def call_external(
     if not registry.names_exception(name):  # which gives no tensor: nothing of a place is missed
         machine.skip_at(node, frame, f"`{name}` has no model")
     machine.escape(args, kwargs, name)
-    return effects.unseen(name.rpartition(".")[2], args, kwargs)
+    return effects.unseen(machine, name.rpartition(".")[2], args, kwargs)
 
 
 def _unbound_method(
@@ -343,7 +343,7 @@ def _call_unknown(
     label = function.label if type(function) is Unknown else ""
     machine.skip_at(node, frame, "the called value is not known")
     machine.escape(args, kwargs, label)
-    return effects.answered(function, args, kwargs, node)
+    return effects.answered(machine, function, args, kwargs, node)
 
 
 def call_operator(

@@ -143,7 +143,9 @@ def held_by(function: Any, node: Any) -> Any:
     return function.fields.get(WHOLE, ()) if hands_out else ()
 
 
-def unseen(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], whole: Any = ()) -> Unknown:
+def unseen(
+    machine: Machine, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], whole: Any = ()
+) -> Unknown:
     """What code that is not seen answers. If its name is that of a class, the answer may hold the
     modules that it was given; it may run the code that it was given."""
     made = Unknown(f"{name}(…)" if name else "")
@@ -151,16 +153,18 @@ def unseen(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], whole: Any 
     held = torch_module.given(args, kwargs) if is_class else whole
     if held:
         made.parts()[WHOLE] = held
-    if any_runs_it((*args, *kwargs.values())):
+    if any_runs_it((*args, *kwargs.values()), machine.unit.weigh):
         made.parts()[RUNS_IT] = Unknown()
     return made
 
 
-def answered(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any) -> Unknown:
+def answered(
+    machine: Machine, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any
+) -> Unknown:
     """What a value that is not known gives where it is called. One that the program has moved by
     itself is a module as a rule: what that computes is where it is, and so are its parameters."""
     label = function.label if type(function) is Unknown else ""
-    made = unseen(label, args, kwargs, held_by(function, node))
+    made = unseen(machine, label, args, kwargs, held_by(function, node))
     if type(function) is not Unknown or function.tensor_evidence or not isinstance(node, ast.Call):
         return made
     method = getattr(node.func, "attr", "")

@@ -28,8 +28,9 @@ tensors belong on the CPU. A hint in a method that tries its own module out, wit
 makes up and an output that it only looks at: it runs where the module was made.
 
 ## Fix safety
-Safe: `device=` follows a tensor or device at hand. Unsafe for random factories, since another
-device draws other numbers. Where no device is at hand, the tensor moves where it is used (unsafe).
+Safe: `device=` follows a tensor or device at hand that is not None on any call. Unsafe for random
+factories, since another device draws other numbers. Where no device is at hand, the tensor moves
+where it is used (unsafe).
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ Silent where the number of workers is not known, where the program names a way t
 Python 3.14 starts workers in another way on Linux, as others do on Windows and macOS.
 
 ## Fix safety
-Unsafe: it loads in the program's own process, which runs but waits for each batch.
+Unsafe: it loads in the program's own process, which runs but waits for each batch. None is offered
+where the loader is given what it takes with workers alone, such as `persistent_workers`.
 """
 
 from __future__ import annotations

@@ -32,7 +32,9 @@ which shows its value: a conversion or a move to the CPU.
 
 ## Fix safety
 Safe: the assignment is what the line plainly means. Unsafe for what `getattr` gave, which `setattr`
-puts back. None is offered where an assignment would make a global name local.
+puts back. A field of a named tuple is replaced. None is offered where an assignment would make a
+global name local, and for what takes none: an item of a tuple, a frozen object, a property
+without a setter, a view of a tensor.
 """
 
 from __future__ import annotations

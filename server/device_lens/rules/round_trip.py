@@ -23,7 +23,8 @@ action = q.argmax(dim=1)
 Only values that come back as they are, or through NumPy functions with a counterpart in PyTorch.
 
 ## Fix safety
-Unsafe: it is offered where nothing happens to the value on the host.
+Unsafe: it is offered where nothing happens to the value on the host. Another dtype that it gets on
+the way stays, and what the program writes into afterwards is a copy.
 """
 
 from __future__ import annotations

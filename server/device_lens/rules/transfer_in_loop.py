@@ -27,7 +27,9 @@ loops of one or two iterations. Moving each batch in its loop is right. A target
 counts as one that does not change where that is the same known device each time.
 
 ## Fix safety
-Safe: the transfer goes above the outermost loop through which the tensor does not change.
+Safe: the transfer goes above the outermost loop through which the tensor does not change. Unsafe
+where one copy may not do for all iterations: something keeps each of them, the tensor may be None
+where the loop does not run, or code that is not in the file gets it, at a `yield` for instance.
 """
 
 from __future__ import annotations

@@ -35,7 +35,10 @@ dict, as the plain attribute did. Unsafe where nothing is seen to fail, since `.
 buffers too, and where the program does not move the module, which then has to move as well. A
 buffer that is saved is offered as an unsafe fix. An attribute that no buffer can hold, a number for
 some callers, or a tuple, is moved where it is used instead, which is unsafe. So is the fix of a
-container of one module that is made elsewhere: it may be kept out of the parameters on purpose.
+container of one module that is made elsewhere: it may be kept out of the parameters on purpose; and
+one where others set the attribute, or where the file loads a checkpoint, which lacks the new keys.
+None is offered for a use that no container of PyTorch's knows, such as `layers.index(layer)`, nor
+for keys that name no parts.
 """
 
 from __future__ import annotations

@@ -68,7 +68,8 @@ def any_module(package: str) -> Iterator[str]:
 
 
 def _chosen(text: str) -> Iterator[Import]:
-    """What `import_module("package.module")`, `__import__("module")` and `import_module("package." + name)` may import."""
+    """What `import_module("package.module")`, `__import__("module")` and
+    `import_module("package." + name)` may import."""
     if _CHOOSING.search(text) is not None:
         yield from (Import(name, 0) for _, name in _WHOLE.findall(text))
         for package in dict.fromkeys(_CHOSEN.findall(text)):

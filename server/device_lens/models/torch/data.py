@@ -29,7 +29,7 @@ from device_lens.models.registry import ALIASES, BASES, FUNCTIONS
 from device_lens.models.reports import generator_conflict
 from device_lens.models.torch.collation import collate, convert, map_tensors, pin
 from device_lens.models.torch.copying import mark_fresh
-from device_lens.models.torch.moving_code import OF_MOVING_CODE, any_runs_it, names_device
+from device_lens.models.torch.moving_code import OF_MOVING_CODE, is_run_by, names_device
 from device_lens.models.torch.objects import class_model, instance, nothing, register_names
 from device_lens.models.torch.random import GENERATOR
 from device_lens.models.words import words
@@ -50,7 +50,7 @@ def item_of(services: Services, dataset: Value) -> Value:
     """What `dataset[i]` is, for any `i`."""
     if type(dataset) is Guarded:
         return combine(lambda leaf: item_of(services, leaf), dataset)
-    if type(dataset) is Unknown and any_runs_it((dataset,)):
+    if is_run_by(dataset):
         return Unknown(OF_MOVING_CODE)
     method = find_method(dataset, "__getitem__")
     if method is not None:

@@ -4,7 +4,7 @@ devices, a method of theirs or a transform that a library's dataset was given.""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.heap import Instance, ListObject
@@ -15,6 +15,7 @@ OF_MOVING_CODE = "an item of a dataset that names devices"
 """The label of items that are not known, and that are not taken to be on the host."""
 RUNS_IT = "<moving code>"
 """A part of what is not known and was given such code."""
+Weigh = Callable[[ast.AST, Callable[[ast.AST], bool]], bool]
 DEEPEST = 3
 """Containers within containers that are looked into."""
 MOST_HELD = 16
@@ -32,21 +33,27 @@ def names_device(function: ast.AST) -> bool:
     )
 
 
-def any_runs_it(values: Iterable[Value], deepest: int = DEEPEST) -> bool:
-    """Whether any of some values is such code, or holds it."""
-    return any(_runs_it(value, deepest) for value in values)
+def any_runs_it(values: Iterable[Value], weigh: Weigh, deepest: int = DEEPEST) -> bool:
+    """Whether any of some values is such code, or holds it. `weigh` asks a question of the code of
+    a function, and remembers that it was asked."""
+    return any(_runs_it(value, weigh, deepest) for value in values)
 
 
-def _runs_it(value: Value, deepest: int) -> bool:
+def is_run_by(value: Value) -> bool:
+    """Whether what is not known was given such code."""
+    return type(value) is Unknown and value.fields is not None and RUNS_IT in value.fields
+
+
+def _runs_it(value: Value, weigh: Weigh, deepest: int) -> bool:
     if type(value) is Unknown:
-        return value.fields is not None and RUNS_IT in value.fields
+        return is_run_by(value)
     held = _held(value)
     if held:
-        return deepest > 0 and any_runs_it(held[:MOST_HELD], deepest - 1)
+        return deepest > 0 and any_runs_it(held[:MOST_HELD], weigh, deepest - 1)
     if isinstance(value, Instance) and type(value.cls) is ClassValue:
         value = value.cls.lookup("__call__")
     function = value.function if type(value) is BoundMethod else value
-    return type(function) is Function and names_device(function.node)
+    return type(function) is Function and bool(weigh(function.node, names_device))
 
 
 def _held(value: Value) -> tuple[Value, ...]:
