@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from device_lens.fixes.bindings import parameters_of
 from device_lens.fixes.blocks import insert_above, remove_statement
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.map_container import PATTERNS
@@ -20,7 +21,8 @@ from device_lens.fixes.place import Place
 from device_lens.syntax.pairing import zipped
 
 KindOf = Callable[[Place], "str | None"]
-"""What a container is called that a place has: `list`, `tuple`, `named tuple`; None: not known."""
+"""What a container is called that a place has: `list`, `tuple`, `named tuple`, `own` where no
+display makes one; None: not known."""
 
 
 def loop_fix(loop: Place, variable: str, moved: str, kind_of: KindOf) -> Fix | None:
@@ -162,9 +164,13 @@ def rebuilt(
     if not isinstance(node, ast.Call):
         if key is not None or not assignable(iterable):
             return None
-        pattern = _SEQUENCES.get(kind_of(iterable) or "", PATTERNS["list"])
+        kind = kind_of(iterable)
+        pattern = _SEQUENCES.get(kind or "", PATTERNS["list"])
         new = pattern.format(move=moved, item=variable, container=iterable.text)
-        return f"{iterable.text} = {new}"
+        if kind == "own":
+            return None
+        in_place = kind == "list" and _is_for_caller(iterable)
+        return f"{iterable.text}[:] = {new}" if in_place else f"{iterable.text} = {new}"
     if isinstance(node.func, ast.Name) and node.func.id == "enumerate" and node.args:
         inner = iterable.at(node.args[0])
         if isinstance(inner.node, ast.Call):
@@ -180,7 +186,19 @@ def rebuilt(
     elif node.func.attr != "items" or key is None:
         return None
     text = container.text
-    return f"{text} = {{{key}: {moved} for {key}, {variable} in {text}.items()}}"
+    display = f"{{{key}: {moved} for {key}, {variable} in {text}.items()}}"
+    if kind_of(container) == "own" or _is_for_caller(container):
+        return f"{text}.update({display})"
+    return f"{text} = {display}"
+
+
+def _is_for_caller(container: Place) -> bool:
+    """Whether a function is given a container and does not look at it again: what it does to it is
+    done for who calls, whom another one under the name would not reach."""
+    node, function = container.node, container.function
+    if not isinstance(node, ast.Name) or node.id not in parameters_of(function):
+        return False
+    return not any(loads_behind(container.statement, node.id))
 
 
 _SEQUENCES = {name: PATTERNS[name] for name in ("list", "tuple", "named tuple")}

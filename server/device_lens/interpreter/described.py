@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.code import ClassValue
 from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice, is_unknown, same_everywhere
 from device_lens.domain.guard import Guarded, combine, leaves, node
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
@@ -12,6 +14,7 @@ from device_lens.domain.values import DeviceValue, External, Tensor, TupleValue,
 from device_lens.interpreter.facts import Kind
 from device_lens.models.numbers import is_text
 from device_lens.models.operation import ResultNames
+from device_lens.syntax.names import last_name
 
 if TYPE_CHECKING:
     from device_lens.interpreter.recording import Recorder
@@ -150,6 +153,21 @@ def without(tree: Any, nothing: Any) -> Any:
     if no is nothing:
         return yes
     return tree if yes is tree.yes and no is tree.no else node(tree.atom, yes, no)
+
+
+OWN = "own"
+"""What a container is called that no display makes: an `OrderedDict`, a deque, one of the program's
+own classes."""
+
+
+def is_of_own_class(value: Any) -> bool:
+    """Whether no display makes such a container."""
+    if type(value) is DictObject:
+        ordered = isinstance(value.site, ast.Call) and last_name(value.site.func) == "OrderedDict"
+        return ordered or "default" in value.fields
+    if type(value) is ListObject:
+        return value.kind == "deque"
+    return type(value) is Instance and type(value.cls) is ClassValue
 
 
 def container_name(value: Any) -> str | None:

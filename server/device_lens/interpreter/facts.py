@@ -60,7 +60,8 @@ class Expression:
     pinned: bool = False
     parameter_count: int | None = None
     container: str | None = None
-    """`list`, `tuple`, `named tuple` or `dict`, where it is that each time."""
+    """`list`, `tuple`, `named tuple` or `dict`, where it is that each time; `own` where no display
+    makes such a container."""
     same_as: str | None = None
     """For the result of `m = model.to(d)`: the text of the receiver, which is the same module."""
 

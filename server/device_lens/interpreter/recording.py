@@ -18,7 +18,7 @@ from device_lens.domain.values import (
     Tensor,
     Unknown,
 )
-from device_lens.interpreter.described import DESCRIBE, container_name
+from device_lens.interpreter.described import DESCRIBE, OWN, container_name, is_of_own_class
 from device_lens.interpreter.evaluated import over_all
 from device_lens.interpreter.facts import Expression, Kind
 from device_lens.interpreter.frames import Frame
@@ -303,7 +303,8 @@ def _expression(site: Site, entries: list[Seen], sizes: Sizes | None, missed: Mi
 
 def _container(entries: list[Seen]) -> str | None:
     """What a container is called that is of one kind each time."""
-    names = {container_name(entry.value) for entry in entries}
+    values = [entry.value for entry in entries]
+    names = {OWN if is_of_own_class(each) else container_name(each) for each in values}
     return names.pop() if len(names) == 1 else None
 
 

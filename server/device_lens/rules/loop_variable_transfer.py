@@ -24,6 +24,8 @@ Silent where the body uses the moved tensor, since moving inside the loop is the
 
 ## Fix safety
 Safe where the loop does nothing else and its variables are not read below it; unsafe otherwise.
+A container that a function is given and does not look at again is filled anew, for who calls; so is
+what no display makes, such as an `OrderedDict`.
 """
 
 from __future__ import annotations
