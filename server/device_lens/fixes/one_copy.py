@@ -34,7 +34,11 @@ def does(call: Place, loop: Place) -> bool:
         return False
     if any(_is_kept(loop.at(node)) for node in _copies(call, body)):
         return False
-    return not any(_may_change(loop.at(node), set(names_of(receiver))) for node in body)
+    calls = [node for node in body if isinstance(node, ast.Call)]
+    known = definitions(each for chunk in call.source.chunks for each in chunk.body)
+    strange = [node for node in calls if last_name(node.func) not in known]
+    names = set(names_of(receiver))
+    return not any(_may_change(node, names, call) for node in strange)
 
 
 def _copies(call: Place, body: list[ast.AST]) -> Iterator[ast.AST]:
@@ -64,23 +68,17 @@ def _is_kept(copy: Place) -> bool:
     return False
 
 
-def _may_change(place: Place, names: set[str]) -> bool:
-    """Whether a node is a call of code that is not in the file, by which one of some names may
-    change: a function that is given it, or a method of what has it."""
-    call = place.node
-    if not isinstance(call, ast.Call):
-        return False
-    known = definitions(each for chunk in place.source.chunks for each in chunk.body)
-    name = last_name(call.func)
-    if name in known:
-        return False  # what it does is looked at
-    if isinstance(call.func, ast.Attribute):
-        owner = ast.unparse(call.func.value)
+def _may_change(node: ast.Call, names: set[str], place: Place) -> bool:
+    """Whether one of some names may change by a call of code that is not in the file: a function
+    that is given it, or a method of what has it."""
+    if isinstance(node.func, ast.Attribute):
+        owner = ast.unparse(node.func.value)
         return owner != "self" and any(each.startswith(f"{owner}.") for each in names)
-    if hasattr(builtins, name) or not _is_imported(place, name):
+    given = (*node.args, *(each.value for each in node.keywords))
+    if all(names.isdisjoint(names_of(each)) for each in given):
         return False
-    given = (*call.args, *(each.value for each in call.keywords))
-    return any(not names.isdisjoint(names_of(each)) for each in given)
+    name = last_name(node.func)
+    return not hasattr(builtins, name) and _is_imported(place, name)
 
 
 def _is_imported(place: Place, name: str) -> bool:

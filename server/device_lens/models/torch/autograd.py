@@ -164,7 +164,7 @@ def _called_with_inputs(call: Call) -> tuple[Value, Value]:
     """The inputs, and what the function gives for them."""
     inputs = call.get(1, "inputs")
     given = inputs.items if type(inputs) is TupleValue else (inputs or call.unknown(),)
-    return inputs, call.services.invoke(call.get(0, "func"), given, {})
+    return inputs, call.services.invoke(call.get(0, "func", call.unknown()), given, {})
 
 
 def _apply(call: Call) -> Value:
