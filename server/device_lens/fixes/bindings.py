@@ -116,7 +116,7 @@ def _bound_outside(place: Place, function: ast.AST, name: str) -> bool:
     outer = [node for node in place.at(function).ancestors() if isinstance(node, FUNCTIONS)]
     if any(is_local(node, name) for node in outer):
         return True
-    top = [node for chunk in place.source.chunks for node in chunk.body]
+    top = place.top_level
     binder = next((index for index, node in enumerate(top) if _binds(node, name)), None)
     return binder is not None and not _may_run_before(place, top, binder)
 

@@ -15,7 +15,7 @@ def block_of(statement: Place) -> list[ast.stmt]:
     """The statements of the block that a statement stands in, itself included."""
     parent = statement.parent
     if parent is None:
-        return [node for chunk in statement.source.chunks for node in chunk.body]
+        return statement.top_level
     for name in _BLOCKS:
         block = getattr(parent, name, None)
         if isinstance(block, list) and any(each is statement.node for each in block):

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from device_lens.fixes.names import is_local, own_nodes
 from device_lens.fixes.place import FUNCTIONS, Place
+from device_lens.syntax.names import is_own_attribute
 from device_lens.syntax.pairing import parts_of
 from device_lens.syntax.position import Position
 
@@ -68,8 +69,7 @@ def _scope(reader: Place) -> Iterator[Place]:
     """The nodes among which the binding has to be."""
     node = reader.node
     if isinstance(node, ast.Attribute):
-        of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
-        if of_self and reader.owner is not None:
+        if is_own_attribute(node) and reader.owner is not None:
             yield from (reader.at(each) for each in ast.walk(reader.owner))
         return
     if not isinstance(node, ast.Name):

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from device_lens.fixes.above import Above, above
 from device_lens.fixes.place import Place
-from device_lens.syntax.names import last_name
+from device_lens.syntax.names import is_own_attribute, last_name
 
 _METHODS = {
     "ModuleList": frozenset("append extend insert pop".split()),
@@ -50,8 +50,8 @@ def _uses(assignment: Place, attribute: str) -> Iterator[tuple[ast.AST, Above]]:
             for node in ast.walk(statement):
                 if not isinstance(node, ast.Attribute) or node.attr != attribute:
                     continue
-                of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
-                if isinstance(node.ctx, ast.Load) and (node in own or not of_self):
+                theirs = node in own or not is_own_attribute(node)
+                if isinstance(node.ctx, ast.Load) and theirs:
                     yield node, above(newest)
 
 

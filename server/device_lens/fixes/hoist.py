@@ -107,7 +107,7 @@ def changes_copy(call: Place, loop: Place) -> bool:
 
 
 def _writes(loop: Place, call: Place, names: set[str]) -> bool:
-    body = [statement for chunk in call.source.chunks for statement in chunk.body]
+    body = call.top_level
     changed = written([loop.node], definitions(body), call.node)
     if not changed:
         return False

@@ -9,11 +9,9 @@ from collections.abc import Iterator
 from device_lens.fixes.bindings import may_be_none
 from device_lens.fixes.place import Place
 from device_lens.syntax.names import last_name
-from device_lens.syntax.sharing import definitions, names_of
+from device_lens.syntax.sharing import ADDERS, definitions, names_of
 
-_KEEPERS = frozenset(
-    "append appendleft insert add extend update setdefault put put_nowait push".split()
-)
+_KEEPERS = ADDERS | {"put", "put_nowait", "push"}
 """Methods that keep what they are given."""
 _TAKERS = frozenset("cat stack concat concatenate hstack vstack dstack sum max min len zip".split())
 """Calls that read a list and keep nothing of it."""
@@ -21,7 +19,7 @@ _LIBRARIES = ("torch", "numpy", "math", "einops", "tqdm", "random", "typing")
 """Packages whose functions write into nothing that they are given, but by a name that says so."""
 
 
-def does(call: Place, loop: Place) -> bool:
+def suffices(call: Place, loop: Place) -> bool:
     """Whether nothing speaks against one copy: that something keeps each of them, that the loop
     may not run at all where there is nothing to copy, that somebody else runs in between, or that
     code which is not at hand gets the tensor or what has it."""
@@ -35,7 +33,7 @@ def does(call: Place, loop: Place) -> bool:
     if any(_is_kept(loop.at(node)) for node in _copies(call, body)):
         return False
     calls = [node for node in body if isinstance(node, ast.Call)]
-    known = definitions(each for chunk in call.source.chunks for each in chunk.body)
+    known = definitions(call.top_level)
     strange = [node for node in calls if last_name(node.func) not in known]
     names = set(names_of(receiver))
     return not any(_may_change(node, names, call) for node in strange)

@@ -53,6 +53,11 @@ class Place:
         return self.source.path
 
     @property
+    def top_level(self) -> list[ast.stmt]:
+        """The statements at the top level of the file."""
+        return [statement for chunk in self.source.chunks for statement in chunk.body]
+
+    @property
     def scope(self) -> Range:
         """The statement, of a compound one the header, whose lines can carry a comment about it."""
         return suppression_scope(self.source, self.range)

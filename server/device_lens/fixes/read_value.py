@@ -152,7 +152,7 @@ def _given_to(read: Place, name: str) -> Iterator[ast.expr]:
     function = read.function
     roots: list[ast.AST] = [function] if function is not None else []
     if function is None:
-        roots += (node for chunk in read.source.chunks for node in chunk.body)
+        roots += read.top_level
     for root in roots:
         for node in ast.walk(root):
             if isinstance(node, ast.Assign):

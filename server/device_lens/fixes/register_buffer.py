@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place, in_quotes
-from device_lens.syntax.names import last_name
+from device_lens.syntax.names import is_own_attribute, last_name
 
 
 def register_buffer(
@@ -98,7 +98,7 @@ def _value(assignment: Place) -> Place | None:
         target = node.target
     else:
         return None
-    if not _is_own_attribute(target) or node.value is None:
+    if not is_own_attribute(target) or node.value is None:
         return None
     return assignment.at(node.value)
 
@@ -133,7 +133,7 @@ def _first_of(
     if not isinstance(call.node, ast.Expr) or not isinstance(call.node.value, ast.Call):
         return None
     func = call.node.value.func
-    if not _is_own_attribute(func) or method.decorator_list:
+    if not is_own_attribute(func) or method.decorator_list:
         return None
     others = {each.name for each in setting}
     for statement in method.body:
@@ -175,14 +175,6 @@ def _is_class_attribute(assignment: Place, attribute: str) -> bool:
     )
 
 
-def _is_own_attribute(target: ast.expr) -> bool:
-    return (
-        isinstance(target, ast.Attribute)
-        and isinstance(target.value, ast.Name)
-        and target.value.id == "self"
-    )
-
-
 def ready(assignment: Place) -> bool:
     """Whether `super().__init__()` has run where the assignment stands: outside `__init__`, or
     below that call."""
@@ -221,8 +213,7 @@ def _sets_for(node: ast.AST, owner: str, attribute: str) -> bool:
         return owner in map(last_name, node.bases) and _count(node, attribute) > 0
     if not isinstance(node, ast.Attribute) or node.attr != attribute:
         return False
-    of_self = isinstance(node.value, ast.Name) and node.value.id == "self"
-    return isinstance(node.ctx, ast.Store) and not of_self
+    return isinstance(node.ctx, ast.Store) and not is_own_attribute(node)
 
 
 def _count(owner: ast.AST | None, attribute: str) -> int:
@@ -240,6 +231,5 @@ def _stores(node: ast.AST, attribute: str) -> list[ast.expr]:
         and each.attr == attribute
         and id(each) not in in_place
         and isinstance(each.ctx, ast.Store)
-        and isinstance(each.value, ast.Name)
-        and each.value.id == "self"
+        and is_own_attribute(each)
     ]

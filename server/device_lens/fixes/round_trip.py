@@ -49,9 +49,8 @@ def _is_written(up: Place) -> bool:
     if not isinstance(statement, ast.Assign):
         return False
     names = {each.id for each in statement.targets if isinstance(each, ast.Name)}
-    body = [each for chunk in up.source.chunks for each in chunk.body]
-    roots = [up.function] if up.function is not None else body
-    return not names.isdisjoint(written(roots, definitions(body)))
+    roots = [up.function] if up.function is not None else up.top_level
+    return not names.isdisjoint(written(roots, definitions(up.top_level)))
 
 
 def _before_host(down: Place) -> Place | None:
@@ -99,7 +98,7 @@ def _only_for(down: Place, up: Place, name: str) -> bool:
         return False  # what is carried was made of the copy on the host
     function = down.function
     if function is None:
-        roots: list[ast.AST] = [node for chunk in down.source.chunks for node in chunk.body]
+        roots: list[ast.AST] = [*down.top_level]
     else:
         roots = [function]
     read = sum(len(loads(root, name)) for root in roots)

@@ -89,7 +89,7 @@ class AtHand:
         """An expression that gives `device` at `place`: a device or tensor of the same function,
         an attribute of `self`, a device of an enclosing scope, a module; of `kinds` only. None
         where there is none."""
-        found: list[tuple[tuple[int, int], str]] = []
+        found: list[tuple[tuple[int, int], str, _Seen]] = []
         if _is_some(leaf(device)) and not self._has_one_number():
             return None
         here, around = _Spot(place), frozenset(place.ancestors())
@@ -97,12 +97,13 @@ class AtHand:
             latest = _latest(seen, here, around)
             if latest is None or latest.kind not in kinds or not matches(latest.device, device):
                 continue
-            if latest.kind is not Kind.DEVICE and may_be_none(place, latest.text):
-                continue
             known = _has_self(place) if latest.base == "self" else surely_bound(place, latest.base)
             if known:
-                found.append((_preference(latest, here), latest.expression))
-        return min(found)[1] if found else None
+                found.append((_preference(latest, here), latest.expression, latest))
+        for _, expression, latest in sorted(found, key=lambda each: each[:2]):
+            if latest.kind is Kind.DEVICE or not may_be_none(place, latest.text):
+                return expression
+        return None
 
     def visible(self, text: str, where: Place, place: Place) -> bool:
         """Whether a name or attribute that is read at `where` has the same value at `place`."""

@@ -127,8 +127,8 @@ def _trips(fact: Transfer) -> int | None:
 def _fix(fact: Transfer, context: Context) -> Fix | None:
     call, loop = context.place(fact.site), context.place(fact.invariant_in[-1])
     made_anew = isinstance(fact.subject.node, ast.Attribute) and not fact.settable
-    does = not made_anew and one_copy.does(call, loop)
-    safety = Safety.SAFE if does else Safety.UNSAFE
+    suffices = not made_anew and one_copy.suffices(call, loop)
+    safety = Safety.SAFE if suffices else Safety.UNSAFE
     argument = None if fact.device_argument is None else context.place(fact.device_argument)
     if not fact.follows_other or argument is None:
         return hoist(call, loop, safety)

@@ -15,3 +15,12 @@ def root_name(node: ast.AST | None) -> str:
 def last_name(node: ast.expr) -> str:
     """`c` of `a.b.c` and of `c`; empty for what is no name."""
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def is_own_attribute(node: ast.AST) -> bool:
+    """Whether an expression is an attribute of `self`."""
+    return (
+        isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    )

@@ -41,7 +41,8 @@ _PASSERS = frozenset("zip enumerate list tuple reversed iter next sorted dict se
 """Builtins whose result holds what they are given."""
 _OF_MEMORY = frozenset("data T mT H mH real imag flat".split())
 _NO_MEMORY = frozenset("shape dtype device ndim layout is_cuda grad requires_grad".split())
-_ADDERS = frozenset("append appendleft insert add update setdefault extend".split())
+ADDERS = frozenset("append appendleft insert add update setdefault extend".split())
+"""Methods that put what they are given into a container."""
 _FILLERS = frozenset("fill put itemset partition sort resize".split())
 """Methods that write into an array."""
 _FILLING = frozenset("copyto put place putmask fill_diagonal shuffle readinto".split())
@@ -161,7 +162,7 @@ def _bound(node: ast.AST, moved: ast.AST | None) -> Iterator[set[str]]:
             targets = [target]
         case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
             targets = [target]
-        case ast.Call(func=ast.Attribute(attr=attr, value=holder)) if attr in _ADDERS:
+        case ast.Call(func=ast.Attribute(attr=attr, value=holder)) if attr in ADDERS:
             held = (name for each in node.args for name in names_of(each, moved))
             yield {*names_of(holder, moved), *held}
             return

@@ -28,16 +28,15 @@ from device_lens.models.torch.objects import class_model, unknown
 _CLOSING = "contextlib.closing"
 
 
-def _partial(call: Call) -> Value:
-    if not call.args:
-        return Unknown()
-    return Partial(call.args[0], call.args[1:], dict(call.kwargs))
+def _partial_of(kind: type[Partial]) -> Model:
+    """`functools.partial(f, …)`, `partialmethod(f, …)`."""
 
+    def model(call: Call) -> Value:
+        if not call.args:
+            return Unknown()
+        return kind(call.args[0], call.args[1:], dict(call.kwargs))
 
-def _partial_method(call: Call) -> Value:
-    if not call.args:
-        return Unknown()
-    return PartialMethod(call.args[0], call.args[1:], dict(call.kwargs))
+    return model
 
 
 def _method(call: Call) -> Value:
@@ -264,8 +263,8 @@ def _forget_answers(call: Call) -> Value:
 def register() -> None:
     models: dict[str, Model] = {
         "types.MethodType": _method,
-        "functools.partial": _partial,
-        "functools.partialmethod": _partial_method,
+        "functools.partial": _partial_of(Partial),
+        "functools.partialmethod": _partial_of(PartialMethod),
         "functools.reduce": _reduce,
         "functools.lru_cache": _decorator,
         "functools.cache": _decorator,
