@@ -194,7 +194,7 @@ def same_everywhere(left: DeviceTree, right: DeviceTree) -> bool:
     if left == right:
         return not is_unknown(left)
     if type(left) is Guarded or type(right) is Guarded:
-        return False
+        return all(each is Agreement.SAME for each in leaves(combine(agree, left, right)))
     return agree(left, right) is Agreement.SAME
 
 

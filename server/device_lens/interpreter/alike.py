@@ -277,7 +277,9 @@ def _without_sizes(value: Any, is_own: Callable[[Table], bool], key: Any) -> Any
         items = tuple(map(part, value.items))
         rest = None if value.rest is None else part(value.rest)
         lacks_rest = rest is None and value.rest is not None
-        return None if lacks_rest or None in items else ListObject(items, rest, value.kind)
+        if lacks_rest or None in items:
+            return None
+        return ListObject(items, rest, value.kind, value.site)
     if type(value) is Guarded:
         tree = combine(part, value)
         return None if any(leaf is None for leaf in leaves(tree)) else tree

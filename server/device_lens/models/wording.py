@@ -74,3 +74,9 @@ def moved(device: DeviceTree) -> str:
     """The sentence about a move: "is moved to `cuda:0`"."""
     where = place(device)
     return f"is moved to {where[3:]}" if where else "is moved"
+
+
+def loaded(device: DeviceTree) -> str:
+    """The sentence about a checkpoint's tensor: "is loaded to the CPU by `torch.load`"."""
+    where = place(device)
+    return f"is loaded to {where[3:]} by `torch.load`" if where else "is loaded by `torch.load`"

@@ -8,6 +8,7 @@ from device_lens.models.call import Call, Model, Value
 from device_lens.models.libraries.host import read_arguments, written
 from device_lens.models.libraries.numpy_shapes import array, extent_of, sizes
 from device_lens.models.numbers import DRAWN, dimension, is_number, number
+from device_lens.models.python.standard_library import disorder
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.words import words
 
@@ -96,6 +97,6 @@ def register_all() -> None:
         FUNCTIONS[f"{GENERATOR}.{name}"] = FUNCTIONS[f"numpy.random.{name}"] = _counted
     FUNCTIONS[f"{GENERATOR}.choice"] = FUNCTIONS["numpy.random.choice"] = _chosen
     FUNCTIONS[f"{GENERATOR}.permutation"] = FUNCTIONS[f"{GENERATOR}.permuted"] = _permuted
-    FUNCTIONS[f"{GENERATOR}.shuffle"] = lambda call: NONE
+    FUNCTIONS[f"{GENERATOR}.shuffle"] = FUNCTIONS["numpy.random.shuffle"] = disorder
     for name in words("spawn bytes bit_generator get_state set_state seed tomaxint"):
         FUNCTIONS.setdefault(f"{GENERATOR}.{name}", _python)

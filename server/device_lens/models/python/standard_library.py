@@ -61,7 +61,7 @@ def _choices(call: Call) -> Value:
     return listing(call, (), _any_item(call, source))
 
 
-def _disorder(call: Call) -> Value:
+def disorder(call: Call) -> Value:
     """`random.shuffle(items)`, `heapq.heapify(heap)`: the same items in another order."""
     target = list_classes.sequence(first_argument(call))
     if type(target) is ListObject:
@@ -123,7 +123,7 @@ def register_all() -> None:
         FUNCTIONS[f"random.{name}"] = _draw
     FUNCTIONS["random.seed"] = _nothing
     FUNCTIONS["random.choice"] = _choice
-    FUNCTIONS["random.shuffle"] = FUNCTIONS["heapq.heapify"] = _disorder
+    FUNCTIONS["random.shuffle"] = FUNCTIONS["heapq.heapify"] = disorder
     for name in words("random.sample random.choices heapq.nlargest heapq.nsmallest"):
         FUNCTIONS[name] = _choices
     FUNCTIONS["heapq.heappush"] = FUNCTIONS["heapq.heappushpop"] = _push

@@ -29,6 +29,7 @@ from device_lens.models.torch.copying import deep_copy
 from device_lens.models.torch.module import move
 from device_lens.models.torch.objects import first, nothing, register_names
 from device_lens.models.torch.target import asked, present
+from device_lens.models.wording import loaded
 
 _SAVED = "torch.save"
 _CALLABLE = (Function, BoundMethod, Partial)
@@ -74,7 +75,7 @@ def _load(call: Call) -> Value:
 def _relocated(call: Call, leaf: Value, where: Value) -> Value:
     if type(leaf) is Tensor:
         device = _mapped(call, where, leaf.device)
-        trail = call.trail("loaded", f"is loaded to {device} by `torch.load`", leaf.trail)
+        trail = call.trail("loaded", loaded(device), leaf.trail)
         return leaf.with_(device=device, trail=trail, pinned=False)
     if type(leaf) is Unknown:
         return Unknown(leaf.label, _mapped(call, where, leaf.device))
