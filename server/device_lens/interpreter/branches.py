@@ -8,12 +8,12 @@ from functools import partial
 from typing import Any
 
 from device_lens.domain import lengths
-from device_lens.domain.guard import undecided
+from device_lens.domain.guard import Guarded, undecided
 from device_lens.domain.heap import MISSING, Entries, ListObject, Presences
 from device_lens.domain.journal import Lost
 from device_lens.domain.presence import is_settled, settle
 from device_lens.domain.values import Const, Unknown
-from device_lens.interpreter import attempts, contexts, leaving, patterns, reports
+from device_lens.interpreter import attempts, contexts, leaving, patterns, reports, trials
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
 from device_lens.interpreter.existence import asks_what_is_there, has_no_words
@@ -86,6 +86,12 @@ def _try(machine: Machine, node: ast.Try, frame: Frame) -> int:
     known = leaving.ways_out(frame) if node.finalbody else []
     frame.try_depth += 1
     there = attempts.succeeds(machine, node, frame)
+    if there is None:
+        there = trials.needs_accelerator(machine, node)
+    if type(there) is Guarded:
+        flow = _tried(machine, node, frame, there)
+        frame.try_depth -= 1
+        return _finally(machine, node, frame, known, mark, flow)
     flow = NEXT
     if there is not False:
         machine.journal.losses.append(lost)
@@ -99,6 +105,25 @@ def _try(machine: Machine, node: ast.Try, frame: Frame) -> int:
             before = DEAD if there is False else flow
             flow = _handler(machine, handler, frame, before, mark, lost)
     frame.try_depth -= 1
+    return _finally(machine, node, frame, known, mark, flow)
+
+
+def _tried(machine: Machine, node: ast.Try, frame: Frame, there: Guarded) -> int:
+    """A body that gets through under a condition, and the handler under its negation."""
+    handler = node.handlers[0]
+
+    def through() -> int:
+        return machine.execute(node.body, frame) or machine.execute(node.orelse, frame)
+
+    def failed() -> int:
+        return _handler(machine, handler, frame, DEAD, machine.journal.mark(), Lost())
+
+    return machine.fork(there, frame, through, failed)
+
+
+def _finally(
+    machine: Machine, node: ast.Try, frame: Frame, known: Any, mark: int, flow: int
+) -> int:
     last = partial(machine.execute, node.finalbody, frame)
     if known and leaving.finish(machine, frame, known, mark, last) and flow:
         return DEAD

@@ -112,6 +112,10 @@ def batch_of(call: Call, loader: Instance) -> Value:
     length = find_method(fields.get("dataset", NONE), "__len__") if own_sampler else None
     if length is not None:
         services.invoke(length, (), {})
+    for name in ("sampler", "batch_sampler"):
+        sampler = fields.get(name, NONE)
+        if find_method(sampler, "__iter__") is not None:
+            services.iterate(sampler)  # what it computes indices with is the program's own code
     item = item_of(services, fields.get("dataset", NONE))
     size = constant(fields.get("batch_size", Const(1)))
     function = fields.get("collate_fn")

@@ -12,6 +12,7 @@ from device_lens.domain.condition import conjunction, forced, negation
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Agreement, DeviceTree, agree
 from device_lens.domain.guard import Literals, combine, leaves, primary
 from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
+from device_lens.domain.join import join_all
 from device_lens.domain.path import without_unnamed
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import NONE, Const, External, Tensor
@@ -151,10 +152,30 @@ def _make_state(call: Call, made: Instance, form: str) -> None:
     state = DictObject(entries, Tensor(device, zero_dim=False), call.site.node)
     state.many = None, None
     known = made.fields.get(ENTRIES)
-    is_new = type(known) is not DictObject or (not known.entries and known.rest is None)
-    kept = DictObject({}, state, call.site.node) if is_new else call.unknown()
+    if type(known) is DictObject and (known.entries or known.rest is not None):
+        kept = _added_to(call, made, known, state)
+    else:
+        kept = DictObject({}, state, call.site.node)
     call.write(made.fields, ENTRIES, kept)
     call.write(made.fields, TAKEN, False)
+
+
+def _added_to(call: Call, made: Instance, known: DictObject, state: DictObject) -> Value:
+    """The state of an optimizer of which the program has put something of its own there before: it
+    stays, and what the library adds is beside it."""
+    parts = [*known.entries.values(), *([known.rest] if known.rest is not None else [])]
+    if any(type(part) is not DictObject for part in parts):
+        return call.unknown()
+    for part in parts:
+        for key, value in state.entries.items():
+            if key not in part.entries:
+                call.write(part.entries, key, value)
+        rest = state.rest if part.rest is None else join_all([part.rest, state.rest])
+        call.write(part.fields, "rest", rest)
+    covered = all(member in known.entries for member in made.fields.get(MEMBERS, ()))
+    if known.rest is None and not covered:
+        call.write(known.fields, "rest", state)
+    return known
 
 
 def _step(call: Call) -> Value:

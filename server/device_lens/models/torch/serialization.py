@@ -20,7 +20,7 @@ from device_lens.domain.device import (
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, ModuleObject, Parameter
 from device_lens.domain.join import join_blind
-from device_lens.domain.values import NONE, Const, External, Partial, Tensor, Unknown
+from device_lens.domain.values import NONE, Const, External, Partial, Tensor, TupleValue, Unknown
 from device_lens.models.call import Call, Value, device_of, is_none, tensor_of
 from device_lens.models.registry import ALIASES, FUNCTIONS
 from device_lens.models.torch.collation import map_tensors
@@ -153,8 +153,28 @@ def _state_dict_from_url(call: Call) -> Value:
 
 
 def _module_of(call: Call) -> Value:
-    """`torch.jit.trace(model, …)`, `torch.compile(model)`: the model, as far as devices go."""
+    """`torch.jit.script(model)`: the model, as far as devices go."""
     return first(call)
+
+
+def _traced(call: Call) -> Value:
+    """`torch.jit.trace(model, examples)`: the model, which has run with the examples."""
+    _run_with(call, call.get(1, "example_inputs", NONE))
+    return first(call)
+
+
+def _exported(call: Call) -> Value:
+    """`torch.onnx.export(model, args, path)`: runs the model with what it is given."""
+    _run_with(call, call.get(1, "args", NONE))
+    return Unknown(call.name)
+
+
+def _run_with(call: Call, examples: Value) -> None:
+    """Calls what is looked at with one example or a tuple of them."""
+    if not call.args or not call.complete or is_none(examples):
+        return
+    given = examples.items if type(examples) is TupleValue else (examples,)
+    call.services.invoke(call.args[0], given, {})
 
 
 def register_all() -> None:
@@ -166,7 +186,8 @@ def register_all() -> None:
     FUNCTIONS["torch.hub.load_state_dict_from_url"] = _state_dict_from_url
     FUNCTIONS["torch.utils.model_zoo.load_url"] = _state_dict_from_url
     FUNCTIONS["torch.jit.load"] = _jit_load
-    register_names("torch.jit", "trace script freeze optimize_for_inference ignore", _module_of)
+    register_names("torch.jit", "script freeze optimize_for_inference ignore", _module_of)
     register_names("torch.jit", "save export unused", nothing)
     FUNCTIONS["torch.jit.export"] = FUNCTIONS["torch.jit.unused"] = first
-    FUNCTIONS["torch.onnx.export"] = nothing
+    FUNCTIONS["torch.jit.trace"] = _traced
+    FUNCTIONS["torch.onnx.export"] = FUNCTIONS["torch.export.export"] = _exported
