@@ -51,6 +51,8 @@ def _has(value: Any, name: str) -> Any:
         return _of_own_class(value, value.cls, name)
     if type(value) is TupleValue and value.names:
         return Const(name == "_fields" or name in value.names)
+    if type(value) is Parameter and name in value.fields:
+        return Const(True)
     if type(value) in (Tensor, Parameter):
         qualified = "torch.Tensor." + name
         known = registry.attribute(qualified) or registry.function(qualified)
@@ -74,6 +76,8 @@ def _of_own_class(value: Instance, cls: ClassValue, name: str) -> Any:
 
 def present(value: Any, name: str) -> Any:
     """The condition under which an object has an attribute that it has on some path."""
+    if type(value) is Parameter and name in value.fields:
+        return presence(value.fields, name)
     if not isinstance(value, Instance) or name not in value.fields:
         return True
     if type(value.cls) is ClassValue and value.cls.lookup(name) is not None:

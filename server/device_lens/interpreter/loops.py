@@ -44,10 +44,13 @@ MAX_PASSES = 4
 """Passes over a body before what still changes is given up."""
 MAX_UNROLLED = 6
 """Items of a literal for which the body is run one by one."""
+MAX_NAMED = 12
+"""Numbers of a range for which it is where each of them gives a name to something."""
 
 
 def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
-    iterable = _one_by_one(node, machine.evaluate(node.iter, frame))
+    going_through = machine.evaluate(node.iter, frame)
+    iterable = _one_by_one(node, going_through)
     use_up(machine, node, iterable)
     live = Live(machine, node, iterable, frame)
     items, rest = live.started
@@ -65,7 +68,8 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     record.replaces = every_item.replacement(node)
     record.many = len(items) > MAX_UNROLLED or (rest is not None and bool(items))
     changes = record.many and item_effects.changes_items(node, node.target, node.body, items)
-    few = len(items) <= max(most_keys(items), most_objects(items), MAX_UNROLLED)
+    limit = MAX_UNROLLED if iterable is going_through else MAX_NAMED
+    few = len(items) <= max(most_keys(items), most_objects(items), limit)
     if rest is None and (few or (changes and item_effects.one_by_one(items))):
         flow = _unrolled(machine, record, node.body, frame, live, bind)
     else:
@@ -89,13 +93,15 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
 
 def _one_by_one(node: ast.For | ast.AsyncFor, iterable: Any) -> Any:
     """What a loop goes through; the numbers of a range each by itself where the body replaces the
-    item of a list that has the number: which items have been replaced is not known otherwise."""
+    item of a list that has the number, or stores something by a name that has it: which ones it
+    has stored is not known otherwise."""
     if type(iterable) is not ListObject or iterable.kind != "range" or iterable.rest is None:
         return iterable
     numbers = iterable.fields.get(NUMBERS)
-    if type(numbers) is not range or len(numbers) > MAX_UNROLLED:
+    if type(numbers) is not range or len(numbers) > MAX_NAMED:
         return iterable
-    if not scan.replaces_own_items(node):
+    replaces = len(numbers) <= MAX_UNROLLED and scan.replaces_own_items(node)
+    if not replaces and not scan.goes_by_name(node):
         return iterable
     return ListObject(tuple(map(Const, numbers)), None, "range", iterable.site)
 

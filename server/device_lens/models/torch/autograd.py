@@ -266,7 +266,8 @@ def register_all() -> None:
     register_names("torch.autograd.functional", "vjp jvp vhp hvp", _product)
     FUNCTIONS["torch.autograd.Function.apply"] = _apply
     CLASS_METHODS.add("torch.autograd.Function.apply")
-    ALIASES["torch.autograd.function.Function"] = "torch.autograd.Function"
+    for name in words("Function InplaceFunction NestedIOFunction"):
+        ALIASES[f"torch.autograd.function.{name}"] = "torch.autograd.Function"
     for name in words("save_for_backward save_for_forward"):
         FUNCTIONS[f"{CONTEXT}.{name}"] = _save
     register_names(CONTEXT, "mark_dirty mark_non_differentiable set_materialize_grads", nothing)
