@@ -17,7 +17,7 @@ from device_lens.domain.device import (
     widen_device,
 )
 from device_lens.domain.guard import Guarded, Literals, cases, choose, combine, leaves, undecided
-from device_lens.domain.heap import ModuleObject
+from device_lens.domain.heap import ListObject, ModuleObject
 from device_lens.domain.values import NONE, TRUE, Tensor, TupleValue, Unknown
 from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import Call, Model, Value, device_of, is_none
@@ -91,9 +91,10 @@ class Wrapper:
         move(call.services, inner, choose(together(literals), new, home))
 
     def _is_alone(self, call: Call, wrapper: ModuleObject) -> Any:
-        """The condition under which the wrapper is for one GPU."""
+        """The condition under which the wrapper is for one GPU. A range of which the end is not
+        known is one of all that there are: `range(torch.cuda.device_count())`."""
         given = wrapper.fields.get("device_ids")
-        if is_none(given):
+        if is_none(given) or (type(given) is ListObject and given.kind == "range" and given.rest):
             return Guarded(several("cuda"), False, True)
         items, rest = call.services.iterate(given)
         return len(items) == 1 if rest is None else undecided()
