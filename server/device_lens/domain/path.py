@@ -148,7 +148,7 @@ class Path:
 
     def _excludes_mixed(self, other: Path) -> bool:
         """Whether a condition of one path is false wherever one of the other holds."""
-        if any(exclude(mine, theirs) for mine in self.mixed for theirs in other.mixed):
+        if _any_exclude(self.mixed, other.mixed):
             return True
         sides = ((self, other), (other, self))
         return any(path.left_of(each) is False for path, kin in sides for each in kin.mixed)
@@ -179,6 +179,25 @@ class Path:
                 if type(found) is Guarded and found.size > MOST_GROWN:
                     break
         return settled(found)
+
+
+_NEVER_BOTH: dict[Any, Any] = {}
+"""Answers with the conditions of two paths that they are about, which keep their identities: paths
+that part later share theirs."""
+
+
+def _any_exclude(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
+    """Whether one of some conditions never holds together with one of some others."""
+    if not left or not right or left is right:
+        return False
+    key = (id(left), id(right))
+    known = _NEVER_BOTH.get(key)
+    if known is None:
+        found = any(exclude(mine, theirs) for mine in left for theirs in right)
+        if len(_NEVER_BOTH) >= MOST_REMEMBERED:
+            _NEVER_BOTH.clear()
+        known = _NEVER_BOTH[key] = found, left, right
+    return bool(known[0])
 
 
 def _order(literal: tuple[Atom, bool]) -> int:
