@@ -29,7 +29,8 @@ counts as one that does not change where that is the same known device each time
 ## Fix safety
 Safe: the transfer goes above the outermost loop through which the tensor does not change. Unsafe
 where one copy may not do for all iterations: something keeps each of them, the tensor may be None
-where the loop does not run, or code that is not in the file gets it, at a `yield` for instance.
+where the loop does not run, or code that is not in the file gets it, at a `yield` for instance; and
+for `torch.from_numpy(array)`, since other code may write into the array.
 """
 
 from __future__ import annotations
@@ -105,8 +106,14 @@ def _is_repeated(fact: Transfer) -> bool:
         and fact.kind is Kind.TENSOR
         and bool(fact.invariant_in)
         and not (fact.redundant or fact.discarded or fact.in_place)
-        and not (fact.conditional or fact.created_here)
+        and not fact.conditional
+        and (not fact.created_here or _shows_array(fact))
     )
+
+
+def _shows_array(fact: Transfer) -> bool:
+    """Whether the tensor is made of an array that is already there, on each iteration anew."""
+    return fact.created_here and fact.factory is not None and fact.factory.endswith("from_numpy")
 
 
 def _invariant(fact: Transfer) -> list[Loop]:
@@ -127,6 +134,7 @@ def _trips(fact: Transfer) -> int | None:
 def _fix(fact: Transfer, context: Context) -> Fix | None:
     call, loop = context.place(fact.site), context.place(fact.invariant_in[-1])
     made_anew = isinstance(fact.subject.node, ast.Attribute) and not fact.settable
+    made_anew = made_anew or _shows_array(fact)
     suffices = not made_anew and one_copy.suffices(call, loop)
     safety = Safety.SAFE if suffices else Safety.UNSAFE
     argument = None if fact.device_argument is None else context.place(fact.device_argument)
