@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from device_lens.fixes.comments import below_comments, comments_in
 from device_lens.fixes.edit import Edit
 from device_lens.fixes.place import Place, indentation, line_start, same_cell
 from device_lens.syntax.position import Position, Range
@@ -24,15 +25,19 @@ def block_of(statement: Place) -> list[ast.stmt]:
 
 
 def remove_statement(statement: Place) -> Edit:
-    """Removes a statement with its lines and end-of-line comment; the only statement of a block
-    becomes `pass`, and one that shares its lines leaves the others as they are."""
+    """Removes a statement with its lines; the only statement of a block becomes `pass`, and one
+    that shares its lines leaves the others as they are. Its comments stay."""
     where = statement.range
     before, behind = _beside(statement)
     if before or behind:
         return _remove_from_line(statement, before, behind)
     if _is_only_child(statement):
-        return statement.replace("pass")
-    return statement.edit(_whole_lines(statement, where.start.line, where.end.line), "")
+        return statement.replace(below_comments(statement, "pass"))
+    lines = _whole_lines(statement, where.start.line, where.end.line)
+    space = indentation(statement.source, where.start.line)
+    kept = [f"{space}{each}" for each in comments_in(statement, behind=True)]
+    ends = ("\n", "") if lines.start.column else ("", "\n")
+    return statement.edit(lines, "".join(f"{ends[0]}{each}{ends[1]}" for each in kept))
 
 
 def insert_above(anchor: Place, line: str) -> Edit:
