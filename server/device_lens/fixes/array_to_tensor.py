@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place
 
 _FLOATS = frozenset(("float16", "bfloat16", "float32", "float64"))
@@ -16,7 +16,7 @@ def array_to_tensor(operation: Place, tensor: Place, named: Place, dtype: str | 
     tells: the result keeps its graph. It gets the tensor's `dtype` where that is a float's, since
     an array of float64 would make the result one, which float32 layers refuse. None where no mere
     name tells, since all else would be computed twice, or the array is what is assigned to."""
-    torch = name_for(operation.source, "torch")
+    torch = name_at(operation, "torch")
     node = operation.node
     if torch is None or not is_name(named.node):
         return None

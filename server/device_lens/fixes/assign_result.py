@@ -6,10 +6,12 @@ from __future__ import annotations
 import ast
 
 from device_lens.fixes.bound_value import bound_value
+from device_lens.fixes.comprehension import can_hold
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import assignable, loads_behind
 from device_lens.fixes.place import LOOPS, Place
-from device_lens.fixes.rebuild_container import KindOf, loop_fix, rebuilt
+from device_lens.fixes.rebuild_container import loop_fix
+from device_lens.fixes.refill import Known, Refill, refilled
 
 CONVERSIONS = frozenset(
     "to cuda cpu xpu half float double bfloat16 int long short bool contiguous type type_as "
@@ -18,7 +20,7 @@ CONVERSIONS = frozenset(
 
 
 def assign_result(
-    call: Place, called: bool, kind_of: KindOf, of_parameter: bool = False
+    call: Place, called: bool, known: Known, of_parameter: bool = False
 ) -> Fix | None:
     """Keeps the result of a transfer. `call` is the call, or the attribute where its parentheses
     are missing. A parameter stays the one that its module and an optimizer know: what moves is its
@@ -29,11 +31,11 @@ def assign_result(
         edit = call.insert_behind("()")
         return Fix(f"Call it: {call.text}()", Safety.SAFE, (edit,))
     if isinstance(call.parent, ast.ListComp | ast.SetComp | ast.GeneratorExp):
-        return _keep_comprehension(call, kind_of)
+        return _keep_comprehension(call, known)
     if isinstance(call.parent, ast.DictComp):
         return _keep_dict(call)
     if isinstance(call.parent, ast.Lambda):
-        return _keep_mapped(call, kind_of)
+        return _keep_mapped(call, known)
     if isinstance(call.parent, ast.Tuple) and called:
         return _keep_several(call)
     receiver = _receiver(call, called)
@@ -47,7 +49,7 @@ def assign_result(
         return Fix(f"Move its data: {new_text}", Safety.SAFE, (call.replace(new_text),))
     loop = _loop_of(receiver, call)
     if loop is not None:
-        return loop_fix(loop, receiver.text, text, kind_of)
+        return loop_fix(loop, receiver.text, text, known)
     if not assignable(receiver):
         return None
     got = _attribute_of(receiver, call)
@@ -59,21 +61,21 @@ def assign_result(
     return Fix(f"Assign the result: {new_text}", Safety.SAFE, (call.replace(new_text),))
 
 
-def assign_copies(call: Place, subjects: list[Place], kind_of: KindOf) -> Fix | None:
+def assign_copies(call: Place, subjects: list[Place], known: Known) -> Fix | None:
     """`move(batch, d)` as a statement → `batch = move(batch, d)`."""
     if not isinstance(call.parent, ast.Expr) or not all(map(assignable, subjects)):
         return None
     if len(subjects) == 1:
         loop = _loop_of(subjects[0], call)
         if loop is not None:
-            return loop_fix(loop, subjects[0].text, call.text, kind_of)
+            return loop_fix(loop, subjects[0].text, call.text, known)
     elif any(_loop_of(each, call) is not None for each in subjects):
         return None
     new_text = f"{', '.join(each.text for each in subjects)} = {call.text}"
     return Fix(f"Assign the result: {new_text}", Safety.SAFE, (call.replace(new_text),))
 
 
-def replace_field(call: Place, kind_of: KindOf) -> Fix | None:
+def replace_field(call: Place, known: Known) -> Fix | None:
     """`batch.x.to(d)` → `batch = batch._replace(x=batch.x.to(d))`, of a named tuple."""
     receiver = _receiver(call, called=True)
     if receiver is None or not isinstance(call.parent, ast.Expr):
@@ -81,7 +83,7 @@ def replace_field(call: Place, kind_of: KindOf) -> Fix | None:
     if not isinstance(receiver.node, ast.Attribute):
         return None
     owner = call.at(receiver.node.value)
-    if kind_of(owner) != "named tuple" or not assignable(owner):
+    if known.kind_of(owner) != "named tuple" or not assignable(owner):
         return None
     if _loop_of(owner, call) is not None:
         return None
@@ -159,7 +161,7 @@ def _loop_of(receiver: Place, call: Place) -> Place | None:
     return None
 
 
-def _keep_comprehension(call: Place, kind_of: KindOf) -> Fix | None:
+def _keep_comprehension(call: Place, known: Known) -> Fix | None:
     """`[t.to(d) for t in xs]` as a statement → `xs = [t.to(d) for t in xs]`."""
     comprehension = call.parent
     if not isinstance(comprehension, ast.ListComp | ast.GeneratorExp):
@@ -172,10 +174,16 @@ def _keep_comprehension(call: Place, kind_of: KindOf) -> Fix | None:
         return None
     if not isinstance(generator.target, ast.Name):
         return None
-    new_text = rebuilt(call.at(generator.iter), generator.target.id, None, call.text, kind_of)
-    if new_text is None:
+    iterable = call.at(generator.iter)
+    return _assigned(whole, refilled(iterable, generator.target.id, None, call.text, known))
+
+
+def _assigned(whole: Place, new: Refill | None) -> Fix | None:
+    """A statement in place of an expression that is one."""
+    if new is None:
         return None
-    return Fix(f"Assign the result: {new_text}", Safety.SAFE, (whole.replace(new_text),))
+    safety = Safety.SAFE if new.safe else Safety.UNSAFE
+    return Fix(f"Assign the result: {new.text}", safety, (whole.replace(new.text),))
 
 
 def _keep_dict(call: Place) -> Fix | None:
@@ -201,7 +209,7 @@ def _keep_dict(call: Place) -> Fix | None:
     return None
 
 
-def _keep_mapped(call: Place, kind_of: KindOf) -> Fix | None:
+def _keep_mapped(call: Place, known: Known) -> Fix | None:
     """`list(map(lambda t: t.to(d), xs))` as a statement → `xs = [t.to(d) for t in xs]`; `map` alone
     too."""
     function = call.parent
@@ -216,7 +224,7 @@ def _keep_mapped(call: Place, kind_of: KindOf) -> Fix | None:
     parameters = function.args
     if len(parameters.args) != 1 or parameters.defaults or parameters.vararg or parameters.kwarg:
         return None
-    new_text = rebuilt(call.at(mapping.args[1]), parameters.args[0].arg, None, call.text, kind_of)
-    if new_text is None:
+    if not can_hold(call, [call.node], {parameters.args[0].arg}):
         return None
-    return Fix(f"Assign the result: {new_text}", Safety.SAFE, (whole.replace(new_text),))
+    iterable = call.at(mapping.args[1])
+    return _assigned(whole, refilled(iterable, parameters.args[0].arg, None, call.text, known))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place, in_quotes
 
 _TESTS = {
@@ -17,7 +17,7 @@ _TESTS = {
 
 def fall_back(place: Place) -> Fix | None:
     """`place` is the literal, or a call such as `x.cuda()`."""
-    torch = name_for(place.source, "torch")
+    torch = name_at(place, "torch")
     if torch is None:
         return None
     if isinstance(place.node, ast.Constant):

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import ast
 
+from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place
 
 
 def use_torch_device(context: Place, names_a_device: bool) -> Fix | None:
     """`context` is the call. `names_a_device`: its argument is a device rather than a number."""
     node = context.node
-    torch = name_for(context.source, "torch")
+    torch = name_at(context, "torch")
     if torch is None or not isinstance(node, ast.Call) or len(node.args) + len(node.keywords) != 1:
         return None
     value = node.args[0] if node.args else node.keywords[0].value

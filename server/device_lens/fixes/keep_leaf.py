@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place, grouped
 from device_lens.fixes.transfer_call import read_transfer
 from device_lens.syntax.pairing import target_of
@@ -41,7 +41,7 @@ def move_detached(call: Place) -> Fix | None:
 
 def parameter_again(call: Place) -> Fix | None:
     """`self.gain = self.gain.to(d)` → `self.gain = nn.Parameter(self.gain.to(d))`."""
-    nn = name_for(call.source, "torch.nn")
+    nn = name_at(call, "torch.nn")
     if nn is None:
         return None
     new_text = f"{nn}.Parameter({call.text})"

@@ -5,31 +5,42 @@ from __future__ import annotations
 import ast
 import builtins
 
+from device_lens.fixes.comprehension import means_builtin, name_at, sees
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import (
     assignable,
     fresh_letter,
     loads_behind,
-    name_for,
     names_in,
     words,
 )
 from device_lens.fixes.place import Place, grouped
+from device_lens.syntax.walking import walk
 
 PATTERNS = {
-    "list": "[{move} for {item} in {container}]",
-    "tuple": "tuple({move} for {item} in {container})",
-    "named tuple": "type({container})(*({move} for {item} in {container}))",
-    "dict": "{{{key}: {move} for {key}, {item} in {container}.items()}}",
+    "list": "[{move} for {items}]",
+    "tuple": "tuple({move} for {items})",
+    "named tuple": "type({container})(*({move} for {items}))",
+    "dict": "{{{key}: {move} for {items}}}",
 }
-"""The same container of moved items, by what it is."""
+"""The same container of moved items, by what it is; `items` are `item in container`."""
+_NAMES = {"tuple": "tuple", "named tuple": "type"}
+"""What of Python's own a pattern calls."""
 
 
-def map_container(call: Place, kinds: tuple[str, ...], mixed: bool = False) -> Fix | None:
+def can_write(place: Place, kind: str) -> bool:
+    """Whether a container of a kind can be written so at a place: the names are Python's there."""
+    return kind in PATTERNS and (kind not in _NAMES or means_builtin(place, _NAMES[kind]))
+
+
+def map_container(
+    call: Place, kinds: tuple[str, ...], mixed: bool = False, settable: bool = True
+) -> Fix | None:
     """The comprehension in place of the call and of what is called on its result, as in
     `xs.cpu().detach()`; assigned where the result was thrown away. `kinds` has what the container
-    is, and what those in it are; `mixed` tells that not all in the innermost are tensors. None
-    where something else is done with the result that only a tensor can do."""
+    is, and what those in it are; `mixed` tells that not all in the innermost are tensors,
+    `settable` that nothing speaks against an assignment. None where something else is done with the
+    result that only a tensor can do."""
     node = call.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
@@ -40,17 +51,20 @@ def map_container(call: Place, kinds: tuple[str, ...], mixed: bool = False) -> F
     if whole.range.start != call.range.start:
         return None  # parentheses stand between them
     suffix = f".{whole.text[len(_head(call, node.func)) :]}"
-    torch = name_for(call.source, "torch") if mixed else None
+    torch = name_at(call, "torch") if mixed else None
     if mixed and torch is None:
         return None
     new_text = mapped(subject, kinds, suffix, torch)
     if new_text is None:
         return None
     if isinstance(whole.parent, ast.Expr):
-        if not assignable(subject):
+        if not (settable and assignable(subject)):
             return None
         new_text = f"{subject.text} = {new_text}"
-    return Fix(f"Move each tensor: {new_text}", Safety.SAFE, (whole.replace(new_text),))
+    if isinstance(whole.parent, ast.FormattedValue) and new_text.startswith("{"):
+        new_text = f"({new_text})"  # two braces are one that is written
+    title = f"Move each tensor: {' '.join(new_text.split())}"
+    return Fix(title, Safety.SAFE, (whole.replace(new_text),))
 
 
 _OF_EACH = frozenset(
@@ -128,7 +142,11 @@ def mapped(
     """The container with `suffix`, such as `.cpu()`, applied to each item; to those of the
     containers in it where `kinds` has more than one. With what the file calls `torch`, only
     tensors are touched."""
-    if "\n" in suffix or any(kind not in PATTERNS for kind in kinds):
+    if not all(can_write(subject, kind) for kind in kinds):
+        return None
+    if kinds[0] == "named tuple" and any(map(is_computed, walk(subject.node))):
+        return None  # it is written twice
+    if not sees(subject, words(suffix)):
         return None
     taken = names_in(subject.node) | words(suffix)
     levels: list[tuple[str, str, str]] = []
@@ -143,8 +161,14 @@ def mapped(
         move = f"{move} if {torch}.is_tensor({innermost}) else {innermost}"
     owners = [grouped(subject), *(item for _, item, _ in levels)]
     for (kind, item, key), container in reversed(list(zip(levels, owners, strict=False))):
-        move = PATTERNS[kind].format(move=move, item=item, key=key, container=container)
+        items = f"{key}, {item} in {container}.items()" if key else f"{item} in {container}"
+        move = PATTERNS[kind].format(move=move, key=key, container=container, items=items)
     return move
+
+
+def is_computed(node: ast.AST) -> bool:
+    """Whether a node gives something else when it is evaluated twice, perhaps."""
+    return isinstance(node, ast.Call | ast.Await | ast.NamedExpr | ast.Yield | ast.YieldFrom)
 
 
 def _head(call: Place, func: ast.Attribute) -> str:

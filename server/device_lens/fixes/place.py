@@ -125,8 +125,11 @@ class Place:
 
 
 def grouped(place: Place) -> str:
-    """The text as something that `.attribute` can be written behind."""
-    return place.text if isinstance(place.node, PRIMARY) else f"({place.text})"
+    """The text as something that `.attribute` can be written behind, without another pair around
+    that of a tuple which has it already."""
+    is_grouped = isinstance(place.node, ast.Tuple) and isinstance(place.parent, ast.Attribute)
+    bare = isinstance(place.node, PRIMARY) or is_grouped
+    return place.text if bare else f"({place.text})"
 
 
 def in_quotes(place: Place, text: str) -> str:

@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 
-from device_lens.fixes.bindings import parameters_of
 from device_lens.fixes.blocks import insert_above, remove_statement
+from device_lens.fixes.comments import below_comments
+from device_lens.fixes.comprehension import as_condition, can_hold
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.map_container import PATTERNS
-from device_lens.fixes.names import (
-    assignable,
-    fresh_letter,
-    loads_behind,
-    names_in,
-    stores,
-    words,
-)
+from device_lens.fixes.loop_names import outlives
+from device_lens.fixes.names import fresh_letter, loads_behind, names_in, stores, words
 from device_lens.fixes.place import Place
-from device_lens.syntax.pairing import zipped
-
-KindOf = Callable[[Place], "str | None"]
-"""What a container is called that a place has: `list`, `tuple`, `named tuple`, `own` where no
-display makes one; None: not known."""
+from device_lens.fixes.refill import Known, refilled
+from device_lens.syntax.pairing import gone_through, zipped
 
 
-def loop_fix(loop: Place, variable: str, moved: str, kind_of: KindOf) -> Fix | None:
+def loop_fix(loop: Place, variable: str, moved: str, known: Known) -> Fix | None:
     """`for v in xs: v = v.to(d)` → `xs = [v.to(d) for v in xs]`, or the tuple of them.
 
     `moved` is the text of the transfer. Where the loop does more, or its container is the variable
@@ -37,7 +27,7 @@ def loop_fix(loop: Place, variable: str, moved: str, kind_of: KindOf) -> Fix | N
         return None
     for name, container in zipped(node):
         if name == variable:
-            return _zip_fix(loop, node, variable, loop.at(container), moved, kind_of)
+            return _zip_fix(loop, node, variable, loop.at(container), moved, known)
     key = _key(node.target, variable)
     if key is None and not isinstance(node.target, ast.Name):
         return None  # the tensor is a part of what the container holds
@@ -45,45 +35,58 @@ def loop_fix(loop: Place, variable: str, moved: str, kind_of: KindOf) -> Fix | N
     if statement is None:
         return None
     outer = _outer_loop(loop.at(node.iter))
-    value = moved if test is None else f"{moved} if {loop.at(test).text} else {variable}"
+    parts = [_value(statement), *([] if test is None else [test])]
+    value = moved if test is None else f"{moved} if {as_condition(loop.at(test))} else {variable}"
     does_more = len(node.body) > 1 or bool(node.orelse)
+    fits = can_hold(loop, parts, names_in(node.target))
     if outer is not None and key is None and not does_more:
-        return _kept(loop, node, variable, value, outer, kind_of)
-    if outer is not None or does_more:
-        return _fix_in_body(loop, node, variable, key, moved, statement, kind_of)
-    new_text = rebuilt(loop.at(node.iter), variable, key, value, kind_of)
-    if new_text is None:
+        return _kept(loop, node, variable, value, outer, known) if fits else None
+    if outer is not None or does_more or not fits:
+        return _fix_in_body(loop, node, variable, key, moved, statement, known, fits)
+    new = refilled(loop.at(node.iter), variable, key, value, known)
+    if new is None:
         if key is None or not _is_namespace(node.iter):
             return None
-        return _fix_in_body(loop, node, variable, key, moved, statement, kind_of)
-    bound = names_in(node.target)
-    safe = not any(each for name in bound for each in loads_behind(loop, name))
-    safety = Safety.SAFE if safe else Safety.UNSAFE
-    return Fix(f"Rebuild the container: {new_text}", safety, (loop.replace(new_text),))
+        return _fix_in_body(loop, node, variable, key, moved, statement, known, fits)
+    title = f"Rebuild the container: {' '.join(new.text.split())}"
+    if any(outlives(loop, name) for name in names_in(node.target)):
+        edits = (insert_above(loop, new.text), remove_statement(loop.at(statement)))
+        return Fix(title, Safety.UNSAFE, edits)
+    reused = [loop.at(each) for each in (*parts, node.iter)]
+    edit = loop.replace(below_comments(loop, new.text, reused))
+    return Fix(title, Safety.SAFE if new.safe else Safety.UNSAFE, (edit,))
 
 
 def _zip_fix(
-    loop: Place, node: ast.For, variable: str, container: Place, moved: str, kind_of: KindOf
+    loop: Place, node: ast.For, variable: str, container: Place, moved: str, known: Known
 ) -> Fix | None:
     """Rebuilds one of several containers above the loop, which goes through the others still."""
     outer = _outer_loop(container)
-    new_text = None if outer is not None else rebuilt(container, variable, None, moved, kind_of)
+    new = None if outer is not None else refilled(container, variable, None, moved, known)
     statement, test = _moving(loop, node, moved)
-    if new_text is None or statement is None or test is not None or node.orelse:
+    if new is None or statement is None or test is not None or node.orelse:
         return None
-    if _needs_loop(node, statement, variable):
+    if _needs_loop(node, statement, variable) or not can_hold(
+        loop, [_value(statement)], {variable}
+    ):
         return None
-    title = f"Rebuild the container: {new_text}"
-    if len(node.body) == 1:
-        return Fix(title, Safety.UNSAFE, (loop.replace(new_text),))
-    edits = (insert_above(loop, new_text), remove_statement(loop.at(statement)))
+    title = f"Rebuild the container: {new.text}"
+    if len(node.body) == 1 and not any(outlives(loop, each) for each in names_in(node.target)):
+        reused = [loop.at(_value(statement))]
+        edit = loop.replace(below_comments(loop, new.text, reused))
+        return Fix(title, Safety.UNSAFE, (edit,))
+    edits = (insert_above(loop, new.text), remove_statement(loop.at(statement)))
     return Fix(title, Safety.UNSAFE, edits)
 
 
 def _needs_loop(node: ast.For, statement: ast.stmt, variable: str) -> bool:
     """Whether what moves reads a name that the loop binds: it cannot stand above it."""
-    value = statement.value if isinstance(statement, ast.Assign) else statement
-    return any(stores(node, name) for name in names_in(value) - {variable})
+    return any(stores(node, name) for name in names_in(_value(statement)) - {variable})
+
+
+def _value(statement: ast.stmt) -> ast.AST:
+    """What moves, in a statement that does."""
+    return statement.value if isinstance(statement, ast.Assign | ast.Expr) else statement
 
 
 def _moving(loop: Place, node: ast.For, moved: str) -> tuple[ast.stmt | None, ast.expr | None]:
@@ -106,27 +109,24 @@ _COMPOUND = (ast.If, ast.For, ast.While, ast.With, ast.Try, ast.Match)
 def _outer_loop(iterable: Place) -> ast.For | None:
     """The loop around this one that binds the container: rebinding it would be lost to whoever
     reads what that loop goes through."""
-    name = getattr(_container(iterable.node), "id", None)
+    name = getattr(_gone_through(iterable.node), "id", None)
     loops = (node for node in iterable.ancestors() if isinstance(node, ast.For))
     outer = (node for node in loops if node is not iterable.parent)
     return next((node for node in outer if name in names_in(node.target)), None)
 
 
-def _container(iterated: ast.AST) -> ast.AST:
-    """What a loop over its items, values or numbered items goes through."""
-    if not isinstance(iterated, ast.Call):
-        return iterated
-    if isinstance(iterated.func, ast.Attribute):
-        return iterated.func.value
-    return iterated.args[0] if iterated.args else iterated
+def _gone_through(iterated: ast.AST) -> ast.AST:
+    return gone_through(iterated) if isinstance(iterated, ast.expr) else iterated
 
 
 def _kept(
-    loop: Place, node: ast.For, variable: str, value: str, outer: ast.For, kind_of: KindOf
+    loop: Place, node: ast.For, variable: str, value: str, outer: ast.For, known: Known
 ) -> Fix | None:
     """Moves what a container holds that another loop yields: the values of a dict in place, a list
     where the rest of that loop's body reads it."""
-    text = loop.at(_container(node.iter)).text
+    if outlives(loop, variable):
+        return None
+    text = loop.at(gone_through(node.iter)).text
     called = node.iter.func if isinstance(node.iter, ast.Call) else None
     if isinstance(called, ast.Attribute) and called.attr == "values":
         key = fresh_letter({variable} | words(value), "k")
@@ -135,11 +135,12 @@ def _kept(
     else:
         end = loop.at(outer).range.end
         reads = any(each.range.start < end for each in loads_behind(loop, text))
-        whole = loop.at(node.iter)
-        new_text = rebuilt(whole, variable, None, value, kind_of) if reads else None
+        new = refilled(loop.at(node.iter), variable, None, value, known) if reads else None
+        new_text = None if new is None else new.text
     if new_text is None:
         return None
-    return Fix(f"Store the results: {new_text}", Safety.UNSAFE, (loop.replace(new_text),))
+    edit = loop.replace(below_comments(loop, new_text, [loop.at(node.iter)]))
+    return Fix(f"Store the results: {new_text}", Safety.UNSAFE, (edit,))
 
 
 def _is_namespace(iterable: ast.expr) -> bool:
@@ -148,60 +149,6 @@ def _is_namespace(iterable: ast.expr) -> bool:
         case ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name(id="vars"), args=[_]))):
             return True
     return False
-
-
-def rebuilt(
-    iterable: Place, variable: str, key: str | None, moved: str, kind_of: KindOf
-) -> str | None:
-    """The statement that rebuilds what a loop runs over; None where that cannot be assigned."""
-    node = iterable.node
-    if isinstance(node, ast.Tuple | ast.List):
-        parts = [iterable.at(part) for part in node.elts]
-        if key is not None or len(parts) < 2 or not all(map(assignable, parts)):
-            return None
-        text = ", ".join(part.text for part in parts)
-        return f"{text} = [{moved} for {variable} in ({text})]"
-    if not isinstance(node, ast.Call):
-        if key is not None or not assignable(iterable):
-            return None
-        kind = kind_of(iterable)
-        pattern = _SEQUENCES.get(kind or "", PATTERNS["list"])
-        new = pattern.format(move=moved, item=variable, container=iterable.text)
-        if kind == "own":
-            return None
-        in_place = kind == "list" and _is_for_caller(iterable)
-        return f"{iterable.text}[:] = {new}" if in_place else f"{iterable.text} = {new}"
-    if isinstance(node.func, ast.Name) and node.func.id == "enumerate" and node.args:
-        inner = iterable.at(node.args[0])
-        if isinstance(inner.node, ast.Call):
-            return None
-        return rebuilt(inner, variable, None, moved, kind_of)
-    if not isinstance(node.func, ast.Attribute) or node.args or node.keywords:
-        return None
-    container = iterable.at(node.func.value)
-    if not assignable(container):
-        return None
-    if node.func.attr == "values" and key is None:
-        key = fresh_letter({variable} | words(moved), "k")
-    elif node.func.attr != "items" or key is None:
-        return None
-    text = container.text
-    display = f"{{{key}: {moved} for {key}, {variable} in {text}.items()}}"
-    if kind_of(container) == "own" or _is_for_caller(container):
-        return f"{text}.update({display})"
-    return f"{text} = {display}"
-
-
-def _is_for_caller(container: Place) -> bool:
-    """Whether a function is given a container and does not look at it again: what it does to it is
-    done for who calls, whom another one under the name would not reach."""
-    node, function = container.node, container.function
-    if not isinstance(node, ast.Name) or node.id not in parameters_of(function):
-        return False
-    return not any(loads_behind(container.statement, node.id))
-
-
-_SEQUENCES = {name: PATTERNS[name] for name in ("list", "tuple", "named tuple")}
 
 
 def _key(target: ast.expr, variable: str) -> str | None:
@@ -221,30 +168,38 @@ def _fix_in_body(
     key: str | None,
     moved: str,
     statement: ast.stmt,
-    kind_of: KindOf,
+    known: Known,
+    fits: bool,
 ) -> Fix | None:
     if key is not None and isinstance(node.iter, ast.Call):
-        container = _indexed(loop, node.iter)
+        container = _indexed(loop, node.iter, known)
         if container is None:
             return None
         new_text = f"{variable} = {container}[{key}] = {moved}"
         edit = loop.at(statement).replace(new_text)
         return Fix(f"Store the result: {new_text}", Safety.UNSAFE, (edit,))
-    if _outer_loop(loop.at(node.iter)) is not None or _needs_loop(node, statement, variable):
+    outer = _outer_loop(loop.at(node.iter))
+    if outer is not None or not fits or _needs_loop(node, statement, variable):
         return None
-    new_text_above = rebuilt(loop.at(node.iter), variable, key, moved, kind_of)
-    if new_text_above is None:
+    new = refilled(loop.at(node.iter), variable, key, moved, known)
+    if new is None:
         return None
-    edits = (insert_above(loop, new_text_above), remove_statement(loop.at(statement)))
-    return Fix(f"Rebuild the container: {new_text_above}", Safety.UNSAFE, edits)
+    edits = (insert_above(loop, new.text), remove_statement(loop.at(statement)))
+    return Fix(f"Rebuild the container: {new.text}", Safety.UNSAFE, edits)
 
 
-def _indexed(loop: Place, iterable: ast.Call) -> str | None:
-    """The container that the key or index of `items()` or `enumerate(…)` belongs to."""
+def _indexed(loop: Place, iterable: ast.Call, known: Known) -> str | None:
+    """The container that the key or index of `items()` or `enumerate(…)` belongs to, where it takes
+    other items."""
     func = iterable.func
     if isinstance(func, ast.Attribute) and func.attr == "items":
         return loop.at(func.value).text
     if not isinstance(func, ast.Name) or func.id != "enumerate" or len(iterable.args) != 1:
         return None
-    container = iterable.args[0]
-    return None if isinstance(container, ast.Call) else loop.at(container).text
+    container = loop.at(iterable.args[0])
+    fixed = isinstance(container.node, ast.Call) or known.kind_of(container) in _WITHOUT_ITEMS
+    return None if fixed else container.text
+
+
+_WITHOUT_ITEMS = ("tuple", "named tuple", "tensor")
+"""What keeps the items that it has, and what makes its rows anew."""

@@ -6,8 +6,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 
+from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place, in_quotes
 from device_lens.syntax.names import is_own_attribute, last_name
 
@@ -71,7 +71,7 @@ def make_parameter(assignment: Place, attribute: str) -> Fix | None:
     """`self.scale = torch.ones(3, requires_grad=True)` → `self.scale = nn.Parameter(…)`: it moves
     with the module and stays a leaf. None where it is set elsewhere too, and where the value does
     not ask for gradients itself: what is computed from parameters is none."""
-    nn, value = name_for(assignment.source, "torch.nn"), _value(assignment)
+    nn, value = name_at(assignment, "torch.nn"), _value(assignment)
     if nn is None or value is None or assigned_elsewhere(assignment, attribute):
         return None
     if not ready(assignment) or _is_class_attribute(assignment, attribute):

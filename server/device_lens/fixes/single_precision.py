@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 
 from device_lens.fixes.arguments import add_keyword
+from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place
 
 _DOUBLE = ("float64", "double")
@@ -27,7 +27,7 @@ def single_precision(place: Place) -> Fix | None:
 
 def _converted(call: Place) -> Fix | None:
     """`x.to(device)` → `x.to(device, dtype=torch.float32)`, where the dtype is not written."""
-    node, torch = call.node, name_for(call.source, "torch")
+    node, torch = call.node, name_at(call, "torch")
     if torch is None or not isinstance(node, ast.Call) or len(node.args) != 1 or node.keywords:
         return None
     if not isinstance(node.func, ast.Attribute) or node.func.attr != "to":

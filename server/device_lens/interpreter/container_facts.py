@@ -11,6 +11,7 @@ from device_lens.domain.values import Const, External, TupleValue, Unknown
 from device_lens.interpreter import places
 from device_lens.interpreter.described import container_name
 from device_lens.interpreter.rarer_facts import ContainerTransfer
+from device_lens.interpreter.settable import takes_value
 from device_lens.models.call import tensor_of
 from device_lens.models.operation import ResultNames
 from device_lens.models.torch import data, optim
@@ -43,7 +44,8 @@ def moved(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> None
     site, subject = machine.site(node, frame), machine.site(node.func.value, frame)
     single = tensors and not inner and _has_one_item(receiver)
     mixed = tensors and any(map(_is_no_tensor, items))
-    fact = ContainerTransfer(site, subject, kind, method, tensors, single, inner, mixed)
+    settable = takes_value(machine, node.func.value, frame)
+    fact = ContainerTransfer(site, subject, kind, method, tensors, single, inner, mixed, settable)
     machine.findings.add(fact)
 
 

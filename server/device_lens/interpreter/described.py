@@ -158,6 +158,8 @@ def without(tree: Any, nothing: Any) -> Any:
 OWN = "own"
 """What a container is called that no display makes: an `OrderedDict`, a deque, one of the program's
 own classes."""
+TENSOR = "tensor"
+"""What a tensor is called that is gone through row by row."""
 
 
 def is_of_own_class(value: Any) -> bool:

@@ -45,6 +45,7 @@ def dropped(machine: Machine, call: ast.expr, value: Any, frame: Frame) -> None:
         moved[0].device,
         moved[0].trail,
         all(settable.takes_value(machine, subject, frame) for subject in subjects),
+        all(settable.holder_takes_value(machine, subject, frame) for subject in subjects),
     )
     for tensor in moved:
         machine.shared.setdefault(("discarded", id(tensor.trail)), fact.site)

@@ -61,7 +61,7 @@ class Expression:
     parameter_count: int | None = None
     container: str | None = None
     """`list`, `tuple`, `named tuple` or `dict`, where it is that each time; `own` where no display
-    makes such a container."""
+    makes such a container, `tensor` for what is surely a tensor."""
     same_as: str | None = None
     """For the result of `m = model.to(d)`: the text of the receiver, which is the same module."""
 
@@ -138,6 +138,8 @@ class Transfer:
     """The receiver is a parameter: its module takes no other tensor for it."""
     settable: bool = True
     """Nothing speaks against an assignment to the receiver."""
+    holder_settable: bool = True
+    """The same of the container whose item the receiver is in a loop."""
     condition: str | None = None
     device_argument: Site | None = None
     """The expression that names the target, where there is one."""

@@ -199,6 +199,7 @@ def _merge(known: Transfer, fact: Transfer) -> None:
     known.made_at = known.made_at if fact.made_at is not None else None
     known.discarded = known.discarded or fact.discarded
     known.settable = known.settable and fact.settable
+    known.holder_settable = known.holder_settable and fact.holder_settable
     if known.shape != fact.shape:
         known.shape = None
     if known.dtype != fact.dtype:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from device_lens.domain.heap import contents
+from device_lens.domain.heap import Instance, contents
 from device_lens.domain.values import TupleValue
-from device_lens.interpreter import iteration
+from device_lens.interpreter import iteration, settable
 from device_lens.interpreter.rarer_facts import LoopVariableTransfer
 from device_lens.models.call import tensor_of
-from device_lens.syntax.pairing import zipped
+from device_lens.syntax.pairing import several, zipped
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -61,6 +61,8 @@ def _rebound(
         form,
         machine.site(statement.value, frame),
         alone,
+        settable=all(settable.takes_value(machine, part, frame) for part in several(container)),
+        of_own_class=type(settable.value_of(machine, container, frame)) is Instance,
     )
     machine.findings.add(fact)
     for tensor in tensors:

@@ -28,6 +28,10 @@ class LoopVariableTransfer:
     alone: bool
     """The loop does nothing else, so that it can be rebuilt as a comprehension."""
     condition: str | None = None
+    settable: bool = True
+    """Nothing speaks against an assignment to the container."""
+    of_own_class: bool = False
+    """The container is an object of one of the program's classes."""
 
 
 @dataclass(slots=True)
@@ -46,6 +50,8 @@ class DroppedCopy:
     """The history of that tensor."""
     settable: bool = True
     """Nothing speaks against an assignment to them."""
+    holder_settable: bool = True
+    """The same of the container whose items they are in a loop."""
 
 
 @dataclass(slots=True)
@@ -90,6 +96,8 @@ class ContainerTransfer:
     inwards."""
     mixed: bool = False
     """Whether something else is among the tensors."""
+    settable: bool = True
+    """Nothing speaks against an assignment to the container."""
 
 
 @dataclass(slots=True)

@@ -18,7 +18,7 @@ from device_lens.domain.values import (
     Tensor,
     Unknown,
 )
-from device_lens.interpreter.described import DESCRIBE, OWN, container_name, is_of_own_class
+from device_lens.interpreter.described import DESCRIBE, OWN, TENSOR, container_name, is_of_own_class
 from device_lens.interpreter.evaluated import over_all
 from device_lens.interpreter.facts import Expression, Kind
 from device_lens.interpreter.frames import Frame
@@ -294,6 +294,8 @@ def _expression(site: Site, entries: list[Seen], sizes: Sizes | None, missed: Mi
     )
     if kind is Kind.CONTAINER:
         found.container = _container(entries)
+    if kind is Kind.TENSOR and all(map(_is_tensor, entries)):
+        found.container = TENSOR
     if kind is Kind.MODULE:
         found.same_as = _moved_receiver(site.node)
         if sizes is not None and all(type(entry.value) is ModuleObject for entry in entries):
@@ -306,6 +308,11 @@ def _container(entries: list[Seen]) -> str | None:
     values = [entry.value for entry in entries]
     names = {OWN if is_of_own_class(each) else container_name(each) for each in values}
     return names.pop() if len(names) == 1 else None
+
+
+def _is_tensor(entry: Seen) -> bool:
+    """Whether an observation is of nothing but tensors, rather than of what may be one."""
+    return all(type(leaf) in (Tensor, Parameter) for leaf in leaves(entry.value))
 
 
 def _moved_receiver(node: Any) -> str | None:

@@ -10,6 +10,7 @@ from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
 from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter.descriptors import property_setter
+from device_lens.syntax.pairing import LOOPS, holders
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -26,6 +27,16 @@ def takes_value(machine: Machine, node: ast.expr, frame: Frame) -> bool:
     owner = seen[-1].value if seen else value_of(machine, node.value, frame)
     takes = _takes_attribute if isinstance(node, ast.Attribute) else _takes_item
     return all(takes(each, node) for each in leaves(owner))
+
+
+def holder_takes_value(machine: Machine, node: ast.expr, frame: Frame) -> bool:
+    """The same of what a loop that is being run goes through, where the expression is its
+    variable."""
+    if not isinstance(node, ast.Name):
+        return True
+    loops = (each.node for each in frame.loops if isinstance(each.node, LOOPS))
+    found = (container for loop in loops for container in holders(loop, node.id))
+    return all(takes_value(machine, container, frame) for container in found)
 
 
 def _takes_item(owner: Any, node: Any) -> bool:

@@ -24,7 +24,8 @@ AttributeError. Where containers of several kinds are in
 the container, more is to be written than the fix writes.
 
 ## Fix safety
-Safe: the line cannot run as it is.
+Safe: the line cannot run as it is. None is offered where the comprehension would not see what it
+reads: names of a class's body, or Python's own where another thing has the name.
 """
 
 from __future__ import annotations
@@ -78,4 +79,4 @@ def _fixes(fact: ContainerTransfer, context: Context) -> Iterator[Fix | None]:
         return
     if fact.single:
         yield take_item(place)
-    yield map_container(place, (fact.container, *fact.inner), fact.mixed)
+    yield map_container(place, (fact.container, *fact.inner), fact.mixed, fact.settable)

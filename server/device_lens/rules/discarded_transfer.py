@@ -47,6 +47,7 @@ from device_lens.fixes.assign_result import assign_copies, assign_result, replac
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.names import loads_behind, names_in
 from device_lens.fixes.place import Place, shown_below_cell
+from device_lens.fixes.refill import Known
 from device_lens.interpreter.facts import Kind, Transfer
 from device_lens.interpreter.rarer_facts import DroppedCopy
 from device_lens.rules.context import Context
@@ -87,9 +88,10 @@ def check(fact: Transfer, context: Context) -> Finding | None:
 
 def _assigned(fact: Transfer, context: Context) -> Fix | None:
     place = context.place(fact.site)
+    known = Known(context.container_at, fact.holder_settable)
     if not fact.settable:
-        return replace_field(place, context.container_at) if fact.called else None
-    return assign_result(place, fact.called, context.container_at, fact.of_parameter)
+        return replace_field(place, known) if fact.called else None
+    return assign_result(place, fact.called, known, fact.of_parameter)
 
 
 @RULE.reads(DroppedCopy)
@@ -129,8 +131,9 @@ def check_copies(fact: DroppedCopy, context: Context) -> Finding | None:
 def _assigned_copies(fact: DroppedCopy, context: Context) -> Fix | None:
     if not fact.settable:
         return None
+    known = Known(context.container_at, fact.holder_settable)
     subjects = list(map(context.place, fact.subjects))
-    return assign_copies(context.place(fact.site), subjects, context.container_at)
+    return assign_copies(context.place(fact.site), subjects, known)
 
 
 def _is_read_behind(call: Place, name: str) -> bool:

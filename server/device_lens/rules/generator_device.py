@@ -37,9 +37,9 @@ from dataclasses import replace
 
 from device_lens.domain.device import CPU
 from device_lens.fixes.arguments import add_keyword, keyword, remove_argument, remove_keyword
+from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.factories import takes_device
-from device_lens.fixes.names import name_for
 from device_lens.fixes.place import Place
 from device_lens.interpreter.rarer_facts import GeneratorConflict
 from device_lens.rules.conflict_words import plain
@@ -122,7 +122,7 @@ def _own_generator(fact: GeneratorConflict, context: Context) -> Finding:
 def _give_generator(loader: Place, fact: GeneratorConflict) -> Fix | None:
     """A generator on the default device. `torch.get_default_device` is as old as 2.3, and knows
     nothing of the default tensor type: where not every machine has that, a new tensor tells."""
-    torch = name_for(loader.source, "torch")
+    torch = name_at(loader, "torch")
     if fact.by_type and fact.condition is not None:
         text = f"{torch}.Generator({torch}.tensor([]).device)"
     elif fact.by_type:

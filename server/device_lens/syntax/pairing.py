@@ -5,6 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+LOOPS = (ast.For, ast.AsyncFor, ast.comprehension)
+Loop = ast.For | ast.AsyncFor | ast.comprehension
+
 
 def parts_of(targets: Sequence[ast.expr], value: ast.expr | None) -> list[ast.expr | None]:
     """The expressions that `a, b = x, y` gives its targets one by one; None each where it is
@@ -28,7 +31,31 @@ def target_of(statement: ast.Assign, value: ast.AST) -> ast.expr | None:
     return next((each for each, part in pairs if part is value), None)
 
 
-def zipped(loop: ast.For | ast.AsyncFor) -> list[tuple[str | None, ast.expr]]:
+def several(container: ast.expr) -> list[ast.expr]:
+    """What a loop over a written list or tuple goes through one by one; of anything else that."""
+    return container.elts if isinstance(container, ast.Tuple | ast.List) else [container]
+
+
+def gone_through(iterated: ast.expr) -> ast.expr:
+    """What a loop over its items, values or numbered items goes through: `d` of `d.items()`."""
+    match iterated:
+        case ast.Call(func=ast.Attribute(value=owner)):
+            return owner
+        case ast.Call(args=[first, *_]):
+            return first
+    return iterated
+
+
+def holders(loop: Loop, variable: str) -> list[ast.expr]:
+    """The containers whose items a loop binds to a variable."""
+    ways = zipped(loop)
+    if ways:
+        return [container for name, container in ways if name == variable]
+    bound = (each.id for each in ast.walk(loop.target) if isinstance(each, ast.Name))
+    return several(gone_through(loop.iter)) if variable in bound else []
+
+
+def zipped(loop: Loop) -> list[tuple[str | None, ast.expr]]:
     """The variables of `for a, b in zip(first, second):` with what each goes through; None for a
     target that is no name. Empty where the loop is written otherwise."""
     match loop.iter:

@@ -10,6 +10,7 @@ from fix_snippets import expected, find, rewritten
 
 from device_lens.fixes.assign_result import assign_result
 from device_lens.fixes.edit import Fix
+from device_lens.fixes.refill import Known
 from device_lens.syntax.source import SourceFile
 
 
@@ -17,7 +18,7 @@ def _assign(call: str) -> Callable[[SourceFile], Fix | None]:
     def rewrite(source: SourceFile) -> Fix | None:
         called = "(" in call
         kind = ast.Call if called else ast.Attribute
-        return assign_result(find(source, call, kind), called, lambda _: None)
+        return assign_result(find(source, call, kind), called, Known(lambda _: None))
 
     return rewrite
 
@@ -39,7 +40,7 @@ def _assign(call: str) -> Callable[[SourceFile], Fix | None]:
         (
             "[v.to(d) for v in b.values()]\n",
             "v.to(d)",
-            "b = {k: v.to(d) for k, v in b.items()}\n",
+            "b.update({k: v.to(d) for k, v in b.items()})\n",
         ),
         ("for t in xs:\n    t.to(d)\n", "t.to(d)", "xs = [t.to(d) for t in xs]\n"),
         (

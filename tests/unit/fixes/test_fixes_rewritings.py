@@ -22,6 +22,7 @@ from device_lens.fixes.move_operand import move_operand
 from device_lens.fixes.ordinals import renumber
 from device_lens.fixes.read_value import accumulate_on_device, drop_graph
 from device_lens.fixes.rebuild_container import loop_fix
+from device_lens.fixes.refill import Known
 from device_lens.fixes.register_buffer import register_buffer
 from device_lens.fixes.remove_transfer import remove_transfer
 from device_lens.fixes.reorder import put_above, put_below
@@ -50,7 +51,8 @@ def _operand(text: str, device: str, kind: type[ast.AST] = ast.expr) -> Rewrite:
 
 
 def _loop(variable: str, moved: str, kind: str | None = None) -> Rewrite:
-    return lambda source: loop_fix(find(source, "for", ast.For), variable, moved, lambda _: kind)
+    known = Known(lambda _: kind)
+    return lambda source: loop_fix(find(source, "for", ast.For), variable, moved, known)
 
 
 def _accumulated(text: str) -> Rewrite:
@@ -138,12 +140,18 @@ CASES: list[tuple[str, Rewrite, str | None]] = [
     ("p = p.cuda()\n", _on_call("p.cuda()", map_container, ("tuple",)),
      "p = tuple(t.cuda() for t in p)\n"),
     ("for v in xs:\n    v = v.to(d)\n", _loop("v", "v.to(d)"), "xs = [v.to(d) for v in xs]\n"),
+    ("for v in xs:\n    v = v.to(d)\n", _loop("v", "v.to(d)", "list"),
+     "xs[:] = [v.to(d) for v in xs]\n"),
+    ("for v in xs:\n    v = v.to(d)\n", _loop("v", "v.to(d)", "tensor"), "xs = xs.to(d)\n"),
+    ("for v in xs:\n    v = v.to(d)\n", _loop("v", "v.to(d)", "iterator"), None),
+    ("for v in xs:  # a\n    # b\n    v = v.to(d)  # c\n", _loop("v", "v.to(d)"),
+     "# a\n# b\nxs = [v.to(d) for v in xs]  # c\n"),
     ("for v in xs:\n    v = v.to(d)\n", _loop("v", "v.to(d)", "tuple"),
      "xs = tuple(v.to(d) for v in xs)\n"),
     ("for k, v in b.items():\n    v = v.to(d)\n", _loop("v", "v.to(d)"),
-     "b = {k: v.to(d) for k, v in b.items()}\n"),
+     "b.update({k: v.to(d) for k, v in b.items()})\n"),
     ("for v in b.values():\n    v = v.to(d)\n", _loop("v", "v.to(d)"),
-     "b = {k: v.to(d) for k, v in b.items()}\n"),
+     "b.update({k: v.to(d) for k, v in b.items()})\n"),
     ("for i, v in enumerate(xs):\n    v = v.to(d)\n", _loop("v", "v.to(d)"),
      "xs = [v.to(d) for v in xs]\n"),
     ("for k, v in b.items():\n    n += 1\n    v = v.to(d)\n", _loop("v", "v.to(d)"),
