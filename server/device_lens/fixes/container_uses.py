@@ -7,7 +7,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from device_lens.fixes.above import Above, above
 from device_lens.fixes.place import Place
 from device_lens.syntax.names import is_own_attribute, last_name
 
@@ -20,13 +19,13 @@ _METHODS = {
     ),
 }
 """What the containers (PyTorch 2.13) have of a list's or dict's methods."""
-_GOING_THROUGH = frozenset(
+GOING_THROUGH = frozenset(
     "len enumerate zip iter list tuple reversed sorted map filter sum any all min max set next "
     "dict bool print repr str id chain Sequential ModuleList ParameterList ModuleDict "
     "ParameterDict".split()
 )
 """Calls that take whatever can be gone through, with a length perhaps."""
-_OF_TENSORS = frozenset("cat stack concat concatenate hstack vstack dstack block_diag".split())
+OF_TENSORS = frozenset("cat stack concat concatenate hstack vstack dstack block_diag".split())
 """Calls that take a list or tuple of tensors, and nothing else."""
 _OF_SEQUENCES = frozenset({"sample", "isinstance", "type"})
 """Calls that take a list where they take one, or ask whether it is one."""
@@ -35,12 +34,13 @@ _OF_SEQUENCES = frozenset({"sample", "isinstance", "type"})
 def fit(assignment: Place, attribute: str, container: str) -> bool | None:
     """Whether all uses of an attribute in the file are such as the container knows; None where the
     text does not tell of some, as of one that is handed on."""
-    found = {_use(node, around, container) for node, around in _uses(assignment, attribute)}
+    uses = (each for each in places_of(assignment, attribute) if _reads(each.node))
+    found = {_use(each, container) for each in uses}
     return False if False in found else None if None in found else True
 
 
-def _uses(assignment: Place, attribute: str) -> Iterator[tuple[ast.AST, Above]]:
-    """The places that read the attribute: of `self` those of the class alone."""
+def places_of(assignment: Place, attribute: str) -> Iterator[Place]:
+    """The places that name the attribute: of `self` those of the class alone."""
     own = set() if assignment.owner is None else set(ast.walk(assignment.owner))
     for chunk in assignment.source.chunks:
         if attribute not in chunk.text:
@@ -50,13 +50,16 @@ def _uses(assignment: Place, attribute: str) -> Iterator[tuple[ast.AST, Above]]:
             for node in ast.walk(statement):
                 if not isinstance(node, ast.Attribute) or node.attr != attribute:
                     continue
-                theirs = node in own or not is_own_attribute(node)
-                if isinstance(node.ctx, ast.Load) and theirs:
-                    yield node, above(newest)
+                if node in own or not is_own_attribute(node):
+                    yield Place(assignment.source, newest, node)
 
 
-def _use(node: ast.AST, around: Above, container: str) -> bool | None:
-    parent = around.get(node)
+def _reads(node: ast.AST) -> bool:
+    return isinstance(getattr(node, "ctx", None), ast.Load)
+
+
+def _use(place: Place, container: str) -> bool | None:
+    node, parent = place.node, place.parent
     match parent:
         case ast.For() | ast.AsyncFor() | ast.comprehension() | ast.Starred() | ast.Subscript():
             return True
@@ -70,14 +73,16 @@ def _use(node: ast.AST, around: Above, container: str) -> bool | None:
             return _is_taken_by(last_name(called), container)
         case ast.Compare(ops=[ast.In() | ast.NotIn()]):
             return True
+        case ast.Compare(ops=[ast.Is() | ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return True
         case ast.If() | ast.While() | ast.UnaryOp(op=ast.Not()) | ast.BoolOp() | ast.Assert():
             return True
     return None
 
 
 def _is_taken_by(name: str, container: str) -> bool | None:
-    if name in _GOING_THROUGH:
+    if name in GOING_THROUGH:
         return True
-    if name in _OF_SEQUENCES or (name in _OF_TENSORS and container == "ParameterList"):
+    if name in _OF_SEQUENCES or (name in OF_TENSORS and container == "ParameterList"):
         return False
     return None

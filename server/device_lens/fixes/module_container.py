@@ -6,8 +6,9 @@ import ast
 from collections.abc import Iterator
 
 from device_lens.fixes import container_uses
+from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import name_for
+from device_lens.fixes.parts_put_in import takes_other_things
 from device_lens.fixes.place import Place
 from device_lens.fixes.register_buffer import assigned_elsewhere, ready
 
@@ -37,34 +38,50 @@ _TAKEN = frozenset(
 `KeyError: "attribute 'train' already exists"`."""
 
 
-def module_container(assignment: Place, attribute: str, holds: str) -> Fix | None:
-    """Wraps the plain list or dict that an attribute is set to."""
-    nn = name_for(assignment.source, "torch.nn")
+def module_container(
+    assignment: Place, attribute: str, holds: str, loads: bool = False
+) -> Fix | None:
+    """Wraps the plain list or dict that an attribute is set to. `loads` tells that the program
+    loads a checkpoint, which has no keys for the new parts."""
+    nn = name_at(assignment, "torch.nn")
     node = assignment.node
     if nn is None or not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
         return None
     if not ready(assignment):
         return None
-    fit = {_fits(key, assignment.owner) for key in _keys(assignment, node.value, attribute)}
+    whole = _or_none(node.value)
+    if whole is None or takes_other_things(assignment, whole, attribute):
+        return None
+    fit = {_fits(key, assignment.owner) for key in _keys(assignment, whole, attribute)}
     if False in fit:
         return None
     used = container_uses.fit(assignment, attribute, CONTAINERS[holds])
     if used is False:
         return None
-    value = assignment.at(node.value)
+    value = assignment.at(whole)
     name = f"{nn}.{CONTAINERS[holds]}"
-    inside = _inside(node.value)
+    inside = _inside(whole)
     held = value.at(inside).text
     if isinstance(inside, ast.Tuple) and not held.startswith("("):
         held = f"[{held}]"
-    edit = value.replace(f"{name}()" if _is_empty(node.value) else f"{name}({held})")
-    plain = isinstance(node.value, ast.List | ast.Tuple | ast.ListComp) or _is_empty(node.value)
-    plain = plain and used is True and not _hides(node.value)
-    # What loads a former checkpoint has no keys for the new parts.
-    loads = "load_state_dict" in assignment.source.text
+    edit = value.replace(f"{name}()" if _is_empty(whole) else f"{name}({held})")
+    plain = isinstance(whole, ast.List | ast.Tuple | ast.ListComp) or _is_empty(whole)
+    plain = plain and used is True and not _hides(whole)
     equivalent = plain and None not in fit and not loads
     equivalent = equivalent and not assigned_elsewhere(assignment, attribute)
     return Fix(f"Use {name}", Safety.SAFE if equivalent else Safety.UNSAFE, (edit,))
+
+
+def _or_none(value: ast.expr) -> ast.expr | None:
+    """The container in what may be None instead; None where that is written in another way."""
+    match value:
+        case ast.IfExp(body=container, orelse=ast.Constant(value=None)):
+            return container
+        case ast.IfExp(body=ast.Constant(value=None), orelse=container):
+            return container
+        case ast.BoolOp():
+            return None
+    return value
 
 
 def _hides(value: ast.expr) -> bool:

@@ -36,9 +36,9 @@ buffers too, and where the program does not move the module, which then has to m
 buffer that is saved is offered as an unsafe fix. An attribute that no buffer can hold, a number for
 some callers, or a tuple, is moved where it is used instead, which is unsafe. So is the fix of a
 container of one module that is made elsewhere: it may be kept out of the parameters on purpose; and
-one where others set the attribute, or where the file loads a checkpoint, which lacks the new keys.
-None is offered for a use that no container of PyTorch's knows, such as `layers.index(layer)`, nor
-for keys that name no parts.
+one where others set the attribute, or where the program loads a checkpoint, which lacks the new
+keys. None is offered for a use that no container of PyTorch's knows, such as `layers.index(layer)`,
+for keys that name no parts, nor where something else is put in too, such as `torch.relu`.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def check_conflict(cause: Cause, context: Context) -> Finding | None:
     else:
         holds, symbol = "tensor", conflict.stray.text
     if holds != "tensor" and isinstance(target.node, ast.Attribute):
-        fix = module_container(target.statement, target.node.attr, holds)
+        fix = module_container(target.statement, target.node.attr, holds, _loads(context))
     else:
         fix = move_fix(cause.conflicts, context)
     return context.finding(
@@ -133,6 +133,12 @@ def check_conflict(cause: Cause, context: Context) -> Finding | None:
         related=places(cause.conflicts, context),
         fixes=[fix],
     )
+
+
+def _loads(context: Context) -> bool:
+    """Whether a file of the program loads a checkpoint."""
+    sources = (facts.source for facts in context.all_facts.values())
+    return any("load_state_dict" in source.text for source in sources)
 
 
 def _contained(target: Place, made: Place) -> str:
@@ -243,7 +249,7 @@ def _fixes(
     if fact.unfit_keys:
         return ()
     if fact.holds in CONTAINERS:
-        made = module_container(place, fact.attribute, fact.holds)
+        made = module_container(place, fact.attribute, fact.holds, _loads(context))
         return [made] if made is not None else []
     if fact.holds == "tuple-of-tensors":
         return (move_each(conflicts, context),)
