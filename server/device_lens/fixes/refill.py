@@ -106,7 +106,7 @@ def _sequence(container: Place, items: str, moved: str, known: Known) -> Refill 
     if not may_assign:
         return None
     safe = kind is not None and _is_plain(container)
-    safe = safe and (kind == "list" or not is_handed_on(container))
+    safe = safe and (kind == "list" or not is_handed_on(container, functions_keep=False))
     return Refill(f"{container.text} = {new}", safe)
 
 

@@ -43,14 +43,14 @@ def _is_new(value: ast.AST) -> bool:
     return isinstance(value, _DISPLAYS)
 
 
-def is_handed_on(container: Place) -> bool:
+def is_handed_on(container: Place, functions_keep: bool = True) -> bool:
     """Whether the program gives the container to something that may keep it, by the time that the
-    place is reached."""
+    place is reached: to a function, too, with `functions_keep`."""
     end = container.range.start
     around = [n for n in container.ancestors() if isinstance(n, LOOPS) and _is_in(n, container)]
     for use in _uses(container):
         again = any(each in around for each in use.ancestors())
-        if (again or use.range.start < end) and not _is_only_read(use):
+        if (again or use.range.start < end) and not _is_only_read(use, functions_keep):
             return True
     return False
 
@@ -81,9 +81,11 @@ def _reads(node: ast.AST) -> bool:
     return is_own_attribute(node) and isinstance(getattr(node, "ctx", None), ast.Load)
 
 
-def _is_only_read(use: Place) -> bool:
+def _is_only_read(use: Place, functions_keep: bool) -> bool:
     """Whether what is around a use goes through the container, or takes something out of it."""
     match use.parent:
+        case ast.Call(func=ast.Name(id=name)) if name[:1].islower() and not functions_keep:
+            return True
         case ast.Call(func=called):
             return last_name(called) in GOING_THROUGH or last_name(called) in OF_TENSORS
         case ast.IfExp(test=test):

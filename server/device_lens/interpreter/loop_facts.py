@@ -63,6 +63,7 @@ def _rebound(
         alone,
         settable=all(settable.takes_value(machine, part, frame) for part in several(container)),
         of_own_class=type(settable.value_of(machine, container, frame)) is Instance,
+        of_leaves=any(each.requires_grad is True and each.leaf is True for each in tensors),
     )
     machine.findings.add(fact)
     for tensor in tensors:

@@ -32,6 +32,8 @@ class LoopVariableTransfer:
     """Nothing speaks against an assignment to the container."""
     of_own_class: bool = False
     """The container is an object of one of the program's classes."""
+    of_leaves: bool = False
+    """Some of the tensors are leaves that require grad, which a copy is not."""
 
 
 @dataclass(slots=True)

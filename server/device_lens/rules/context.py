@@ -56,9 +56,12 @@ class Context:
         return self.facts.expression_at(site.node)
 
     def container_at(self, place: Place) -> str | None:
-        """What a container of this file is called, where it is that each time."""
+        """What a container of this file is called, where it is that each time; what else can be
+        gone through by its kind."""
         known = self.facts.expression_at(place.node)
-        return None if known is None else known.container
+        if known is None or known.kind in (Kind.CONTAINER, Kind.TENSOR):
+            return None if known is None else known.container
+        return str(known.kind.value)
 
     def is_device(self, argument: Site) -> bool:
         """Whether what a transfer is given is a device. Of what is not known the name tells:

@@ -24,16 +24,19 @@ Silent where the body uses the moved tensor, since moving inside the loop is the
 
 ## Fix safety
 Safe where the loop does nothing else and its variables are not used outside of it; unsafe
-otherwise. A container that a function is given and does not look at again is filled anew, for who
-calls; so is one that something else may have too, one that cannot be assigned, and what no display
-makes, such as an `OrderedDict`. The rows of a tensor move as a whole. None is offered for a part of
-a tuple, for an object of the program's own, nor where a comprehension would not see a name that the
-move reads, as in the body of a class.
+otherwise, and for leaves that require grad, which moved tensors are not. A container that a
+function is given and does not look at again is filled anew, for who calls; so is one that something
+else may have too, one that cannot be assigned, and what no display makes, such as an `OrderedDict`.
+The rows of a tensor move as a whole. None is offered for a part of a tuple, for an object of the
+program's own, nor where a comprehension would not see a name that the move reads, as in the body of
+a class.
 """
 
 from __future__ import annotations
 
-from device_lens.fixes.edit import Fix
+from dataclasses import replace
+
+from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.rebuild_container import loop_fix
 from device_lens.fixes.refill import OBJECT, Known
 from device_lens.interpreter.rarer_facts import LoopVariableTransfer
@@ -73,6 +76,6 @@ def check(fact: LoopVariableTransfer, context: Context) -> Finding | None:
 
 def _fix(fact: LoopVariableTransfer, context: Context) -> Fix | None:
     loop, moved = context.place(fact.loop), context.text(fact.transfer)
-    if fact.of_own_class:
-        return loop_fix(loop, fact.variable, moved, Known(lambda _: OBJECT, fact.settable))
-    return loop_fix(loop, fact.variable, moved, Known(context.container_at, fact.settable))
+    kind_of = (lambda _: OBJECT) if fact.of_own_class else context.container_at
+    fix = loop_fix(loop, fact.variable, moved, Known(kind_of, fact.settable))
+    return fix if fix is None or not fact.of_leaves else replace(fix, safety=Safety.UNSAFE)
