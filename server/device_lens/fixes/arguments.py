@@ -13,6 +13,11 @@ def keyword(call: ast.Call, name: str) -> ast.keyword | None:
     return next((each for each in call.keywords if each.arg == name), None)
 
 
+def is_true(value: ast.expr) -> bool:
+    """Whether an expression is the constant `True`."""
+    return isinstance(value, ast.Constant) and value.value is True
+
+
 def has_unpacking(call: ast.Call) -> bool:
     """Whether `**` may bring a keyword that is not seen."""
     return any(each.arg is None for each in call.keywords)

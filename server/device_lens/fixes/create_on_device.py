@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from device_lens.fixes.arguments import add_keyword, keyword, remove_keyword
+from device_lens.fixes.arguments import add_keyword, is_true, keyword, remove_keyword
 from device_lens.fixes.edit import Edit, Fix, Safety
 from device_lens.fixes.factories import is_random, takes_device
 from device_lens.fixes.parentheses import without_suffix
@@ -38,11 +38,14 @@ def leaf_on_device(call: Place, factory: str) -> Fix | None:
     transfer = read_transfer(call)
     if transfer is None:
         return None
+    made = transfer.receiver.node
+    asked = keyword(made, "requires_grad") if isinstance(made, ast.Call) else None
     removed = remove_keyword(transfer.receiver, "requires_grad")
-    if removed is None:
+    if asked is None or removed is None:
         return None
-    edits = (removed, call.insert_behind(".requires_grad_()"))
-    return Fix("Ask for the gradient after the move: .requires_grad_()", Safety.SAFE, edits)
+    flag = "" if is_true(asked.value) else call.at(asked.value).text
+    edits = (removed, call.insert_behind(f".requires_grad_({flag})"))
+    return Fix(f"Ask for the gradient after the move: .requires_grad_({flag})", Safety.SAFE, edits)
 
 
 def _remaining(call: Place, transfer: TransferCall) -> tuple[Edit, ...]:

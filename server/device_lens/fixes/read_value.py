@@ -13,17 +13,20 @@ from device_lens.fixes.names import loads
 from device_lens.fixes.place import Place, grouped
 
 
-def drop_graph(subject: Place) -> Fix | None:
-    """Keeps the value without its graph, on the device. Where it is what a function is given,
-    another caller may give it a number, which has no graph to drop."""
+def drop_graph(subject: Place, mixed: bool = False) -> Fix | None:
+    """Keeps the value without its graph, on the device. A number has no graph to drop: `mixed` is
+    seen to be one in some case, and where it is what a function is given, another caller may give
+    one."""
     edit = appended(subject, ".detach()")
     if edit is None:
         return None
-    safety = Safety.UNSAFE if _is_given(subject) else Safety.SAFE
+    safety = Safety.UNSAFE if mixed or _is_given(subject) else Safety.SAFE
     new_text = f"{grouped(subject)}.detach()"
     if safety is Safety.UNSAFE and _stands_alone(subject):
         new_text = f'{new_text} if hasattr({subject.text}, "detach") else {subject.text}'
         edit = subject.replace(new_text)
+    elif mixed:
+        return None
     return Fix(f"Keep the value only: {new_text}", safety, (edit,))
 
 
@@ -39,9 +42,13 @@ def drop_graphs(subjects: Sequence[Place]) -> Fix | None:
     return Fix(f"Keep the values only: {texts}", safety, edits)
 
 
+_UNREPEATABLE = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
+
+
 def _stands_alone(subject: Place) -> bool:
-    """Whether a name, attribute or item is all of an argument or of what a statement adds."""
-    if not isinstance(subject.node, ast.Name | ast.Attribute | ast.Subscript):
+    """Whether a name, attribute or item, or what is calculated of such, is all of an argument or of
+    what a statement adds."""
+    if any(isinstance(each, _UNREPEATABLE) for each in ast.walk(subject.node)):
         return False
     return isinstance(subject.parent, ast.Call | ast.AugAssign | ast.Assign)
 
@@ -81,8 +88,12 @@ def _given_names(function: ast.AST | None) -> set[str]:
     return given
 
 
-def as_number(subject: Place) -> Fix | None:
-    """Keeps a Python number, which waits for the device."""
+def as_number(subject: Place, mixed: bool = False) -> Fix | None:
+    """Keeps a Python number, which waits for the device. `mixed` is a number in some case."""
+    if mixed:
+        new_text = f"float({subject.text})"
+        title = f"Keep a Python number: {new_text}"
+        return Fix(title, Safety.UNSAFE, (subject.replace(new_text),), preferred=False)
     edit = appended(subject, ".item()")
     if edit is None:
         return None

@@ -18,7 +18,13 @@ from device_lens.interpreter.facts import (
     Synchronization,
     Transfer,
 )
-from device_lens.interpreter.rarer_facts import DroppedCopy, HostRead, PinnedHalf, RoundTrip
+from device_lens.interpreter.rarer_facts import (
+    DroppedCopy,
+    HostRead,
+    PinnedHalf,
+    RetainedGraph,
+    RoundTrip,
+)
 
 MAX_SKIPPED = 400
 """Skipped places kept in one run."""
@@ -135,7 +141,7 @@ class Findings:
         for other in self.others.values():
             if type(other) is DroppedCopy and other.site.node in self.no_copies:
                 continue
-            if type(other) is HostRead:
+            if type(other) in (HostRead, RetainedGraph):
                 other.mixed = other.subject.node in self.doubtful
             if other.site.path in files:
                 files[other.site.path].others.append(other)

@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from device_lens.domain.heap import MISSING, DictObject, ListObject, ModuleObject
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import MISSING, DictObject, ListObject, ModuleObject, contents
 from device_lens.domain.values import Tensor
 from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
 from device_lens.interpreter.graph_names import (
     given_to,
+    gone_through,
     hands_on,
     held_in,
     iterated,
@@ -34,7 +36,7 @@ from device_lens.interpreter.graph_steps import (
     starts_anew,
 )
 from device_lens.interpreter.rarer_facts import RetainedGraph
-from device_lens.models.call import tensor_of
+from device_lens.models.call import constant, tensor_of
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -103,10 +105,17 @@ def has_graph(value: Any) -> bool:
     )
 
 
+def _doubt(machine: Machine, subject: ast.expr, value: Any) -> None:
+    """Notes that what may have a graph is a number in some case."""
+    if any(isinstance(constant(leaf), int | float) for leaf in leaves(value)):
+        machine.findings.doubtful.add(subject)
+
+
 def summed(machine: Machine, node: ast.AugAssign, right: Any, frame: Frame) -> None:
     """`total += loss`, `outputs += [out]`. What is added up without gradients has no graph."""
     if not isinstance(node.op, ast.Add) or machine.globals["grad"] is False:
         return
+    _doubt(machine, node.value, right)
     form, values = "sum", [right]
     if not has_graph(right):
         form, values = "parts", list(filter(has_graph, held_in(right, node.value)))
@@ -152,6 +161,8 @@ def _stored(machine: Machine, node: ast.Assign, frame: Frame) -> None:
 def _graphs_at(machine: Machine, node: ast.expr) -> list[Any]:
     """The tensors with graphs that an expression was seen to be."""
     seen = machine.recorder.seen.get(node, ())
+    for entry in seen:
+        _doubt(machine, node, entry.value)
     return [entry.value for entry in seen if has_graph(entry.value)]
 
 
@@ -165,6 +176,7 @@ def appended(machine: Machine, seen: LibraryCall) -> None:
         return
     put, text = node.args[place], ast.unparse(node.func.value)
     form, values = "collect", [seen.args[place]]
+    _doubt(machine, put, values[0])
     if not has_graph(values[0]):
         form, values = "parts", list(filter(has_graph, held_in(values[0], put)))
     if values:
@@ -269,7 +281,7 @@ def _loop_around(
             node = record.node
             names = names | iterated(node, names)
             found = [*runs, node], [*held, names]
-            hot = record.hot and not is_of_parts(node)
+            hot = record.hot and not is_of_parts(node) and not _is_of_kept(machine, node)
             if hot or (not is_literal(node) and any(map(partial(_is_spent, machine), *found))):
                 return (*found, record)
         held.append(names)
@@ -279,6 +291,17 @@ def _loop_around(
         names = answered.union(*map(operands, given_to(call)))
         inner = outer
     return None
+
+
+def _is_of_kept(machine: Machine, loop: Any) -> bool:
+    """Whether a loop goes through what has graphs itself, which is there with all of them before
+    anything of it is added up."""
+    values = (
+        entry.value
+        for node in (gone_through(loop.iter) if isinstance(loop, ast.For) else ())
+        for entry in machine.recorder.seen.get(node, ())
+    )
+    return any(has_graph(each) or any(map(has_graph, contents(each))) for each in values)
 
 
 def _answered(frame: Frame, caller: Frame | None, names: set[str]) -> set[str]:

@@ -13,6 +13,9 @@ from device_lens.syntax.walking import walk
 _COPIES = frozenset("cpu cuda to float double half clone mean sum squeeze".split())
 """Methods whose result keeps the graph of what it is taken from."""
 
+_ONE_BY_ONE = frozenset("len enumerate zip reversed list tuple sorted iter".split())
+"""Builtins whose result goes through what they are given."""
+
 
 def operands(node: Any) -> set[str]:
     """The names whose values an expression adds, scales or copies, those in other calls left
@@ -89,6 +92,19 @@ def _gone_through(value: ast.expr) -> list[ast.expr]:
             return _gone_through(inner)
         case ast.Dict(values=items) | ast.List(elts=items) | ast.Tuple(elts=items):
             return items
+    return [value]
+
+
+def gone_through(value: ast.expr) -> list[ast.expr]:
+    """What a loop over an expression goes through one by one, by itself or by its numbers: `xs` of
+    `zip(xs, ys)`, `enumerate(xs)` and `range(len(xs))`."""
+    match value:
+        case ast.Call(func=ast.Name(id="range"), args=[ast.Call(func=ast.Name(id="len"))]):
+            return gone_through(value.args[0])
+        case ast.Call(func=ast.Name(id=name), args=given) if name in _ONE_BY_ONE:
+            return [each for argument in given for each in gone_through(argument)]
+        case ast.Call(func=ast.Attribute(value=inner, attr="items" | "values")):
+            return [inner]
     return [value]
 
 

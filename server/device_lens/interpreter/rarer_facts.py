@@ -199,6 +199,8 @@ class RetainedGraph:
     spent: bool = False
     """Whether each iteration runs the backward pass of the tensor, which frees all of its graph but
     the nodes."""
+    mixed: bool = False
+    """A number is added up or collected at the same place, in another case."""
 
 
 # Modules, and who holds their parts.

@@ -10,6 +10,7 @@ from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
 from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter.descriptors import property_setter
+from device_lens.syntax.names import last_name
 from device_lens.syntax.pairing import LOOPS, holders
 
 if TYPE_CHECKING:
@@ -61,7 +62,10 @@ def _takes_attribute(owner: Any, node: Any) -> bool:
 
 
 def _is_frozen(cls: ClassValue) -> bool:
-    """Whether a decorator of the class freezes its objects: `@dataclass(frozen=True)`."""
+    """Whether a decorator of the class freezes its objects: `@dataclass(frozen=True)`,
+    `@attrs.frozen`."""
+    if any(_decorator_name(each) == "frozen" for each in cls.node.decorator_list):
+        return True
     calls = (each for each in cls.node.decorator_list if isinstance(each, ast.Call))
     return any(
         keyword.arg == "frozen"
@@ -70,6 +74,10 @@ def _is_frozen(cls: ClassValue) -> bool:
         for call in calls
         for keyword in call.keywords
     )
+
+
+def _decorator_name(decorator: ast.expr) -> str:
+    return last_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
 
 
 def value_of(machine: Machine, node: ast.expr, frame: Frame) -> Any:

@@ -28,9 +28,10 @@ that the bug shows on the accelerator only. A function that moves its argument i
 its caller has the leaf by a name: its gradient is there.
 
 ## Fix safety
-Safe: the leaf is made on the device, with the same numbers. Unsafe where the tensor that was moved
-keeps a name of its own, and where a parameter is made anew, which an optimizer may not know. None
-is offered where the copy of a parameter or one without a name is all there is.
+Safe: the leaf is made on the device, with the same numbers, and requires grad where it did. Unsafe
+where the tensor that was moved keeps a name of its own, and where a parameter is made anew, which
+an optimizer may not know. None is offered where the copy of a parameter or one without a name is
+all there is.
 """
 
 from __future__ import annotations

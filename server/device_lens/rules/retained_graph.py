@@ -27,8 +27,9 @@ for x in loader:
 Silent where the total is used in a backward pass, as over the time steps of a recurrent network.
 
 ## Fix safety
-Safe: the value is the same. Unsafe where it is what a function is given, since another caller may
-give it a number. `.item()` is offered too; it gives a Python number and waits.
+Safe: the value is the same. Unsafe where it may be a number, which has no graph: in another case,
+or where it is what a function is given, since another caller may give one. `.item()` is offered
+too; it gives a Python number and waits.
 """
 
 from __future__ import annotations
@@ -62,8 +63,10 @@ def check(fact: RetainedGraph, context: Context) -> Finding | None:
     message = f"{quoted(fact.accumulator)} {verb} {graph.format(quoted(subject))}{outcome}"
     parts = list(map(context.place, fact.parts))
     fixes = [
-        drop_graphs(parts) if fact.form == "parts" else drop_graph(_kept(place, fact.accumulator)),
-        as_number(place) if fact.form == "sum" else None,
+        drop_graphs(parts)
+        if fact.form == "parts"
+        else drop_graph(_kept(place, fact.accumulator), fact.mixed),
+        as_number(place, fact.mixed) if fact.form == "sum" else None,
     ]
     return context.finding(RULE, fact.site, message, fact.accumulator, fixes=fixes)
 

@@ -116,7 +116,7 @@ CASES: list[tuple[str, Rewrite, str | None]] = [
     ("w = nn.Parameter(t + 1).to(d)\n", _on_call("nn.Parameter(t + 1).to(d)", move_inside),
      "w = nn.Parameter((t + 1).to(d))\n"),
     ("x = x.to(d)\n", _on_call("x.to(d)", move_detached),
-     "x = x.detach().to(d).requires_grad_()\n"),
+     "x = x.detach().to(d).requires_grad_(x.requires_grad)\n"),
     # Nothing to move
     ("x = x.to(d)\ny = 1\n", _on_call("x.to(d)", remove_transfer), "y = 1\n"),
     ("f(x); x = x.to(d)\n", _on_call("x.to(d)", remove_transfer), "f(x)\n"),
