@@ -94,12 +94,15 @@ def _binds(statement: ast.stmt, name: str) -> bool:
     """Whether a statement, once run, has bound the name on every path."""
     if isinstance(statement, ast.If):
         sides = (statement.body, statement.orelse)
-        return all(any(_binds(each, name) for each in side) for side in sides)
+        return all(_leaves(side) or any(_binds(each, name) for each in side) for side in sides)
     if isinstance(statement, ast.With | ast.AsyncWith):
         inner = any(_binds(each, name) for each in statement.body)
         return inner or _with_binds(statement, name)
     if isinstance(statement, ast.Try):
-        return any(_binds(each, name) for each in statement.finalbody)
+        ways = [[*statement.body, *statement.orelse], *(each.body for each in statement.handlers)]
+        return any(_binds(each, name) for each in statement.finalbody) or all(
+            _leaves(way) or any(_binds(each, name) for each in way) for way in ways
+        )
     if isinstance(statement, ast.For | ast.AsyncFor | ast.While | ast.Match):
         return False
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -109,6 +112,11 @@ def _binds(statement: ast.stmt, name: str) -> bool:
     if isinstance(statement, ast.Delete):
         return False
     return any(isinstance(node, ast.Name) for node in stores(statement, name))
+
+
+def _leaves(block: list[ast.stmt]) -> bool:
+    """Whether the end of a block goes elsewhere than to what follows."""
+    return bool(block) and isinstance(block[-1], ast.Return | ast.Raise | ast.Continue | ast.Break)
 
 
 def _bound_outside(place: Place, function: ast.AST, name: str) -> bool:

@@ -18,10 +18,10 @@ def bound_value(reader: Place) -> Place | None:
     """Of a name in the scope that it belongs to, of `self.name` in the class; None where it is not
     one assignment that binds it, or of a name the last of several, by which every way comes."""
     wanted = ast.unparse(reader.node)
-    binders = list(_binders(reader, wanted))
-    if len(binders) > 1 and isinstance(reader.node, ast.Attribute):
+    found = list(binders(reader, wanted))
+    if len(found) > 1 and isinstance(reader.node, ast.Attribute):
         return None
-    binder = binders[0] if len(binders) == 1 else _last(binders, reader)
+    binder = found[0] if len(found) == 1 else _last(found, reader)
     if binder is None:
         return None
     statement = binder.statement
@@ -34,8 +34,8 @@ def bound_value(reader: Place) -> Place | None:
     return None if value is None else statement.at(value)
 
 
-def _binders(reader: Place, wanted: str) -> Iterator[Place]:
-    """The targets that bind it."""
+def binders(reader: Place, wanted: str) -> Iterator[Place]:
+    """The targets that bind what a reader reads, in the scope that it belongs to."""
     for place in _scope(reader):
         node = place.node
         bound = isinstance(node, ast.Name | ast.Attribute) and not isinstance(node.ctx, ast.Load)
@@ -80,10 +80,10 @@ def _scope(reader: Place) -> Iterator[Place]:
             return
     for chunk in reader.source.chunks:
         for statement in chunk.body:
-            yield from (Place(reader.source, chunk, each) for each in _outside(statement))
+            yield from (Place(reader.source, chunk, each) for each in at_top(statement))
 
 
-def _outside(statement: ast.stmt) -> Iterator[ast.AST]:
+def at_top(statement: ast.stmt) -> Iterator[ast.AST]:
     """The nodes of a statement at top level that functions and classes in it do not have."""
     stack: list[ast.AST] = [statement]
     while stack:

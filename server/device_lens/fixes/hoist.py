@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Sequence
 
 from device_lens.fixes.blocks import insert_above, move_above
+from device_lens.fixes.bound_value import binders
+from device_lens.fixes.early import surely_runs
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import fresh_name, loads
-from device_lens.fixes.place import LOOPS, Place
+from device_lens.fixes.names import fresh_name, loads, own_nodes
+from device_lens.fixes.place import FUNCTIONS, LOOPS, Place
 from device_lens.syntax.position import Range
 from device_lens.syntax.sharing import (
     MOVED,
@@ -18,16 +21,23 @@ from device_lens.syntax.sharing import (
     sharing,
     written,
 )
+from device_lens.syntax.training import may_train
 
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _LAST_WORD = re.compile(r"[A-Za-z_]\w*(?=\W*\Z)")
 
 
 def hoist(
-    call: Place, loop: Place, safety: Safety, instead: tuple[Place, str] | None = None
+    call: Place,
+    loop: Place,
+    safety: Safety,
+    instead: tuple[Place, str] | None = None,
+    others: Sequence[Place] = (),
 ) -> Fix | None:
     """`loop` is the outermost loop to go above. A statement `x = w.to(d)` moves as it is where
-    nothing else binds or changes `x` in the loop, else the transfer gets a name of its own.
-    `instead` is a part of the call that means nothing above the loop, with what to write there."""
+    nothing else binds or changes `x`, else the transfer gets a name of its own. `instead` is a part
+    of the call that means nothing above the loop, with what to write there. `others` are transfers
+    of the loop that become the same copy."""
     outer = loop.statement
     if not _in_block_of(call, outer.node) or changes_copy(call, outer):
         return None
@@ -36,13 +46,32 @@ def hoist(
     if target is not None and _moves_whole(statement, outer, target):
         edits = move_above(statement, outer)
         if edits:
-            return Fix(f"Hoist above the loop: {statement.text}", safety, edits)
+            same = (each.replace(target) for each in others)
+            return Fix(f"Hoist above the loop: {statement.text}", safety, (*edits, *same))
     name = fresh_name(call.source, f"{_stem(call)}_on_device")
     line = f"{name} = {_written(call, instead)}"
     if "\n" in line:
         return None
-    edits = (insert_above(outer, line), call.replace(name))
+    edits = (insert_above(outer, line), *(each.replace(name) for each in (call, *others)))
     return Fix(f"Hoist above the loop: {line}", safety, edits)
+
+
+def alike(call: Place, loop: Place) -> list[Place]:
+    """The other transfers of a loop that copy the same to the same place, whatever runs."""
+    outer = loop.statement
+    found = (
+        call.at(node)
+        for node in ast.walk(outer.node)
+        if isinstance(node, ast.Call) and node is not call.node
+    )
+    return [
+        each
+        for each in found
+        if each.text == call.text
+        and _in_block_of(each, outer.node)
+        and not any(isinstance(node, _COMPREHENSIONS) for node in each.ancestors())
+        and not changes_copy(each, outer)
+    ]
 
 
 def _written(call: Place, instead: tuple[Place, str] | None) -> str:
@@ -80,7 +109,8 @@ def _plain_target(statement: ast.AST, call: ast.AST) -> str | None:
 
 
 def _moves_whole(statement: Place, loop: Place, target: str) -> bool:
-    """Whether a statement means the same above the loop."""
+    """Whether a statement means the same above the loop. What has another value before the loop
+    keeps that where the loop does not run."""
     start = statement.range.start
     own = {id(node) for node in ast.walk(statement.node)}
     stores = [
@@ -90,32 +120,59 @@ def _moves_whole(statement: Place, loop: Place, target: str) -> bool:
     ]
     if len(stores) != 1:
         return False
+    if _has_before(loop.at(stores[0]), loop, target) and not surely_runs(statement, loop):
+        return False
     earlier = (node for node in loads(loop.node, target) if id(node) not in own)
     return all(loop.at(node).range.start > start for node in earlier)
 
 
+def _has_before(target: Place, loop: Place, name: str) -> bool:
+    """Whether a name may have a value where a loop begins: it is bound above it or in a loop around
+    it, or others share it."""
+    function = loop.function
+    declared = own_nodes(function) if function is not None else ()
+    if any(isinstance(each, ast.Global | ast.Nonlocal) and name in each.names for each in declared):
+        return True
+    again = _is_repeated(loop)
+    starts = [each.range.start for each in binders(target, name)]
+    outside = [each for each in starts if not loop.range.start <= each <= loop.range.end]
+    return any(each < loop.range.start or again for each in outside)
+
+
+def _is_repeated(loop: Place) -> bool:
+    """Whether another loop of its function is around a loop."""
+    for node in loop.ancestors():
+        if isinstance(node, (*LOOPS, *FUNCTIONS)):
+            return isinstance(node, LOOPS)
+    return False
+
+
 def changes_source(call: Place, loop: Place) -> bool:
-    """Whether the loop may write into what the call copies, by this or another name of it."""
+    """Whether the loop may write into what the call copies, by this or another name of it, or may
+    train it."""
     function = call.node.func if isinstance(call.node, ast.Call) else None
     receiver = function.value if isinstance(function, ast.Attribute) else None
-    return _writes(loop, call, set(names_of(receiver)))
+    return _changes(loop, call, set(names_of(receiver)), trains=True)
 
 
 def changes_copy(call: Place, loop: Place) -> bool:
     """Whether the loop may write into the copy, so that each iteration needs one of its own."""
-    return _writes(loop, call, {MOVED})
+    return _changes(loop, call, {MOVED})
 
 
-def _writes(loop: Place, call: Place, names: set[str]) -> bool:
+def _changes(loop: Place, call: Place, names: set[str], trains: bool = False) -> bool:
     body = call.top_level
-    changed = written([loop.node], definitions(body), call.node)
-    if not changed:
+    known = definitions(body)
+    changed = written([loop.node], known, call.node)
+    if not changed and not trains:
         return False
     own = [each for each in body if not isinstance(each, ast.FunctionDef | ast.ClassDef)]
     scope = own if call.function is None else [call.function]
     found = sharing(names, scope, call.node)
     if call.owner is not None:
         found = sharing(found | shared_attributes(found, call.owner), scope, call.node)
+    if trains and may_train(loop.node, found, scope, known):
+        return True
     return not changed.isdisjoint(found)
 
 

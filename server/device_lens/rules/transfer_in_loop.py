@@ -27,10 +27,12 @@ loops of one or two iterations. Moving each batch in its loop is right. A target
 counts as one that does not change where that is the same known device each time.
 
 ## Fix safety
-Safe: the transfer goes above the outermost loop through which the tensor does not change. Unsafe
-where one copy may not do for all iterations: something keeps each of them, the tensor may be None
-where the loop does not run, or code that is not in the file gets it, at a `yield` for instance; and
-for `torch.from_numpy(array)`, since other code may write into the array.
+Safe: the transfer goes above the outermost loop through which the tensor does not change, once for
+all that copy it in the loop. Unsafe where one copy may not do for all iterations: something keeps
+each of them, or code that is not in the file gets it, at a `yield` for instance. Unsafe too where
+nothing may be there to copy, since above the loop it is copied whether the loop runs or not: the
+tensor may be None, an item may be missing, or a test that leaves the round comes first; and for
+`torch.from_numpy(array)`, since other code may write into the array.
 """
 
 from __future__ import annotations
@@ -39,7 +41,8 @@ import ast
 
 from device_lens.fixes import one_copy
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.hoist import changes_source, hoist
+from device_lens.fixes.hoist import alike, changes_source, hoist
+from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Kind, Loop, Repeated, Transfer
 from device_lens.rules.changed_words import changed_words
 from device_lens.rules.context import Context
@@ -131,16 +134,25 @@ def _trips(fact: Transfer) -> int | None:
     return total if total >= MIN_TRIPS else None
 
 
+def _fits(other: Place, loop: Place, safety: Safety) -> bool:
+    """Whether a transfer that does the same may become the same copy, as safely."""
+    return safety is Safety.UNSAFE or one_copy.suffices(other, loop)
+
+
 def _fix(fact: Transfer, context: Context) -> Fix | None:
     call, loop = context.place(fact.site), context.place(fact.invariant_in[-1])
     made_anew = isinstance(fact.subject.node, ast.Attribute) and not fact.settable
     made_anew = made_anew or _shows_array(fact)
-    suffices = not made_anew and one_copy.suffices(call, loop)
-    safety = Safety.SAFE if suffices else Safety.UNSAFE
     argument = None if fact.device_argument is None else context.place(fact.device_argument)
-    if not fact.follows_other or argument is None:
-        return hoist(call, loop, safety)
-    if context.at_hand.visible(argument.text, argument, loop.statement):
-        return hoist(call, loop, safety)
+    follows = fact.follows_other and argument is not None
+    if argument is None or context.at_hand.visible(argument.text, argument, loop.statement):
+        follows = False
+    suffices = not made_anew and one_copy.suffices(
+        call, loop, argument.node if follows and argument is not None else None
+    )
+    safety = Safety.SAFE if suffices else Safety.UNSAFE
+    if not follows or argument is None:
+        others = [each for each in alike(call, loop) if _fits(each, loop, safety)]
+        return hoist(call, loop, safety, others=others)
     device = context.at_hand.find(fact.target, loop.statement)
     return None if device is None else hoist(call, loop, safety, (argument, device))

@@ -8,22 +8,32 @@ them.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from device_lens.syntax.in_place import (
+    asks_in_place,
+    is_function_in_place,
+    is_in_place,
+    maker_of,
+    makes_in_place,
+)
+from device_lens.syntax.names import is_own_attribute, last_name
 from device_lens.syntax.walking import walk
 
 
 @dataclass(frozen=True, slots=True)
 class Defined:
-    """A function or class of a file, with the class whose method it is."""
+    """A function or class of a file, with the class whose method it is. An object of a class is
+    known by what runs where it is called, and a module that works in place by the call that makes
+    it."""
 
     node: ast.AST
     owner: ast.ClassDef | None = None
 
 
 Definitions = Mapping[str, Defined]
-"""The functions and classes of a file by name, methods included."""
+"""The functions, classes and callable objects of a file by name, methods included."""
 _DEFINING = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _OWN = "self."
 MOVED = "<moved>"
@@ -47,22 +57,49 @@ _FILLERS = frozenset("fill put itemset partition sort resize".split())
 """Methods that write into an array."""
 _FILLING = frozenset("copyto put place putmask fill_diagonal shuffle readinto".split())
 """Calls that write into the array that they are given first."""
+_TRAINED = frozenset({"Parameter", "ParameterList", "from_pretrained"})
+"""Calls that make what they are given parameters, which an optimizer writes."""
 _SETTERS = frozenset("requires_grad data".split())
 """Attributes of a tensor that make another one of it."""
 
 
-def definitions(body: Iterable[ast.AST], owner: ast.ClassDef | None = None) -> dict[str, Defined]:
-    """The functions, classes and methods that statements define, by name."""
+def definitions(body: Sequence[ast.AST]) -> dict[str, Defined]:
+    """The functions, classes, methods and callable objects that statements define, by name."""
+    found = _defined(body)
+    for node in (each for statement in body for each in walk(statement)):
+        if isinstance(node, ast.Assign):
+            maker = maker_of(node.value)
+            called = None if maker is None else _called(maker, found)
+            for target in node.targets:
+                named = isinstance(target, ast.Name) or is_own_attribute(target)
+                if named and called is not None:
+                    found.setdefault(last_name(target), called)
+    return found
+
+
+def _defined(body: Iterable[ast.AST], owner: ast.ClassDef | None = None) -> dict[str, Defined]:
     found: dict[str, Defined] = {}
     for statement in body:
         if isinstance(statement, _DEFINING):
             found[statement.name] = Defined(statement, owner)
         if isinstance(statement, ast.ClassDef):
-            found |= definitions(statement.body, statement)
+            found |= _defined(statement.body, statement)
         elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
             inner = (each for each in walk(statement) if isinstance(each, ast.FunctionDef))
             found |= {each.name: Defined(each) for each in inner if each is not statement}
     return found
+
+
+def _called(maker: ast.Call, known: Definitions) -> Defined | None:
+    """What runs where the object that a call makes is called."""
+    if makes_in_place(maker):
+        return Defined(maker)
+    made = known.get(last_name(maker.func))
+    if made is None or not isinstance(made.node, ast.ClassDef):
+        return None
+    methods = (each for each in made.node.body if isinstance(each, ast.FunctionDef))
+    found = next((each for each in methods if each.name in ("forward", "__call__")), None)
+    return None if found is None else Defined(found, made.node)
 
 
 def names_of(node: ast.AST | None, moved: ast.AST | None = None) -> Iterator[str]:
@@ -84,6 +121,9 @@ def names_of(node: ast.AST | None, moved: ast.AST | None = None) -> Iterator[str
             yield from names_of(part, moved)
 
 
+_LISTS = (ast.List, ast.Tuple, ast.ListComp)
+
+
 def _parts(node: ast.AST) -> Iterable[ast.AST | None]:
     """The expressions of which the value of another one may be the value, or hold it."""
     match node:
@@ -95,6 +135,8 @@ def _parts(node: ast.AST) -> Iterable[ast.AST | None]:
             return values
         case ast.IfExp(body=body, orelse=orelse):
             return (body, orelse)
+        case ast.BinOp(left=left, op=ast.Add() | ast.Mult(), right=right):
+            return (left, right) if isinstance(left, _LISTS) or isinstance(right, _LISTS) else ()
         case ast.ListComp(elt=elt) | ast.GeneratorExp(elt=elt) | ast.SetComp(elt=elt):
             return (elt,)
         case ast.DictComp(value=value):
@@ -105,18 +147,14 @@ def _parts(node: ast.AST) -> Iterable[ast.AST | None]:
 def _names_of_call(call: ast.Call, moved: ast.AST | None) -> Iterator[str]:
     function = call.func
     if isinstance(function, ast.Attribute):
-        if function.attr in _VIEWS or _is_in_place(function.attr):
+        if function.attr in _VIEWS or is_in_place(function.attr):
             yield from names_of(function.value, moved)
         passes = function.attr in _WRAPPERS
     else:
         passes = isinstance(function, ast.Name) and function.id in _PASSERS | _WRAPPERS
-    if passes:
-        for argument in call.args:
+    if passes or last_name(function)[:1].isupper() or is_function_in_place(function):
+        for argument in (*call.args, *(each.value for each in call.keywords)):
             yield from names_of(argument, moved)
-
-
-def _is_in_place(method: str) -> bool:
-    return method.endswith("_") and not method.endswith("__")
 
 
 def sharing(
@@ -202,29 +240,26 @@ def _written(node: ast.AST, known: Definitions) -> Iterator[ast.AST]:
 def _written_by_call(call: ast.Call, known: Definitions) -> Iterator[ast.AST]:
     function = call.func
     if isinstance(function, ast.Attribute):
-        if _is_in_place(function.attr) or function.attr in _FILLERS:
+        if is_in_place(function.attr) or function.attr in _FILLERS:
             yield function.value
         if function.attr in _FILLING:
             yield from call.args[:1]
-    name = function.attr if isinstance(function, ast.Attribute) else ""
-    name = function.id if isinstance(function, ast.Name) else name
-    if name == "Parameter" or _is_asked_in_place(call, function):
+    if is_function_in_place(function):
+        yield from call.args[:1]
+    name = last_name(function)
+    if name in _TRAINED or asks_in_place(call, function):
         yield from call.args
     elif name in known:
-        yield from _given_to_writer(call, known[name].node)
+        yield from _given_to_writer(call, known[name].node, known)
         yield from _written_elsewhere(call, known[name])
 
 
-def _is_asked_in_place(*calls: ast.AST) -> bool:
-    """Whether one of `F.relu(x, inplace=True)` or the inner call of `nn.ReLU(inplace=True)(x)`."""
-    keywords = [k for call in calls if isinstance(call, ast.Call) for k in call.keywords]
-    asked = [k.value for k in keywords if k.arg == "inplace"]
-    return any(not (isinstance(each, ast.Constant) and not each.value) for each in asked)
-
-
-def _given_to_writer(call: ast.Call, definition: ast.AST) -> Iterator[ast.AST]:
+def _given_to_writer(call: ast.Call, definition: ast.AST, known: Definitions) -> Iterator[ast.AST]:
     """The arguments that a function of the file writes into; of a class, all, where it writes into
     anything."""
+    if isinstance(definition, ast.Call):
+        yield from call.args[:1]
+        return
     if isinstance(definition, ast.ClassDef):
         if written(definition.body, {}):
             yield from (*call.args, *(each.value for each in call.keywords))
@@ -232,13 +267,35 @@ def _given_to_writer(call: ast.Call, definition: ast.AST) -> Iterator[ast.AST]:
     assert isinstance(definition, ast.FunctionDef | ast.AsyncFunctionDef)
     own = [each.arg for each in (*definition.args.posonlyargs, *definition.args.args)]
     changed = sharing(written(definition.body, {}), definition.body)
-    bound = own[1:] if own[:1] == ["self"] and isinstance(call.func, ast.Attribute) else own
+    changed |= _written_by_modules(definition.body, known)
+    bound = own[1:] if own[:1] == ["self"] else own
     for name, argument in zip(bound, call.args, strict=False):
         if name in changed:
             yield argument
     for keyword in call.keywords:
         if keyword.arg in changed:
             yield keyword.value
+
+
+def _written_by_modules(body: Iterable[ast.AST], known: Definitions) -> set[str]:
+    """The names that modules which work in place are called with before anything else gives the
+    names another value."""
+    nodes = [node for each in body for node in walk(each)]
+    calls = [node for node in nodes if isinstance(node, ast.Call)]
+    stores = [
+        (target.id, node)
+        for node in nodes
+        if isinstance(node, ast.Assign)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    ]
+    return {
+        name
+        for call in calls
+        if (defined := known.get(last_name(call.func))) and isinstance(defined.node, ast.Call)
+        for name in names_of(call.args[0] if call.args else None)
+        if not any(each == name and node.lineno < call.lineno for each, node in stores)
+    }
 
 
 def _written_elsewhere(call: ast.Call, defined: Defined) -> Iterator[ast.AST]:
@@ -261,7 +318,9 @@ def _written_elsewhere(call: ast.Call, defined: Defined) -> Iterator[ast.AST]:
         bound = {each.arg for each in ast.walk(defined.node.args) if isinstance(each, ast.arg)}
         bound |= {each.id for each in stored if isinstance(each, ast.Name)} - shared
         yield from (ast.Name(each, ast.Load()) for each in names - bound)
-    if defined.owner is None or not isinstance(function, ast.Attribute):
+    if defined.owner is None:
         return
+    by_method = isinstance(function, ast.Attribute) and function.attr == defined.node.name
+    owner = function.value if by_method and isinstance(function, ast.Attribute) else function
     for each in shared_attributes(changed, defined.owner):
-        yield ast.Attribute(function.value, each.removeprefix(_OWN), ast.Load())
+        yield ast.Attribute(owner, each.removeprefix(_OWN), ast.Load())
