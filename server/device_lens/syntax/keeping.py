@@ -8,10 +8,11 @@ ends with it, what it is put into besides does not.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from device_lens.syntax.names import last_name, root_name
+from device_lens.syntax.names import is_own_attribute, last_name, root_name
 from device_lens.syntax.sharing import ADDERS, names_of, sharing
 from device_lens.syntax.walking import walk
 
@@ -22,24 +23,39 @@ _KEEPERS = frozenset(
 """Calls that keep what they are given."""
 _CALLED = frozenset({"forward", "__call__"})
 """Methods that run where an object is called."""
-_OTHERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_COLLECTING = (ast.BinOp, ast.List, ast.Tuple, ast.Set, ast.Dict)
 
 Functions = Mapping[str, Sequence[ast.FunctionDef | ast.AsyncFunctionDef]]
 """The functions and methods of a file by name; a class is known by its `__init__`."""
 
 
 def functions_of(body: Iterable[ast.AST]) -> Functions:
-    """What a file defines, methods of the same name together."""
+    """What a file defines, methods of the same name together. What it imports has none."""
     found: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
     for statement in body:
         for node in walk(statement):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 found.setdefault(node.name, []).append(node)
+            elif isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    found.setdefault(alias.asname or alias.name, [])
             elif isinstance(node, ast.ClassDef):
                 inside = (each for each in node.body if isinstance(each, ast.FunctionDef))
                 made = [each for each in inside if each.name in ("__init__", "__new__")]
                 found.setdefault(node.name, []).extend(made)
     return found
+
+
+def _collects(value: ast.expr, targets: Iterable[ast.expr]) -> bool:
+    """Whether a value goes on from what a target has, with more in it: `xs = xs + [x]`."""
+    if isinstance(value, ast.Call):
+        inside = [*value.args, *(each.value for each in value.keywords)]
+    elif isinstance(value, _COLLECTING):
+        inside = [value]
+    else:
+        return False
+    names = {name for each in inside for name in names_of(each)}
+    return any(isinstance(each, ast.Name) and each.id in names for each in targets)
 
 
 @dataclass
@@ -71,7 +87,9 @@ class Keeping:
     def _keeps(self, node: ast.AST) -> bool:
         match node:
             case ast.Assign(value=value):
-                return self._holds(value) and any(map(self._binds, node.targets))
+                if not self._holds(value):
+                    return False
+                return _collects(value, node.targets) or any(map(self._binds, node.targets))
             case ast.AnnAssign(value=value) | ast.NamedExpr(value=value):
                 return self._holds(value) and self._binds(node.target)
             case ast.AugAssign(value=value):
@@ -135,7 +153,9 @@ class Keeping:
         if isinstance(call.func, ast.Name) and name in self.own | self.holders:
             return False
         methods = (each for called in _CALLED for each in self.known.get(called, ()))
-        is_object = isinstance(call.func, ast.Name | ast.Attribute) and name[:1].islower()
+        is_object = is_own_attribute(call.func) or (
+            isinstance(call.func, ast.Name) and not hasattr(builtins, name)
+        )
         return is_object and any(self._is_kept_in(each, call) for each in methods)
 
     def _is_kept_in(self, function: ast.FunctionDef | ast.AsyncFunctionDef, call: ast.Call) -> bool:

@@ -19,6 +19,7 @@ from device_lens.syntax.in_place import (
     makes_in_place,
 )
 from device_lens.syntax.names import is_own_attribute, last_name
+from device_lens.syntax.pairing import parts_of
 from device_lens.syntax.walking import walk
 
 
@@ -68,13 +69,22 @@ def definitions(body: Sequence[ast.AST]) -> dict[str, Defined]:
     found = _defined(body)
     for node in (each for statement in body for each in walk(statement)):
         if isinstance(node, ast.Assign):
-            maker = maker_of(node.value)
-            called = None if maker is None else _called(maker, found)
-            for target in node.targets:
+            for target, value in _pairs(node):
+                maker = maker_of(value)
+                called = None if maker is None else _called(maker, found)
                 named = isinstance(target, ast.Name) or is_own_attribute(target)
                 if named and called is not None:
                     found.setdefault(last_name(target), called)
     return found
+
+
+def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """The targets of an assignment with what each gets."""
+    for target in node.targets:
+        if isinstance(target, ast.Tuple | ast.List):
+            yield from zip(target.elts, parts_of(target.elts, node.value), strict=True)
+        else:
+            yield target, node.value
 
 
 def _defined(body: Iterable[ast.AST], owner: ast.ClassDef | None = None) -> dict[str, Defined]:
