@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import re
 
 from device_lens.fixes.edit import Edit
 from device_lens.fixes.place import Place, indentation
 from device_lens.syntax.position import Position, Range
+
+_CLOSING = re.compile(r"(?:(?:[ \t\f\r\n\\]|#[^\r\n]*)*\))+")
+"""Closing parentheses with the white space and comments before each."""
 
 
 def keyword(call: ast.Call, name: str) -> ast.keyword | None:
@@ -34,13 +38,17 @@ def add_keyword(place: Place, name: str, value: str) -> Edit | None:
         return place.at(present.value).replace(value)
     nodes: list[ast.AST] = [*call.args, *call.keywords]
     if not nodes:
-        return place.edit(_between_parentheses(place), f"{name}={value}")
+        inside = _between_parentheses(place)
+        if place.source.text_of(inside).strip():
+            return None  # a comment
+        return place.edit(inside, f"{name}={value}")
     last = max(nodes, key=lambda node: place.at(node).range.end)
     if len(call.args) == 1 and isinstance(last, ast.GeneratorExp) and _bare_generator(place, last):
         return None
-    end = _past_parentheses(place, place.at(last).range.end)
-    gap = _line_of_its_own(place, last) or " "
-    return place.edit(Range(end, end), f",{gap}{name}={value}")
+    stop = place.at(last).range.end
+    end = _past_parentheses(place, stop)
+    gap = _line_of_its_own(place, last) if end.line == stop.line else None
+    return place.edit(Range(end, end), f",{gap or ' '}{name}={value}")
 
 
 def _line_of_its_own(place: Place, last: ast.AST) -> str | None:
@@ -94,16 +102,11 @@ def _between_parentheses(place: Place) -> Range:
 
 def _past_parentheses(place: Place, end: Position) -> Position:
     """Behind the parentheses that close around what ends at `end`, within the call: those of an
-    argument such as `(a + b)`, whose node does not cover them."""
+    argument such as `(a + b)`, whose node does not cover them. Comments may stand before them."""
     lines = place.source.lines
-    stop = lines.offset(place.range.end) - 1
-    at = lines.offset(end)
-    found = at
-    while at < stop and lines.text[at] in " \t\r\n)":
-        at += 1
-        if lines.text[at - 1] == ")":
-            found = at
-    return lines.position(found)
+    start, stop = lines.offset(end), lines.offset(place.range.end) - 1
+    closing = _CLOSING.match(lines.text, start, stop)
+    return lines.position(start if closing is None else closing.end())
 
 
 def _bare_generator(place: Place, generator: ast.GeneratorExp) -> bool:

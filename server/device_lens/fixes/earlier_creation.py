@@ -9,8 +9,9 @@ from device_lens.fixes.bindings import means_the_same
 from device_lens.fixes.blocks import block_of, remove_statement
 from device_lens.fixes.create_on_device import create_on_device
 from device_lens.fixes.edit import Fix
-from device_lens.fixes.names import loads, names_in, stored_names
+from device_lens.fixes.names import loads, names_in
 from device_lens.fixes.place import Place, same_cell
+from device_lens.fixes.same_value import Between, Program, is_current_device
 from device_lens.fixes.transfer_call import read_transfer
 
 
@@ -27,18 +28,22 @@ def is_made_for(move: Place, made: Place) -> bool:
     return _between(move, made, name) is not None
 
 
-def create_at_once(move: Place, made: Place, factory: str) -> Fix | None:
+def create_at_once(move: Place, made: Place, factory: str, program: Program) -> Fix | None:
     """Makes the tensor on the device, and takes the move out: the whole statement where it does
-    nothing else."""
+    nothing else. None where the device may be another one, or none yet, where the tensor is
+    made."""
     transfer = read_transfer(move)
-    between = _between(move, made, _target(move) or "")
-    if transfer is None or between is None or not isinstance(move.node, ast.Call):
+    statements = _between(move, made, _target(move) or "")
+    if transfer is None or statements is None or not isinstance(move.node, ast.Call):
         return None
     given = [*move.node.args, *(each.value for each in move.node.keywords)]
-    for name in {name for each in given for name in names_in(each)}:
-        rebound = any(name in stored_names(each) for each in between)
-        if rebound or not means_the_same(name, move, made):
-            return None
+    names = {name for each in given for name in names_in(each)}
+    if not all(means_the_same(name, move, made) for name in names):
+        return None
+    between = Between(move, statements, program)
+    current = any(map(is_current_device, given)) or not given
+    if not between.keeps(given) or (current and not between.keeps_current_device):
+        return None
     fix = create_on_device(move, factory, made)
     if fix is None or transfer.rest or not _is_all(move):
         return fix

@@ -23,6 +23,8 @@ class Edit:
     path: str
     range: Range
     new_text: str
+    can_stand: bool = True
+    """False where it has quotes that would end a string around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,11 @@ class Fix:
     safety: Safety
     edits: tuple[Edit, ...]
     preferred: bool = True
+
+    @property
+    def can_stand(self) -> bool:
+        """Whether all that it writes can stand where it is written."""
+        return all(each.can_stand for each in self.edits)
 
     @property
     def safe(self) -> bool:

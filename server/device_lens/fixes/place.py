@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,6 +18,8 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 _PREFIXES = "fFrRbBuU"
+_LINE_END = re.compile(r"(?<!\r)\n")
+"""One that is written anew: text of the file has its own."""
 PRIMARY = (
     ast.Name,
     ast.Attribute,
@@ -69,17 +72,18 @@ class Place:
     def edit(self, where: Range, new_text: str) -> Edit:
         """An edit of this file, line ends as the file has them and quotes that do not end the
         f-string that the place is in."""
-        text = self._beside_quotes(new_text).replace("\n", newline(self.source))
+        text = _LINE_END.sub(newline(self.source), new_text)
+        taken = self._quotes_around()
+        for quote, other in (('"', "'"), ("'", '"')):
+            if quote in text and quote in taken:
+                return Edit(self.path, where, text.replace(quote, other), other not in taken)
         return Edit(self.path, where, text)
 
-    def _beside_quotes(self, new_text: str) -> str:
+    def _quotes_around(self) -> set[str]:
         """Before Python 3.12, the quote that an f-string begins with cannot stand inside of it."""
         around = (each for each in self.ancestors() if isinstance(each, ast.JoinedStr))
         begins = [self.at(each).text.lstrip(_PREFIXES) for each in around]
-        for quote, other in (('"', "'"), ("'", '"')):
-            if any(each.startswith(quote) and not each.startswith(quote * 3) for each in begins):
-                return new_text.replace(quote, other)
-        return new_text
+        return {each[:1] for each in begins if not each.startswith(('"' * 3, "'" * 3))}
 
     def replace(self, new_text: str) -> Edit:
         return self.edit(self.range, new_text)

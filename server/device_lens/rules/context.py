@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from device_lens.domain.trail import Site, Trail
 from device_lens.fixes.edit import Edit, Fix
 from device_lens.fixes.place import Place
+from device_lens.fixes.same_value import Program
 from device_lens.fixes.transfer_call import DEVICE_WORDS
 from device_lens.interpreter.facts import Conflict, Expression, FileFacts, Kind, Repeated
 from device_lens.rules.at_hand import AtHand
@@ -45,6 +46,16 @@ class Context:
         if path not in self._at_hand:
             self._at_hand[path] = AtHand(self.all_facts[path])
         return self._at_hand[path]
+
+    @cached_property
+    def program(self) -> Program:
+        """What fixes of this file ask of the program around it."""
+        sources = [each.source for each in self.all_facts.values()]
+        return Program(sources, self._is_tensor)
+
+    def _is_tensor(self, node: ast.AST) -> bool:
+        known = self.facts.expression_at(node)
+        return known is not None and known.kind is Kind.TENSOR
 
     @cached_property
     def waits(self) -> Waits:
@@ -146,11 +157,12 @@ class Context:
         fixes: Iterable[Fix | None] = (),
         tags: tuple[str, ...] = (),
     ) -> Finding:
-        """A finding at a place of this file; fixes that could not be made are None."""
+        """A finding at a place of this file; fixes that could not be made are None,
+        and those that cannot stand are left out."""
         place = self.place(site)
         by_edits: dict[tuple[Edit, ...], Fix] = {}
         for fix in fixes:
-            if fix is not None:
+            if fix is not None and fix.can_stand:
                 by_edits.setdefault(fix.edits, fix)
         made = sorted(by_edits.values(), key=lambda fix: not fix.safe)
         return Finding(

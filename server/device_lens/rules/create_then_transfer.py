@@ -132,6 +132,7 @@ def _fix(fact: Transfer, factory: str, context: Context) -> Fix | None:
     if fact.device_argument is not None and not context.is_device(fact.device_argument):
         return None
     if fact.made_before is not None:
-        return create_at_once(context.place(fact.site), context.place(fact.made_before), factory)
+        earlier = context.place(fact.made_before)
+        return create_at_once(context.place(fact.site), earlier, factory, context.program)
     made = None if fact.made_at is None else context.place(fact.made_at)
     return create_on_device(context.place(fact.site), factory, made)

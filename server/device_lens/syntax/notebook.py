@@ -12,6 +12,7 @@ from typing import Any
 from device_lens.syntax.building import Layout, rebuild
 from device_lens.syntax.cells import CellMap
 from device_lens.syntax.magics import plain_lines
+from device_lens.syntax.newlines import newline_of
 from device_lens.syntax.position import LineIndex
 from device_lens.syntax.source import SourceFile, assemble
 
@@ -61,7 +62,7 @@ def read_notebook(text: str) -> NotebookSource | NotebookProblem:
 def replace_cells(text: str, new_texts: Mapping[int, str]) -> str | NotebookProblem:
     """An ``.ipynb`` file's text with some cells' sources replaced, by cell number.
 
-    Indentation, order of keys, and whether sources are lists of lines are kept.
+    Indentation, line ends, order of keys, and whether sources are lists of lines are kept.
     """
     data = _load(text)
     if isinstance(data, NotebookProblem):
@@ -76,7 +77,8 @@ def replace_cells(text: str, new_texts: Mapping[int, str]) -> str | NotebookProb
         as_list = isinstance(cells[number][key], list)
         cells[number][key] = _kept_ends(new_text) if as_list else new_text
     end = text[len(text.rstrip()) :]
-    return json.dumps(data, indent=_json_indent(text), ensure_ascii=text.isascii()) + end
+    written = json.dumps(data, indent=_json_indent(text), ensure_ascii=text.isascii())
+    return written.replace("\n", newline_of(text)) + end
 
 
 def parse_notebook(

@@ -289,6 +289,17 @@ def test_buffer(annotation: str) -> None:
     assert rewritten(before, rewrite) == after
 
 
+def test_line_ends_of_text_that_is_used_again() -> None:
+    before = CLASS.format(first="super().__init__()", second="self.m = f(\n1)  # c")
+
+    def rewrite(source: SourceFile) -> Fix | None:
+        assignment = find(source, "self.m", ast.stmt)
+        return move_operand([assignment.at(assignment.node.value)], "d\n")
+
+    after = before.replace("\n1)", "\n1).to(d\n)").replace("\n", "\r\n")
+    assert rewritten(before, rewrite, newline="\r\n") == after
+
+
 @pytest.mark.parametrize(
     ("first", "second"),
     [

@@ -108,6 +108,11 @@ def test_replacing_cells_keeps_the_rest(indent: int | None) -> None:
     assert isinstance(replace_cells("x", {}), NotebookProblem)
 
 
+def test_replacing_cells_keeps_line_ends() -> None:
+    text = _ipynb([("code", ["x = 1\n", "y = 2"])], 1).replace("\n", "\r\n") + "\r\n"
+    assert replace_cells(text, {0: "x = 3\ny = 2"}) == text.replace("x = 1", "x = 3")
+
+
 CELLS = st.lists(
     st.sampled_from(
         ["x = 1", "def f():\n    return x\n", "%time f()", "'''", "x = (\n", "", "a\n\nb"]
