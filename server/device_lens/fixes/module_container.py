@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from device_lens.fixes import container_uses
 from device_lens.fixes.comprehension import name_at
@@ -11,6 +11,7 @@ from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.parts_put_in import takes_other_things
 from device_lens.fixes.place import Place
 from device_lens.fixes.register_buffer import assigned_elsewhere, ready
+from device_lens.syntax.source import SourceFile
 
 CONTAINERS = {
     "modules": "ModuleList",
@@ -39,10 +40,15 @@ _TAKEN = frozenset(
 
 
 def module_container(
-    assignment: Place, attribute: str, holds: str, loads: bool = False
+    assignment: Place,
+    attribute: str,
+    holds: str,
+    loads: bool = False,
+    sources: Sequence[SourceFile] = (),
 ) -> Fix | None:
     """Wraps the plain list or dict that an attribute is set to. `loads` tells that the program
-    loads a checkpoint, which has no keys for the new parts."""
+    loads a checkpoint, which has no keys for the new parts; `sources` are the files whose classes
+    may set the attribute too."""
     nn = name_at(assignment, "torch.nn")
     node = assignment.node
     if nn is None or not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
@@ -68,7 +74,7 @@ def module_container(
     plain = isinstance(whole, ast.List | ast.Tuple | ast.ListComp) or _is_empty(whole)
     plain = plain and used is True and not _hides(whole)
     equivalent = plain and None not in fit and not loads
-    equivalent = equivalent and not assigned_elsewhere(assignment, attribute)
+    equivalent = equivalent and not assigned_elsewhere(assignment, attribute, sources)
     return Fix(f"Use {name}", Safety.SAFE if equivalent else Safety.UNSAFE, (edit,))
 
 

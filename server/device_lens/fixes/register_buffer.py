@@ -4,45 +4,76 @@ parameter where it is trained."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterator, Sequence
 
 from device_lens.fixes.comprehension import name_at
-from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.edit import Edit, Fix, Safety
 from device_lens.fixes.place import Place, in_quotes
 from device_lens.syntax.names import is_own_attribute, last_name
+from device_lens.syntax.position import Range
+from device_lens.syntax.source import SourceFile
 
 
 def register_buffer(
-    assignment: Place, attribute: str, safety: Safety, fits: Callable[[ast.expr], bool]
+    assignment: Place,
+    attribute: str,
+    safety: Safety,
+    fits: Callable[[ast.expr], bool],
+    sources: Sequence[SourceFile] = (),
 ) -> tuple[Fix, ...]:
     """A buffer that moves with the module: one that stays out of the state dict, as the plain
-    attribute did, and one that is saved. None where the module is not set up yet at that line or
-    has the attribute already. Of several assignments the one in `__init__` that is first, where
-    `fits` tells of all of them that a buffer may hold their value: they set the buffer then."""
-    if assigned_elsewhere(assignment, attribute):
+    attribute did, and one that is saved. None where the module is not set up yet at that line. Of
+    several assignments the one in `__init__` that is first, where `fits` tells of all of them that
+    a buffer may hold their value: they set the buffer then. `sources` are the files of the
+    program."""
+    if assigned_elsewhere(assignment, attribute, sources):
         first, safety = _first(assignment, attribute, fits), Safety.UNSAFE
         if first is None:
             return ()
         assignment = first
     value = _value(assignment)
-    if value is None or not ready(assignment) or _is_class_attribute(assignment, attribute):
+    if value is None or not ready(assignment) or _has_of_base(assignment, attribute, sources):
         return ()
-    head = f"self.register_buffer({in_quotes(assignment, attribute)}, {value.text}"
-    quiet = assignment.replace(f"{head}, persistent=False)")
-    saved = assignment.replace(f"{head})")
+    quiet = _registered(assignment, value, attribute, ", persistent=False")
+    saved = _registered(assignment, value, attribute, "")
+    if not quiet:
+        return ()
     return (
         Fix(
             f'Register it: self.register_buffer("{attribute}", …, persistent=False)',
             safety,
-            (quiet,),
+            quiet,
         ),
         Fix(
             f'Register and save it: self.register_buffer("{attribute}", …)',
             Safety.UNSAFE,
-            (saved,),
+            saved,
             preferred=False,
         ),
     )
+
+
+def _registered(assignment: Place, value: Place, attribute: str, behind: str) -> tuple[Edit, ...]:
+    """The call around the value, comments within its parentheses included."""
+    whole, kept = assignment.range, value.range
+    head, tail = Range(whole.start, kept.start), Range(kept.end, whole.end)
+    if any("#" in assignment.source.text_of(each) for each in (head, tail)):
+        kept = _with_parentheses(assignment)
+        head, tail = Range(whole.start, kept.start), Range(kept.end, whole.end)
+    call = f"self.register_buffer({in_quotes(assignment, attribute)}, "
+    return assignment.edit(head, call), assignment.edit(tail, f"{behind})")
+
+
+def _with_parentheses(assignment: Place) -> Range:
+    """What stands behind the sign of an assignment."""
+    lines, whole = assignment.source.lines, assignment.range
+    sign = _SIGN.match(lines.text, lines.offset(whole.start))
+    start = whole.start if sign is None else lines.position(sign.end())
+    return Range(start, whole.end)
+
+
+_SIGN = re.compile(r"[^=]*=[\s\\]*")
 
 
 def register_named(statement: Place, fits: Callable[[ast.expr], bool]) -> Fix | None:
@@ -74,7 +105,7 @@ def make_parameter(assignment: Place, attribute: str) -> Fix | None:
     nn, value = name_at(assignment, "torch.nn"), _value(assignment)
     if nn is None or value is None or assigned_elsewhere(assignment, attribute):
         return None
-    if not ready(assignment) or _is_class_attribute(assignment, attribute):
+    if not ready(assignment):
         return None
     if not any(map(_asks_for_gradients, ast.walk(value.node))):
         return None
@@ -111,7 +142,9 @@ def _first(assignment: Place, attribute: str, fits: Callable[[ast.expr], bool]) 
     setting = [each for each in methods if _stores(each, attribute)]
     if sum(len(_stores(each, attribute)) for each in setting) < _count(owner, attribute):
         return None
-    if not all(fits(value) for each in setting for value in _values(each, attribute)):
+    if not all(
+        fits(value) for each in setting for value in _values(each, _stores(each, attribute))
+    ):
         return None
     init = next((each for each in methods if each.name == "__init__"), None)
     for statement in () if init is None else init.body:
@@ -151,9 +184,9 @@ def _named(statement: ast.stmt) -> set[str]:
     return {each.attr for each in ast.walk(statement) if isinstance(each, ast.Attribute)}
 
 
-def _values(function: ast.AST, attribute: str) -> Iterator[ast.expr]:
-    """What the function assigns to the attribute: the target itself where that is not written."""
-    targets = _stores(function, attribute)
+def _values(function: ast.AST, targets: list[ast.expr]) -> Iterator[ast.expr]:
+    """What the function assigns to each target: the target itself where that is not written."""
+    targets = list(targets)
     for node in ast.walk(function):
         if isinstance(node, ast.Assign) and node.targets[0] in targets:
             targets.remove(node.targets[0])
@@ -164,56 +197,122 @@ def _values(function: ast.AST, attribute: str) -> Iterator[ast.expr]:
     yield from targets
 
 
-def _is_class_attribute(assignment: Place, attribute: str) -> bool:
-    """Whether the class's own body binds the name, which a buffer cannot have then."""
-    return any(
-        isinstance(each, ast.Name) and each.id == attribute and isinstance(each.ctx, ast.Store)
-        for statement in getattr(assignment.owner, "body", ())
-        if isinstance(statement, ast.Assign | ast.AnnAssign)
-        and (not isinstance(statement, ast.AnnAssign) or statement.value is not None)
-        for each in ast.walk(statement)
-    )
-
-
 def ready(assignment: Place) -> bool:
-    """Whether `super().__init__()` has run where the assignment stands: outside `__init__`, or
-    below that call."""
+    """Whether `super().__init__()` has run where the assignment stands: below that call, or in
+    another method that `__init__` does not call above it."""
     function = assignment.function
-    if not isinstance(function, ast.FunctionDef) or function.name != "__init__":
+    if not isinstance(function, ast.FunctionDef):
         return function is not None
-    start = assignment.range.start
-    for node in ast.walk(function):
-        func = node.func if isinstance(node, ast.Call) else None
-        if isinstance(func, ast.Attribute) and func.attr == "__init__":
-            return assignment.at(node).range.start < start
+    if function.name != "__init__":
+        return function.name not in _called_before_set_up(assignment)
+    call = _set_up(function)
+    return call is not None and assignment.at(call).range.start < assignment.range.start
+
+
+def _set_up(init: ast.FunctionDef) -> ast.Call | None:
+    """The call of `super().__init__()`."""
+    calls = (node for node in ast.walk(init) if isinstance(node, ast.Call))
+    return next((each for each in calls if last_name(each.func) == "__init__"), None)
+
+
+def _called_before_set_up(assignment: Place) -> set[str]:
+    """The methods that `__init__` calls above `super().__init__()`, and those that these call."""
+    body = getattr(assignment.owner, "body", ())
+    methods = {each.name: each for each in body if isinstance(each, ast.FunctionDef)}
+    init = methods.get("__init__")
+    call = None if init is None else _set_up(init)
+    if init is None or call is None:
+        return set()
+    start = assignment.at(call).range.start
+    above = (each for each in init.body if assignment.at(each).range.start <= start)
+    waiting = [name for each in above for name in _own_names(each)]
+    found: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        if name in methods and name not in found:
+            found.add(name)
+            waiting += _own_names(methods[name])
+    return found
+
+
+def _own_names(node: ast.AST) -> list[str]:
+    """The attributes of `self` that a node mentions."""
+    attributes = (each for each in ast.walk(node) if isinstance(each, ast.Attribute))
+    return [each.attr for each in attributes if is_own_attribute(each)]
+
+
+def assigned_elsewhere(
+    assignment: Place, attribute: str, sources: Sequence[SourceFile] = ()
+) -> bool:
+    """Whether another line of the class sets `self.<attribute>`, a class that derives from it does,
+    or somebody sets the attribute of an object."""
+    if assignment.owner is None or _count(assignment.owner, attribute) > 1:
+        return True
+    return any(True for _ in set_outside(assignment, attribute, sources))
+
+
+def set_outside(
+    assignment: Place, attribute: str, sources: Sequence[SourceFile]
+) -> Iterator[ast.expr]:
+    """What classes that derive from the assignment's set the attribute to, and what others set it
+    to from outside; the target itself where that is not written."""
+    owner, files = assignment.owner, sources or [assignment.source]
+    if owner is None:
+        return
+    derived = _derived(owner.name, files)
+    own = set(ast.walk(owner))
+    for statement in _mentioning(files, attribute):
+        outside: list[ast.expr] = []
+        for node in ast.walk(statement):
+            if isinstance(node, ast.ClassDef) and node.name in derived and node is not owner:
+                yield from _values(node, _stores(node, attribute))
+            elif isinstance(node, ast.Attribute) and node.attr == attribute and node not in own:
+                is_set = isinstance(node.ctx, ast.Store) and not is_own_attribute(node)
+                outside += [node] if is_set else []
+        yield from _values(statement, outside)
+
+
+def _has_of_base(assignment: Place, attribute: str, sources: Sequence[SourceFile]) -> bool:
+    """Whether a class that the assignment's derives from sets the attribute: the name is taken."""
+    waiting: list[ast.AST] = [assignment.owner or ast.Pass()]
+    seen: set[str] = set()
+    while waiting:
+        for name in map(last_name, getattr(waiting.pop(), "bases", ())):
+            if name in seen:
+                continue
+            seen.add(name)
+            files = sources or [assignment.source]
+            bases = [each for each in _classes(files, name) if each.name == name]
+            if any(_count(each, attribute) for each in bases):
+                return True
+            waiting += bases
     return False
 
 
-def assigned_elsewhere(assignment: Place, attribute: str) -> bool:
-    """Whether another line of the class sets `self.<attribute>`, a class that derives from it does,
-    or somebody sets the attribute of an object."""
-    owner = assignment.owner
-    if owner is None or _count(owner, attribute) > 1:
-        return True
-    own = set(ast.walk(owner))
-    return any(
-        _sets_for(node, owner.name, attribute)
-        for chunk in assignment.source.chunks
-        if attribute in chunk.text
-        for statement in chunk.body
-        for node in ast.walk(statement)
-        if node not in own
-    )
+def _classes(files: Sequence[SourceFile], word: str) -> Iterator[ast.ClassDef]:
+    """The classes in whose text, or around them, a word stands."""
+    for statement in _mentioning(files, word):
+        yield from (node for node in ast.walk(statement) if isinstance(node, ast.ClassDef))
 
 
-def _sets_for(node: ast.AST, owner: str, attribute: str) -> bool:
-    """Whether a node is a class that derives from another one and sets its attribute, or sets the
-    attribute of an object from outside."""
-    if isinstance(node, ast.ClassDef):
-        return owner in map(last_name, node.bases) and _count(node, attribute) > 0
-    if not isinstance(node, ast.Attribute) or node.attr != attribute:
-        return False
-    return isinstance(node.ctx, ast.Store) and not is_own_attribute(node)
+def _mentioning(files: Sequence[SourceFile], word: str) -> Iterator[ast.stmt]:
+    """The statements at the top level of some files whose text has a word."""
+    for source in files:
+        for chunk in source.chunks:
+            if word in chunk.text:
+                yield from chunk.body
+
+
+def _derived(name: str, files: Sequence[SourceFile]) -> set[str]:
+    """The names of the classes that derive from one of a name, by way of others too."""
+    found: set[str] = set()
+    waiting = {name}
+    while waiting:
+        base = waiting.pop()
+        classes = (each for each in _classes(files, base) if base in map(last_name, each.bases))
+        waiting |= {each.name for each in classes} - found
+        found |= waiting
+    return found
 
 
 def _count(owner: ast.AST | None, attribute: str) -> int:

@@ -140,6 +140,8 @@ class Transfer:
     """Nothing speaks against an assignment to the receiver."""
     holder_settable: bool = True
     """The same of the container whose item the receiver is in a loop."""
+    set_by_method: bool = False
+    """Such an assignment runs a method of the program."""
     condition: str | None = None
     device_argument: Site | None = None
     """The expression that names the target, where there is one."""

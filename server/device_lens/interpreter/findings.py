@@ -22,6 +22,7 @@ from device_lens.interpreter.rarer_facts import (
     DroppedCopy,
     HostRead,
     PinnedHalf,
+    PlainAttribute,
     RetainedGraph,
     RoundTrip,
 )
@@ -96,6 +97,8 @@ class Findings:
                 self.others[key] = shallow(fact)
             elif _is_cost(fact):
                 told_of_both(known, fact.condition)
+            elif type(fact) is PlainAttribute:
+                known.of_class = known.of_class or fact.of_class
         for node, operation in other.operations.items():
             self.computed(node, operation)
         if len(self.skipped) < MAX_SKIPPED:
@@ -206,6 +209,7 @@ def _merge(known: Transfer, fact: Transfer) -> None:
     known.discarded = known.discarded or fact.discarded
     known.settable = known.settable and fact.settable
     known.holder_settable = known.holder_settable and fact.holder_settable
+    known.set_by_method = known.set_by_method or fact.set_by_method
     if known.shape != fact.shape:
         known.shape = None
     if known.dtype != fact.dtype:

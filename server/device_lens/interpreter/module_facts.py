@@ -18,10 +18,11 @@ from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, ModuleObject, Parameter
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import DeviceValue, Tensor, TupleValue, Unknown
-from device_lens.interpreter import tensor_facts
+from device_lens.interpreter import places, tensor_facts
 from device_lens.interpreter.container_parts import plain_items
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
 from device_lens.interpreter.usage import MOVES, becomes_parameter, usage_of
+from device_lens.models.torch.every_module import OF_EVERY_MODULE
 from device_lens.models.torch.module import HELD
 from device_lens.models.torch.parts import REST, all_parts, is_opaque, of_many, tensor_in, walk
 
@@ -173,11 +174,14 @@ def _plain(
         requires_grad=bool(tensor and tensor.requires_grad),
         zero_dim=bool(tensor and tensor.zero_dim),
         kept_moved=reads.kept,
+        of_class=module.cls.lookup(name) is not None or name in OF_EVERY_MODULE,
     )
     machine.watched.plain.setdefault(
         fact.site.node, (module.cls, None if reads.kept else reads.copied)
     )
     machine.findings.add(fact)
+    known = machine.findings.others[PlainAttribute, fact.site.node, None]
+    known.of_class = known.of_class or fact.of_class
 
 
 def moved(machine: Machine, seen: LibraryCall) -> None:
@@ -327,7 +331,7 @@ def _late(
     part = _stays_at(value)
     if part is not CPU or (type(value) is Parameter and value.tensor.zero_dim):
         return  # one number on the host meets what is anywhere
-    text = _whole_text(node)
+    text = places.whole_text(node)
     site, origin = machine.site(node, frame), machine.site(source, frame)
     machine.watched.late.put(value, (LatePart, node, None))
     machine.findings.add(LatePart(site, name, text, origin, part, whole, moved, False))
@@ -356,15 +360,6 @@ def _stays_at(value: ModuleObject | Parameter) -> Any:
             guessed = part.key == "" and type(value.cls) is ClassValue
             (unlisted if guessed else listed).append(tensor.device)
     return CPU if CPU in (listed or unlisted) else None
-
-
-def _whole_text(node: Any) -> str:
-    """The module that gets a part: of `m.part = p`, of `m[0] = p`, of `m.append(p)`, of
-    `setattr(m, name, p)`."""
-    if isinstance(node, ast.Call):
-        given = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0]
-        return ast.unparse(given)
-    return ast.unparse(node.value) if isinstance(node, ast.Attribute | ast.Subscript) else "self"
 
 
 def added(machine: Machine, seen: LibraryCall) -> None:

@@ -182,3 +182,12 @@ def in_hot_loop(machine: Machine) -> bool:
 def undecided(machine: Machine) -> bool:
     """Whether the present statement is under a condition that the analysis cannot decide."""
     return any(frame.branch_depth for frame in machine.stack)
+
+
+def whole_text(node: Any) -> str:
+    """The module that gets a part: of `m.part = p`, of `m[0] = p`, of `m.append(p)`, of
+    `setattr(m, name, p)`."""
+    if isinstance(node, ast.Call):
+        given = node.func.value if isinstance(node.func, ast.Attribute) else node.args[0]
+        return ast.unparse(given)
+    return ast.unparse(node.value) if isinstance(node, ast.Attribute | ast.Subscript) else "self"

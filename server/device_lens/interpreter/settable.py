@@ -24,8 +24,7 @@ def takes_value(machine: Machine, node: ast.expr, frame: Frame) -> bool:
     tensor makes its parts and views anew."""
     if not isinstance(node, ast.Attribute | ast.Subscript):
         return True
-    seen = machine.recorder.seen.get(node.value)
-    owner = seen[-1].value if seen else value_of(machine, node.value, frame)
+    owner = _owner(machine, node, frame)
     takes = _takes_attribute if isinstance(node, ast.Attribute) else _takes_item
     return all(takes(each, node) for each in leaves(owner))
 
@@ -38,6 +37,36 @@ def holder_takes_value(machine: Machine, node: ast.expr, frame: Frame) -> bool:
     loops = (each.node for each in frame.loops if isinstance(each.node, LOOPS))
     found = (container for loop in loops for container in holders(loop, node.id))
     return all(takes_value(machine, container, frame) for container in found)
+
+
+def sets_by_method(machine: Machine, node: ast.expr, frame: Frame) -> bool:
+    """Whether an assignment to an expression that was just evaluated runs a method of a class: the
+    setter of a property, `__setattr__`, `__setitem__`."""
+    if not isinstance(node, ast.Attribute | ast.Subscript):
+        return False
+    return any(_has_setter(each, node) for each in leaves(_owner(machine, node, frame)))
+
+
+def _has_setter(owner: Any, node: ast.Attribute | ast.Subscript) -> bool:
+    cls = owner.cls if isinstance(owner, Instance) else None
+    if type(cls) is not ClassValue:
+        return False
+    if isinstance(node, ast.Subscript):
+        return cls.lookup("__setitem__") is not None
+    found = cls.lookup(node.attr)
+    kind = found.cls if isinstance(found, Instance) else None
+    is_descriptor = type(kind) is ClassValue and kind.lookup("__set__") is not None
+    return (
+        is_descriptor
+        or property_setter(cls, node.attr) is not None
+        or cls.lookup("__setattr__") is not None
+    )
+
+
+def _owner(machine: Machine, node: ast.Attribute | ast.Subscript, frame: Frame) -> Any:
+    """What an attribute or item is one of."""
+    seen = machine.recorder.seen.get(node.value)
+    return seen[-1].value if seen else value_of(machine, node.value, frame)
 
 
 def _takes_item(owner: Any, node: Any) -> bool:

@@ -135,6 +135,7 @@ def finish(
         of_parameter=type(seen.receiver) is Parameter,
         settable=settable.takes_value(machine, node.func.value, frame),
         holder_settable=settable.holder_takes_value(machine, node.func.value, frame),
+        set_by_method=settable.sets_by_method(machine, node.func.value, frame),
     )
     if tensor is not None and moves and is_known:
         fact.repeated = copied_again.repeated_by(machine, node, tensor, frame)

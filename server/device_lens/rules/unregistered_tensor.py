@@ -38,7 +38,9 @@ some callers, or a tuple, is moved where it is used instead, which is unsafe. So
 container of one module that is made elsewhere: it may be kept out of the parameters on purpose; and
 one where others set the attribute, or where the program loads a checkpoint, which lacks the new
 keys. None is offered for a use that no container of PyTorch's knows, such as `layers.index(layer)`,
-for keys that name no parts, nor where something else is put in too, such as `torch.relu`.
+for keys that name no parts, where something else is put in too, such as `torch.relu`, for what is
+computed from parameters, whose graph no buffer keeps, nor where others set the attribute to what is
+no tensor.
 """
 
 from __future__ import annotations
@@ -52,7 +54,12 @@ from device_lens.domain.device import CPU
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.module_container import CONTAINERS, module_container
 from device_lens.fixes.place import Place
-from device_lens.fixes.register_buffer import make_parameter, register_buffer, register_named
+from device_lens.fixes.register_buffer import (
+    make_parameter,
+    register_buffer,
+    register_named,
+    set_outside,
+)
 from device_lens.interpreter.facts import Certainty, Conflict, Kind
 from device_lens.interpreter.rarer_facts import PlainAttribute
 from device_lens.rules.causes import UNREGISTERED, Cause
@@ -228,40 +235,33 @@ def _fits(value: ast.expr, context: Context) -> bool:
         return value.value is None
     if isinstance(value, ast.Call) and ast.unparse(value.func).endswith("Parameter"):
         return True  # which takes the buffer's place
-    known = context.facts.expression_at(value)
-    return known is not None and known.kind is Kind.TENSOR
-
-
-def _asks_for_gradient(assignment: Place, attribute: str) -> bool:
-    """Whether the class reads the gradient of its own attribute."""
-    return any(
-        isinstance(node, ast.Attribute)
-        and node.attr == "grad"
-        and ast.unparse(node.value) == f"self.{attribute}"
-        for node in ast.walk(assignment.owner or ast.Pass())
-    )
+    known = (facts.expression_at(value) for facts in context.all_facts.values())
+    return any(each is not None and each.kind is Kind.TENSOR for each in known)
 
 
 def _fixes(
     fact: PlainAttribute, conflicts: list[Conflict], context: Context
 ) -> Iterable[Fix | None]:
-    place = context.place(fact.site).statement
+    place, sources = context.place(fact.site).statement, context.program.sources
     if fact.unfit_keys:
         return ()
+    if fact.of_class:
+        return (move_fix(conflicts, context),) if conflicts and fact.holds == "tensor" else ()
     if fact.holds in CONTAINERS:
-        made = module_container(place, fact.attribute, fact.holds, _loads(context))
+        made = module_container(place, fact.attribute, fact.holds, _loads(context), sources)
         return [made] if made is not None else []
     if fact.holds == "tuple-of-tensors":
         return (move_each(conflicts, context),)
-    parameter = make_parameter(place, fact.attribute) if fact.requires_grad else None
-    if parameter is not None:
-        return [parameter]
-    if fact.requires_grad and _asks_for_gradient(place, fact.attribute):
-        return ()  # a buffer that moves is no leaf any more
-    named = None if fact.beside_others else register_named(place, partial(_fits, context=context))
+    if fact.requires_grad:  # a buffer that moves keeps no graph, and is no leaf
+        parameter = make_parameter(place, fact.attribute)
+        return () if parameter is None else (parameter,)
+    fits = partial(_fits, context=context)
+    named = None if fact.beside_others else register_named(place, fits)
     if named is not None:
         return [named]
     helps = bool(conflicts) and fact.module_moves is not False
-    safety = Safety.SAFE if helps and not fact.requires_grad else Safety.UNSAFE
-    found = register_buffer(place, fact.attribute, safety, lambda node: _fits(node, context))
+    safety = Safety.SAFE if helps else Safety.UNSAFE
+    if not all(map(fits, set_outside(place, fact.attribute, sources))):
+        return ()
+    found = register_buffer(place, fact.attribute, safety, fits, sources)
     return found if found or not conflicts else (move_fix(conflicts, context),)
