@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from device_lens.fixes.bindings import surely_bound
 from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.place import Place, in_quotes
@@ -18,7 +19,7 @@ _TESTS = {
 def fall_back(place: Place) -> Fix | None:
     """`place` is the literal, or a call such as `x.cuda()`."""
     torch = name_at(place, "torch")
-    if torch is None:
+    if torch is None or not surely_bound(place, torch.partition(".")[0]):
         return None
     if isinstance(place.node, ast.Constant):
         return _literal(place, torch)

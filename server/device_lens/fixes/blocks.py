@@ -6,7 +6,7 @@ import ast
 
 from device_lens.fixes.comments import below_comments, comments_in
 from device_lens.fixes.edit import Edit
-from device_lens.fixes.place import Place, indentation, line_start, same_cell
+from device_lens.fixes.place import Place, ends_cell, indentation, line_start, same_cell
 from device_lens.syntax.position import Position, Range
 
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
@@ -31,7 +31,7 @@ def remove_statement(statement: Place) -> Edit:
     before, behind = _beside(statement)
     if before or behind:
         return _remove_from_line(statement, before, behind)
-    if _is_only_child(statement):
+    if _is_only_child(statement) or _hides_another(statement):
         return statement.replace(below_comments(statement, "pass"))
     lines = _whole_lines(statement, where.start.line, where.end.line)
     space = indentation(statement.source, where.start.line)
@@ -104,6 +104,31 @@ def move_below(statement: Place, anchor: Place) -> tuple[Edit, ...]:
     return removal, anchor.edit(Range(stop, stop), text)
 
 
+def _hides_another(statement: Place) -> bool:
+    """Whether a cell would show the value of the expression above the statement without it."""
+    if not ends_cell(statement):
+        return False
+    source, start = statement.source, statement.range.start
+    tops = (Place(source, chunk, node) for chunk in source.chunks for node in chunk.body)
+    above = max(
+        (each for each in tops if each.range.start < start),
+        key=lambda each: each.range.start,
+        default=None,
+    )
+    if above is None or not same_cell(source, above.range.start.line, start.line):
+        return False
+    return _is_shown(above.node)
+
+
+def _is_shown(statement: ast.AST) -> bool:
+    """Whether a statement at the end of a cell shows something: not a call of `print`, which gives
+    nothing."""
+    match statement:
+        case ast.Expr(value=ast.Call(func=ast.Name(id="print"))):
+            return False
+    return isinstance(statement, ast.Expr)
+
+
 def _is_only_child(statement: Place) -> bool:
     """Whether the block would be empty without the statement."""
     return statement.parent is not None and len(block_of(statement)) == 1
@@ -119,7 +144,8 @@ def _beside(statement: Place) -> tuple[str, str]:
     where, lines = statement.range, statement.source.lines
     before = lines.line(where.start.line)[: where.start.column].strip()
     behind = lines.line(where.end.line)[where.end.column :].strip()
-    return before.lstrip("@") if before != "@" else "", "" if behind.startswith("#") else behind
+    code = behind if behind.lstrip("; \t").partition("#")[0] else ""
+    return before.lstrip("@") if before != "@" else "", code
 
 
 def _remove_from_line(statement: Place, before: str, behind: str) -> Edit:

@@ -156,14 +156,35 @@ def _items_stored_in(function: ast.AST) -> frozenset[str]:
 
 def assignable(place: Place) -> bool:
     """Whether `… = value` can rebind the expression here and mean the same thing: a name must be
-    of this function, since an assignment would make a global one local."""
+    of this function, since an assignment would make a global one local, or an attribute of the
+    class whose body it stands in."""
     node = place.node
     if isinstance(node, ast.Attribute | ast.Subscript):
         return True
     if not isinstance(node, ast.Name):
         return False
     function = place.function
+    if class_lacks(place, node.id):
+        return False
     return function is None or is_local(function, node.id)
+
+
+def class_lacks(place: Place, name: str) -> bool:
+    """Whether a place belongs to the body of a class that has not bound a name above it: an
+    assignment there gives the class an attribute."""
+    around = (each for each in place.ancestors() if isinstance(each, (*FUNCTIONS, ast.ClassDef)))
+    owner = next(around, None)
+    if not isinstance(owner, ast.ClassDef):
+        return False
+    start = place.statement.range.start
+    above = (each for each in owner.body if place.at(each).range.start < start)
+    return not any(_assigns(each, name) for each in above)
+
+
+def _assigns(statement: ast.stmt, name: str) -> bool:
+    if isinstance(statement, ast.AnnAssign) and statement.value is None:
+        return False
+    return isinstance(statement, ast.Assign | ast.AnnAssign) and bool(stores(statement, name))
 
 
 def is_local(function: ast.AST, name: str) -> bool:

@@ -170,7 +170,17 @@ def same_cell(source: SourceFile, first: int, second: int) -> bool:
 
 
 def shown_below_cell(place: Place) -> bool:
-    """Whether a notebook shows the value: it is the last thing in its cell."""
+    """Whether a notebook shows the value: it is the last thing in its cell, and no semicolon
+    stands behind it."""
+    statement = place.statement
+    if not isinstance(statement.node, ast.Expr) or not ends_cell(statement):
+        return False
+    end = statement.range.end
+    return ";" not in place.source.lines.line(end.line)[end.column :].partition("#")[0]
+
+
+def ends_cell(place: Place) -> bool:
+    """Whether the statement around a place is the last one in its cell."""
     source, statement = place.source, place.statement
     if source.cell_map is None or place.above.get(statement.node) is not None:
         return False
@@ -180,4 +190,4 @@ def shown_below_cell(place: Place) -> bool:
     while below < len(source.lines.starts) and same_cell(source, end.line, below):
         rest.append(source.lines.line(below))
         below += 1
-    return not any(line.partition("#")[0].strip() for line in rest)
+    return not any(line.partition("#")[0].strip("; \t\f") for line in rest)

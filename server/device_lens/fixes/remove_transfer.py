@@ -6,28 +6,48 @@ import ast
 
 from device_lens.fixes.blocks import remove_statement
 from device_lens.fixes.edit import Edit, Fix, Safety
+from device_lens.fixes.names import class_lacks
 from device_lens.fixes.parentheses import without_suffix
-from device_lens.fixes.place import Place
+from device_lens.fixes.place import Place, shown_below_cell
 from device_lens.fixes.transfer_call import read_transfer
 
 _PLAIN = (ast.Call, ast.Name, ast.Attribute, ast.Subscript, ast.Constant)
 """What means the same without the parentheses around it."""
 
 
-def remove_transfer(call: Place) -> Fix | None:
+def remove_transfer(call: Place, sets_by_method: bool = False) -> Fix | None:
     """`x.to(d)` → `x`; a statement that would only be `x = x` or `x` goes altogether, and of
     `x, y = x.to(d), y.to(e)` the half that would be. None where a function or comprehension would
-    be left that gives back what it is given."""
+    be left that gives back what it is given. `sets_by_method`: an assignment to what is moved runs
+    a method, which still has to run."""
     transfer = read_transfer(call)
     if transfer is None or transfer.rest or _is_all_of(call, transfer.receiver.node):
         return None
     statement = call.statement
-    if _does_nothing_else(statement.node, call.node, transfer.receiver):
-        edits: tuple[Edit, ...] = (remove_statement(statement),)
-    else:
-        edits = _without_pair(statement, call.node, transfer.receiver.node)
-        edits = edits or without_suffix(call, transfer.receiver, transfer.suffix)
+    edits: tuple[Edit, ...] = ()
+    if _may_go(statement, call, transfer.receiver, sets_by_method):
+        if _does_nothing_else(statement.node, call.node, transfer.receiver):
+            edits = (remove_statement(statement),)
+        else:
+            edits = _without_pair(statement, call.node, transfer.receiver.node)
+    if not edits:
+        edits = without_suffix(call, transfer.receiver, transfer.suffix)
     return Fix("Remove the transfer", Safety.SAFE, edits) if edits else None
+
+
+def _may_go(statement: Place, call: Place, receiver: Place, sets_by_method: bool) -> bool:
+    """Whether nothing is missed where the receiver is neither read nor, where the statement assigns
+    it to itself, set: a value that a call makes is made by it, what a cell ends with is shown, and
+    a class gets what its body sets."""
+    if any(isinstance(each, _DOING) for each in ast.walk(receiver.node)):
+        return False
+    if isinstance(statement.node, ast.Expr):
+        return not shown_below_cell(call)
+    node = receiver.node
+    return not sets_by_method and not (isinstance(node, ast.Name) and class_lacks(call, node.id))
+
+
+_DOING = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 
 
 def _is_all_of(call: Place, receiver: ast.AST) -> bool:

@@ -74,7 +74,7 @@ def check(fact: Transfer, context: Context) -> Finding | None:
 
 
 def _fix(fact: Transfer, place: Place, context: Context) -> Fix | None:
-    fix = remove_transfer(place)
+    fix = remove_transfer(place, fact.set_by_method)
     doubtful = bool(context.facts.conflicts) or may_come_otherwise(fact, place, context)
     if fix is not None and doubtful:
         return replace(fix, safety=Safety.UNSAFE)

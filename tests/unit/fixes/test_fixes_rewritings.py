@@ -13,7 +13,7 @@ from device_lens.fixes.availability import fall_back
 from device_lens.fixes.create_on_device import create_on_device, leaf_on_device
 from device_lens.fixes.cuda_context import use_torch_device
 from device_lens.fixes.device_keyword import create_there, move_part
-from device_lens.fixes.edit import Edit, Fix, Safety
+from device_lens.fixes.edit import Edit, Fix, Safety, apply_edits
 from device_lens.fixes.host_copy import host_copy
 from device_lens.fixes.keep_leaf import move_detached, move_inside
 from device_lens.fixes.map_container import map_container
@@ -29,6 +29,7 @@ from device_lens.fixes.reorder import put_above, put_below
 from device_lens.fixes.round_trip import stay_on_device
 from device_lens.fixes.single_precision import single_precision
 from device_lens.fixes.wrapper_call import call_wrapper, reach_through
+from device_lens.syntax.notebook import notebook_of_texts, parse_notebook
 from device_lens.syntax.source import SourceFile
 
 Rewrite = Callable[[SourceFile], Fix | None]
@@ -174,8 +175,9 @@ CASES: list[tuple[str, Rewrite, str | None]] = [
     ("for x in xs:\n    print(loss.item())\n", _accumulated("loss.item()"), None),
     ("total += a * b\n", _on("a * b", drop_graph), "total += (a * b).detach()\n"),
     # Devices
-    ('d = "cuda"\nimport torch\n', _on('"cuda"', fall_back),
-     'd = "cuda" if torch.cuda.is_available() else "cpu"\nimport torch\n'),
+    ('d = "cuda"\nimport torch\n', _on('"cuda"', fall_back), None),
+    ('import torch\nd = "cuda"\n', _on('"cuda"', fall_back),
+     'import torch\nd = "cuda" if torch.cuda.is_available() else "cpu"\n'),
     ('import torch as t\nd = "cuda:1" + x\n', _on('"cuda:1"', fall_back),
      'import torch as t\nd = ("cuda:1" if t.cuda.is_available() else "cpu") + x\n'),
     ("import torch\nnet.cuda()\n", _on_call("net.cuda()", fall_back),
@@ -315,6 +317,24 @@ def test_no_buffer(first: str, second: str) -> None:
         return fixes[0] if fixes else None
 
     assert rewritten(CLASS.format(first=first, second=second), rewrite) is None
+
+
+@pytest.mark.parametrize(
+    ("cell", "after"),
+    [
+        ("y\nh.to(d)", "y\nh"),
+        ("y = 1\nh.to(d);", "y = 1"),
+        ("y\nh = h.to(d)", "y\npass"),
+        ("print(y)\nh = h.to(d)  # c", "print(y)"),
+        ("y = 1\nh = h.to(d);  # c", "y = 1"),
+        ("h = h.to(d)\ny", "y"),
+    ],
+)
+def test_what_a_cell_shows_stays(cell: str, after: str) -> None:
+    notebook = parse_notebook("a.ipynb", notebook_of_texts(["f(h)", cell]))
+    fix = remove_transfer(find(notebook, "h.to(d)", ast.Call))
+    assert fix is not None
+    assert apply_edits(notebook.text, fix.edits) == f"f(h)\n{after}"
 
 
 def test_random_factories_are_not_rewritten_silently() -> None:
