@@ -70,15 +70,20 @@ def _to_arguments(call: Place, node: ast.Call) -> tuple[str | None, tuple[str, .
         text = call.at(argument).text
         if number == 0 and not _looks_like_dtype(argument):
             device = text
-        elif number == 1:
+        elif number == 1 and not _is_none(argument):
             rest.append(text)
     for each in node.keywords:
         text = call.at(each.value).text
         if each.arg == "device":
             device = text
-        elif each.arg not in ("non_blocking", "copy"):
+        elif each.arg not in ("non_blocking", "copy") and not _is_none(each.value):
             rest.append(f"{each.arg}={text}" if each.arg else f"**{text}")
     return device, tuple(rest)
+
+
+def _is_none(argument: ast.expr) -> bool:
+    """Whether an argument says what is so without it: no dtype, no memory format."""
+    return isinstance(argument, ast.Constant) and argument.value is None
 
 
 def _looks_like_dtype(argument: ast.expr) -> bool:

@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterable
 
-from device_lens.domain.device import CPU
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE
 from device_lens.fixes.edit import Edit, Fix, Safety
 from device_lens.fixes.map_container import mapped
 from device_lens.fixes.move_operand import (
@@ -35,14 +35,21 @@ def side(operand: Operand, conflict: Conflict, context: Context) -> str:
     """`` `x` is on the CPU (created by torch.zeros, line 3)``; a parameter by its module."""
     where = f"{on(operand.device)}{whence(operand, context)}"
     if operand.is_parameter and conflict.module_text is not None:
-        return f"the {parameters_of(conflict.module_text, conflict, context)} are {where}"
+        return f"{parameters_of(conflict.module_text, conflict, context)} are {where}"
     return f"{quoted(operand.text)} is {where}"
 
 
 def parameters_of(module: str, conflict: Conflict, context: Context) -> str:
-    """``parameters of `net` ``, or what is given in their place."""
+    """``the parameters of `net` ``, or what is given in their place."""
     whose = "given for" if is_of_others(conflict) else "of"
-    return f"{state_of(conflict, context)} {whose} {quoted(module)}"
+    which = "some" if is_of_part(conflict, context) else "the"
+    return f"{which} {state_of(conflict, context)} {whose} {quoted(module)}"
+
+
+def is_of_part(conflict: Conflict, context: Context) -> bool:
+    """Whether the parts of the called module are in several places: it is nowhere as a whole."""
+    known = _module(conflict, context)
+    return known is not None and known.kind is Kind.MODULE and known.device is UNKNOWN_DEVICE
 
 
 def is_of_others(conflict: Conflict) -> bool:
@@ -205,6 +212,8 @@ def device_of_module(conflict: Conflict, context: Context) -> str | None:
     known = _module(conflict, context)
     if known is not None and known.kind is not Kind.MODULE:
         return None
+    if is_of_part(conflict, context):
+        return None  # the first of them may be elsewhere
     if known is not None and not (known.parameter_count or known.bytes):
         return None  # it has neither to ask, or its parts are not known any more
     return f"next({text}.{state_of(conflict, context)}()).device"

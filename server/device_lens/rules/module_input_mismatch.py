@@ -72,8 +72,9 @@ def check(cause: Cause, context: Context) -> Finding | None:
     parameters, tensor = (stray, other) if stray.is_parameter else (other, stray)
     module = conflict.module_text or parameters.text
     made = "" if isinstance(tensor.device, SymbolicDevice) else whence(tensor, context)
+    whose = parameters_of(module, conflict, context)
     message = (
-        f"The {parameters_of(module, conflict, context)} are {on(parameters.device)}"
+        f"{whose[:1].upper()}{whose[1:]} are {on(parameters.device)}"
         f"{whence(parameters, context)}, but {quoted(tensor.text)} is {on(tensor.device)}"
         f"{made}: the call {outcome(conflict)}."
     )
