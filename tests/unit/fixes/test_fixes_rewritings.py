@@ -325,8 +325,8 @@ def test_no_buffer(first: str, second: str) -> None:
         ("y\nh.to(d)", "y\nh"),
         ("y = 1\nh.to(d);", "y = 1"),
         ("y\nh = h.to(d)", "y\npass"),
-        ("print(y)\nh = h.to(d)  # c", "print(y)"),
-        ("y = 1\nh = h.to(d);  # c", "y = 1"),
+        ("print(y)\nh = h.to(d)  # c", "print(y)\n# c"),
+        ("y = 1\nh = h.to(d);  # c", "y = 1\n# c"),
         ("h = h.to(d)\ny", "y"),
     ],
 )
