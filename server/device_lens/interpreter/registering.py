@@ -59,7 +59,7 @@ class Registry:
         for name in names:
             if (id(owner), name) not in self.guards and name in table:
                 value = imports.settled(machine, table[name], table, name)
-                settle = partial(self._settled, machine, value)
+                settle = partial(self._settled, machine, table, name, value)
                 guard = Waiting(owner.path, owner.name, name, settle)
                 self.guards[id(owner), name] = owner, guard, value
                 table[name] = guard
@@ -70,10 +70,13 @@ class Registry:
             if owner.scope.names.get(name) is value:
                 owner.scope.names[name] = guard
 
-    def _settled(self, machine: Machine, value: Any) -> Any:
-        if not self.is_learning:
-            self.carry_out(machine)
-        return value
+    def _settled(self, machine: Machine, names: Table, name: str, value: Any) -> Any:
+        """What a name stands for once the calls are made, which may have bound it anew."""
+        if self.is_learning:
+            return value
+        self.carry_out(machine)
+        found = names.get(name, value)
+        return value if type(found) is Waiting else found
 
     def carry_out(self, machine: Machine) -> None:
         """Makes all calls that wait."""
