@@ -40,19 +40,17 @@ from __future__ import annotations
 import ast
 
 from device_lens.fixes import one_copy
-from device_lens.fixes.bound_value import binders, bound_value
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.hoist import alike, changes_source, hoist
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Kind, Loop, Repeated, Transfer
+from device_lens.rules.arrays import is_alone
 from device_lens.rules.changed_words import changed_words
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.timing import is_timed
 from device_lens.rules.wording import quoted, to, when
-from device_lens.syntax.names import last_name, root_name
-from device_lens.syntax.walking import walk
 
 RULE = Rule("transfer-in-loop", Severity.INFORMATION, __doc__)
 
@@ -72,7 +70,7 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         return None
     if changes_source(context.place(fact.site), context.place(outermost).statement):
         return None
-    if _shows_array(fact) and _is_of_another(context.place(fact.site), context.place(outermost)):
+    if _shows_array(fact) and not is_alone(context.place(fact.site)):
         return None
     loop = context.line(outermost)
     trips = _trips(fact)
@@ -122,24 +120,6 @@ def _is_repeated(fact: Transfer) -> bool:
 def _shows_array(fact: Transfer) -> bool:
     """Whether the tensor is made of an array that is already there, on each iteration anew."""
     return fact.created_here and fact.factory is not None and fact.factory.endswith("from_numpy")
-
-
-def _is_of_another(call: Place, loop: Place) -> bool:
-    """Whether the array may belong to an object that is called in the loop, which may write into
-    it: `observation = environment.reset()` where the loop has `environment.step(…)`."""
-    calls = [node for node in walk(call.node) if isinstance(node, ast.Call)]
-    array = next((n.args[0] for n in calls if last_name(n.func) == "from_numpy"), None)
-    if array is None:
-        return False
-    bound = list(binders(call.at(array), ast.unparse(array)))
-    made = bound_value(call.at(array))
-    if made is None:
-        return not all(isinstance(each.node, ast.arg) for each in bound)
-    imports = (n for n in call.top_level if isinstance(n, ast.Import | ast.ImportFrom))
-    libraries = {each.asname or each.name for node in imports for each in node.names}
-    owners = {n.id for n in walk(made.node) if isinstance(n, ast.Name)} - libraries
-    called = (n for n in walk(loop.node) if isinstance(n, ast.Call))
-    return any(root_name(each.func) in owners for each in called)
 
 
 def _invariant(fact: Transfer) -> list[Loop]:

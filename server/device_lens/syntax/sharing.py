@@ -162,9 +162,14 @@ def _names_of_call(call: ast.Call, moved: ast.AST | None) -> Iterator[str]:
         passes = function.attr in _WRAPPERS
     else:
         passes = isinstance(function, ast.Name) and function.id in _PASSERS | _WRAPPERS
-    if passes or last_name(function)[:1].isupper() or is_function_in_place(function):
+    if passes or _names_class(last_name(function)) or is_function_in_place(function):
         for argument in (*call.args, *(each.value for each in call.keywords)):
             yield from names_of(argument, moved)
+
+
+def _names_class(name: str) -> bool:
+    """Whether a name is such as classes have: `State`, not `G`, as a generator may be called."""
+    return name[:1].isupper() and any(map(str.islower, name))
 
 
 def sharing(
