@@ -26,6 +26,7 @@ _LEVELS = {
     "hint": Severity.HINT,
 }
 MARK = re.compile(r"#\s*(revealed|error|warning|info|hint):\s*((?:(?!\s*#\s*\w+:).)*)")
+_LIKE_MARK = re.compile(r"#\s*(\w+):\s*\[[a-z0-9-]+\]")
 _RULE = re.compile(r"\[([a-z0-9-]+)\]\s*(.*)")
 _NAMES = {
     Kind.TENSOR: "Tensor",
@@ -108,6 +109,9 @@ def check(program: Program, root: Path) -> list[str]:
     outcome = analyse(program, root)
     wrong = list(_not_found_alone(outcome))
     for name, fence in program.files.items():
+        for line, text in enumerate(fence.lines):
+            words = (found[1] for found in _LIKE_MARK.finditer(text) if not MARK.match(found[0]))
+            wrong += [f"{name}, line {fence.line + line + 1}: no mark is `{w}`" for w in words]
         for sentence, line in _compare(fence.lines, outcome.analyses[name]):
             wrong.append(f"{name}, line {fence.line + line + 1}: {sentence}")
     for name, fence in program.fixed.items():

@@ -43,6 +43,7 @@ def test_a_document_that_is_right_passes(tmp_path: Path) -> None:
         ("Tensor[cpu]", f"{DISCARDED} no such words", "", "no warning"),
         ("Tensor[cpu]", f"{DISCARDED}  # hint: [hardcoded-devices]", "", "no hint"),
         ("Tensor[cpu]", DISCARDED, "\n```fixed\nx = 1\n```\n", "after its fixes"),
+        ("Tensor[cpu]", f"{DISCARDED}  # note: [round-trip]", "", "no mark is `note`"),
     ],
 )
 def test_a_document_that_is_wrong_fails(
