@@ -11,12 +11,19 @@ const LIBS = path.join(BUNDLED, 'libs');
 const PRUNED = [
   'jedi/third_party/django-stubs',
   'jedi/third_party/typeshed/stubs',
-  // What they describe gives no tensor and no module: windows, a converter of old sources, how
-  // texts are encoded and how packages were built.
+  // What they describe gives no tensor and no module: windows, terminals, a converter of old sources,
+  // how texts are encoded, marked up and mailed, how packages were built.
   'jedi/third_party/typeshed/stdlib/tkinter',
   'jedi/third_party/typeshed/stdlib/lib2to3',
   'jedi/third_party/typeshed/stdlib/encodings',
   'jedi/third_party/typeshed/stdlib/distutils',
+  'jedi/third_party/typeshed/stdlib/ensurepip',
+  'jedi/third_party/typeshed/stdlib/xml',
+  'jedi/third_party/typeshed/stdlib/xmlrpc',
+  'jedi/third_party/typeshed/stdlib/email',
+  'jedi/third_party/typeshed/stdlib/curses',
+  'jedi/third_party/typeshed/stdlib/msilib',
+  'jedi/third_party/typeshed/stdlib/pydoc_data',
 ];
 
 /** In the metadata of a library, what its licence and its version need. */
