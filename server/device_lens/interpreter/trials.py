@@ -32,6 +32,8 @@ def needs_accelerator(machine: Machine, node: ast.Try) -> Any:
     calls = [each for part in node.body for each in walk(part) if isinstance(each, ast.Call)]
     if not any(map(_uses_cuda, calls)) or not all(map(_is_harmless, calls)):
         return None
+    if any(map(_asks_for_another, calls)):
+        return None  # there may be too few GPUs
     return machine.decide(Guarded(availability("cuda", assumed_accelerator(machine)), True, False))
 
 
@@ -64,6 +66,17 @@ def _uses_cuda(call: ast.Call) -> bool:
     return name in _MAKERS and any(
         each.arg == "device" and _names_cuda(each.value) for each in call.keywords
     )
+
+
+def _asks_for_another(call: ast.Call) -> bool:
+    """Whether a call may name a GPU besides the first one."""
+    values = (*call.args, *(each.value for each in call.keywords))
+    named = [each.value for each in values if isinstance(each, ast.Constant)]
+    if any(isinstance(each, str) and each.startswith("cuda:") for each in named):
+        return "cuda:0" not in named
+    placing = _is_of_cuda(call) or last_name(call.func) in ("cuda", "device")
+    numbers = [each for each in named if isinstance(each, int)]
+    return placing and any(number > 0 for number in numbers)
 
 
 def _names_cuda(node: ast.expr) -> bool:
