@@ -4,15 +4,17 @@ where there is none."""
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import Guarded
 from device_lens.domain.values import FALSE
-from device_lens.interpreter.machine import Machine
 from device_lens.models.torch.availability import assumed_accelerator, availability
 from device_lens.models.torch.creation import FACTORIES
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 _CAUGHT = frozenset("RuntimeError AssertionError Exception BaseException".split())
 _MAKERS = frozenset(name.rpartition(".")[2] for name in FACTORIES) | {"tensor"}
