@@ -56,44 +56,9 @@ def is_invariant(expression: ast.expr, loop: Any, rebound: frozenset[str] = froz
                 return False
             if node.attr in _OUT_OF_THE_GRAPH:
                 return False
-        elif isinstance(node, _UNREPEATABLE) or _gives_another(node, loop):
+        elif isinstance(node, _UNREPEATABLE) or _is_impure_call(node):
             return False
     return True
-
-
-def _gives_another(node: ast.AST, loop: Any) -> bool:
-    return _is_impure_call(node) and not _shows_array(node, loop)
-
-
-def _shows_array(node: Any, loop: Any) -> bool:
-    """Whether a call is `torch.from_numpy(array)` for an array that the loop does not write into:
-    it calls nothing else with it, nor any method by which an array is written."""
-    match node:
-        case ast.Call(func=func, args=[ast.Name(id=array)]) if _is_view(func):
-            calls = (each for each in scan.own_nodes(loop.body) if isinstance(each, ast.Call))
-            return not any(_may_write(each, array) for each in calls)
-    return False
-
-
-def _is_view(function: ast.expr) -> bool:
-    match function:
-        case ast.Attribute(value=ast.Name(id="torch"), attr="from_numpy"):
-            return True
-    return False
-
-
-def _may_write(call: ast.Call, array: str) -> bool:
-    given = (*call.args, *(keyword.value for keyword in call.keywords))
-    if any(isinstance(each, ast.Name) and each.id == array for each in given):
-        return not (_is_view(call.func) or getattr(call.func, "id", None) == "len")
-    match call.func:
-        case ast.Attribute(value=ast.Name(id=name), attr=method):
-            return name == array and method in _WRITING
-    return False
-
-
-_WRITING = frozenset("fill sort put partition itemset resize setfield byteswap setflags".split())
-"""Methods of an array that write into it."""
 
 
 _OUT_OF_THE_GRAPH = ("detach", "data")
@@ -111,10 +76,16 @@ _UNREPEATABLE = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 
 
 def _is_impure_call(node: ast.AST) -> bool:
-    """Calls that may give another tensor each time: all but moves, views, `torch.device(...)`. A
-    factory makes a fresh tensor, a random one another each time."""
+    """Calls that may give another tensor each time: all but moves, views, `torch.device(...)`, and
+    `torch.from_numpy(array)`, as long as nobody writes into the array. A factory makes a fresh
+    tensor, a random one another each time."""
     if not isinstance(node, ast.Call):
         return False
+    match node:
+        case ast.Call(
+            func=ast.Attribute(value=ast.Name(id="torch"), attr="from_numpy"), args=[ast.Name()]
+        ):
+            return False
     if isinstance(node.func, ast.Attribute):
         return node.func.attr not in _PURE_METHODS
     pure = ("str", "int", "float", "device")

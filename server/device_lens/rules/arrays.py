@@ -21,11 +21,16 @@ _LOOKING = frozenset("shape dtype ndim size nbytes itemsize mean sum max min std
 """What is read of an array, or asked of it, that neither shows its memory nor writes into it."""
 
 
-def is_alone(call: Place) -> bool:
-    """Whether the array in a call such as `torch.from_numpy(array).to(device)` is made by a library
-    for the name that it has, and is given to nothing else in the scope of the name."""
+def shown_array(call: Place) -> ast.expr | None:
+    """The array that a call such as `torch.from_numpy(array).float().to(device)` shows and moves;
+    None where it moves something else."""
     calls = (node for node in walk(call.node) if isinstance(node, ast.Call) and node.args)
-    array = next((each.args[0] for each in calls if last_name(each.func) == "from_numpy"), None)
+    return next((each.args[0] for each in calls if last_name(each.func) == "from_numpy"), None)
+
+
+def is_alone(call: Place, array: ast.expr) -> bool:
+    """Whether the array that a call shows is made by a library for the name that it has, and is
+    given to nothing else in the scope of the name."""
     if not isinstance(array, ast.Name):
         return False
     made = bound_value(call.at(array))

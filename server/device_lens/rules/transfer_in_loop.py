@@ -44,7 +44,7 @@ from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.hoist import alike, changes_source, hoist
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Kind, Loop, Repeated, Transfer
-from device_lens.rules.arrays import is_alone
+from device_lens.rules.arrays import is_alone, shown_array
 from device_lens.rules.changed_words import changed_words
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
@@ -70,7 +70,10 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         return None
     if changes_source(context.place(fact.site), context.place(outermost).statement):
         return None
-    if _shows_array(fact) and not is_alone(context.place(fact.site)):
+    array = shown_array(context.place(fact.site))
+    if fact.created_here and array is None:
+        return None  # what is made anew on each iteration
+    if array is not None and not is_alone(context.place(fact.site), array):
         return None
     loop = context.line(outermost)
     trips = _trips(fact)
@@ -113,13 +116,7 @@ def _is_repeated(fact: Transfer) -> bool:
         and bool(fact.invariant_in)
         and not (fact.redundant or fact.discarded or fact.in_place)
         and not fact.conditional
-        and (not fact.created_here or _shows_array(fact))
     )
-
-
-def _shows_array(fact: Transfer) -> bool:
-    """Whether the tensor is made of an array that is already there, on each iteration anew."""
-    return fact.created_here and fact.factory is not None and fact.factory.endswith("from_numpy")
 
 
 def _invariant(fact: Transfer) -> list[Loop]:
@@ -145,7 +142,7 @@ def _fits(other: Place, loop: Place, safety: Safety) -> bool:
 def _fix(fact: Transfer, context: Context) -> Fix | None:
     call, loop = context.place(fact.site), context.place(fact.invariant_in[-1])
     made_anew = isinstance(fact.subject.node, ast.Attribute) and not fact.settable
-    made_anew = made_anew or _shows_array(fact)
+    made_anew = made_anew or shown_array(call) is not None
     argument = None if fact.device_argument is None else context.place(fact.device_argument)
     follows = fact.follows_other and argument is not None
     if argument is None or context.at_hand.visible(argument.text, argument, loop.statement):
