@@ -36,6 +36,7 @@ from device_lens.interpreter import (
     descriptors,
     every_item,
     imports,
+    library_modules,
     library_names,
     reports,
 )
@@ -48,6 +49,7 @@ from device_lens.models import registry
 from device_lens.models.numbers import is_text
 from device_lens.models.python import dict_classes, records
 from device_lens.models.torch import module as torch_module
+from device_lens.models.torch import named_parts
 from device_lens.models.torch.evidence import PLAIN
 
 BUILTIN_CLASSES = frozenset(
@@ -56,9 +58,6 @@ BUILTIN_CLASSES = frozenset(
     "property NotImplementedError ImportError AttributeError OSError staticmethod "
     "classmethod".split()
 )
-
-FORWARD = "torch.nn.Module.forward"
-"""A library module's own `forward`, which runs as its call does, less the hooks."""
 
 
 class Super:
@@ -146,39 +145,24 @@ def _of_module_object(
     registered = torch_module.get_attribute(machine, receiver, name)
     if registered is not None:
         return registered
-    for prefix in module_classes(receiver):
+    for prefix in library_modules.classes_of(receiver):
         found = _of_library(machine, receiver, prefix, name, node, frame)
         if found is not None:
             return found
-    if name == "forward" and library_forward(receiver) is not None:
-        return BoundExternal(receiver, FORWARD)
+    if name == "forward" and library_modules.forward_of(receiver) is not None:
+        return BoundExternal(receiver, library_modules.FORWARD)
     if name == "__class__":
         return receiver.cls
     if name == "__dict__":
         return DictObject(receiver.fields, Unknown("an attribute"), node)
     if receiver.own.get("opaque") and type(receiver.cls) is External:
         return torch_module.opaque_attribute(receiver, name)
+    part = named_parts.under(receiver, name)
+    if part is not None:
+        return part
     if type(receiver.cls) is External:
         reports.missing_attribute(machine, receiver, name, node, frame)
     return _missing_attribute(machine, receiver, name, node, frame)
-
-
-def module_classes(receiver: ModuleObject) -> tuple[str, ...]:
-    """The library classes of a module, nearest first, `torch.nn.Module` last."""
-    cls = receiver.cls
-    names = cls.foreign if type(cls) is ClassValue else (cls.name, *registry.bases(cls.name))
-    if "torch.nn.Module" in names:
-        return tuple(names)
-    return (*names, "torch.nn.Module")
-
-
-def library_forward(module: ModuleObject) -> tuple[str, registry.ModuleModel] | None:
-    """The nearest class of the library that says what the module computes, and its model."""
-    for name in module_classes(module):
-        model = registry.module(name)
-        if model is not None and name != "torch.nn.Module":
-            return name, model
-    return None
 
 
 def _missing_attribute(

@@ -17,6 +17,7 @@ from device_lens.interpreter import (
     effects,
     functions,
     intrinsics,
+    library_modules,
     reports,
 )
 from device_lens.interpreter.frames import Frame
@@ -211,7 +212,7 @@ def _call_bound_external(
             request = make_call(machine, name, receiver, args, kwargs, node, frame, complete)
             with_active(machine, node, frame, lambda: module_model.initialise(request, receiver))
         return NONE
-    if name == attributes.FORWARD and isinstance(receiver, ModuleObject):
+    if name == library_modules.FORWARD and isinstance(receiver, ModuleObject):
         run = partial(_forward, machine, receiver, args, kwargs, node, frame, complete)
         return reports.module_call(machine, node, args, kwargs, frame, run)
     if name.endswith(".forward") and isinstance(receiver, ModuleObject):
@@ -278,7 +279,7 @@ def _forward(
                 return call(machine, found, args, kwargs, node, frame, complete)
     if "forward" in module.fields:
         return call(machine, module.fields["forward"], args, kwargs, node, frame, complete)
-    known = attributes.library_forward(module)
+    known = library_modules.forward_of(module)
     if known is not None:
         name, model = known
         machine.budget.checkpoint()

@@ -14,7 +14,7 @@ from device_lens.domain.heap import DictObject, ListObject, contents, moment
 from device_lens.domain.join import join_blind
 from device_lens.domain.presence import presence
 from device_lens.domain.values import Const, Unknown
-from device_lens.interpreter import effects, item_effects, lazily, of_many, reports
+from device_lens.interpreter import effects, item_effects, lazily, numbered, of_many, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.frames import Frame, LoopRecord
@@ -102,6 +102,9 @@ def _run(
     generator = generators[0]
     if iterable is None:
         iterable = machine.evaluate(generator.iter, frame)
+    by_name = numbered.goes_by_name(generator, (*generator.ifs, *elements))
+    if by_name:
+        iterable = numbered.each_number(iterable)
     items, rest = iterate(machine, iterable)
     count = trip_count(items, rest, iterable)
 
@@ -116,7 +119,8 @@ def _run(
     moves = len(items) > MAX_UNROLLED and item_effects.moves_items(
         generator, generator.target, elements, items
     )
-    unrolled = len(items) <= max(most_keys(items), MAX_UNROLLED)
+    limit = numbered.MAX_NAMED if by_name else MAX_UNROLLED
+    unrolled = len(items) <= max(most_keys(items), limit)
     unrolled = unrolled or item_effects.one_by_one(items)
     record.repeats = rest is not None or not unrolled
     frame.loops.append(record)

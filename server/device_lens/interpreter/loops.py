@@ -12,7 +12,7 @@ from device_lens.domain.journal import Delta
 from device_lens.domain.kinds import kinds
 from device_lens.domain.path import Path
 from device_lens.domain.values import Const, TupleValue
-from device_lens.interpreter import every_item, item_effects, of_many, reports, scan
+from device_lens.interpreter import every_item, item_effects, numbered, of_many, reports, scan
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.draws import drawn
@@ -37,15 +37,12 @@ from device_lens.interpreter.passes import (
     stop_counting,
     stop_counting_members,
 )
-from device_lens.models.numbers import NUMBERS
 from device_lens.syntax.walking import walk
 
 MAX_PASSES = 4
 """Passes over a body before what still changes is given up."""
 MAX_UNROLLED = 6
 """Items of a literal for which the body is run one by one."""
-MAX_NAMED = 12
-"""Numbers of a range for which it is where each of them gives a name to something."""
 
 
 def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
@@ -68,7 +65,8 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     record.replaces = every_item.replacement(node)
     record.many = len(items) > MAX_UNROLLED or (rest is not None and bool(items))
     changes = record.many and item_effects.changes_items(node, node.target, node.body, items)
-    limit = MAX_UNROLLED if iterable is going_through else MAX_NAMED
+    by_name = iterable is not going_through or numbered.goes_by_name(node, node.body)
+    limit = numbered.MAX_NAMED if by_name else MAX_UNROLLED
     few = len(items) <= max(most_keys(items), most_objects(items), limit)
     if rest is None and (few or (changes and item_effects.one_by_one(items))):
         flow = _unrolled(machine, record, node.body, frame, live, bind)
@@ -93,17 +91,12 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
 
 def _one_by_one(node: ast.For | ast.AsyncFor, iterable: Any) -> Any:
     """What a loop goes through; the numbers of a range each by itself where the body replaces the
-    item of a list that has the number, or stores something by a name that has it: which ones it
-    has stored is not known otherwise."""
-    if type(iterable) is not ListObject or iterable.kind != "range" or iterable.rest is None:
-        return iterable
-    numbers = iterable.fields.get(NUMBERS)
-    if type(numbers) is not range or len(numbers) > MAX_NAMED:
-        return iterable
-    replaces = len(numbers) <= MAX_UNROLLED and scan.replaces_own_items(node)
-    if not replaces and not scan.goes_by_name(node):
-        return iterable
-    return ListObject(tuple(map(Const, numbers)), None, "range", iterable.site)
+    item of a list that has the number, or goes by a name that has it: which ones it has stored is
+    not known otherwise."""
+    if numbered.goes_by_name(node, node.body):
+        return numbered.each_number(iterable)
+    replaces = scan.replaces_own_items(node)
+    return numbered.each_number(iterable, MAX_UNROLLED) if replaces else iterable
 
 
 Binding = Callable[[Any], Callable[[], None]]

@@ -16,7 +16,6 @@ _WORDS = ("yield", "global", "nonlocal")
 _NO_NAMES: frozenset[str] = frozenset()
 _INFO = "_function_info"
 _OWN_ITEMS = "_replaces_own_items"
-_BY_NAME = "_goes_by_name"
 _LOOP_INFO = "_loop_info"
 _NAMES = "_names_within"
 _COMPARED = "_attributes_compared"
@@ -171,36 +170,6 @@ def replaces_own_items(node: ast.For | ast.AsyncFor) -> bool:
         ]
         known = node.__dict__[_OWN_ITEMS] = bool(changes) and all(changes)
     return known
-
-
-def goes_by_name(node: ast.For | ast.AsyncFor) -> bool:
-    """Whether the text of a loop stores something under a word that it makes of what it is at, or
-    calls what is there (`layers[f"conv{i}"] = …`, `layers["conv", i](x)`): each pass has one of its
-    own."""
-    known: bool | None = node.__dict__.get(_BY_NAME)
-    if known is None:
-        names = names_read(node.target)
-        known = node.__dict__[_BY_NAME] = any(
-            _is_word_of(key, names) for each in own_nodes(node.body) for key in _key_of(each)
-        )
-    return known
-
-
-def _key_of(node: Any) -> Iterator[ast.expr]:
-    """The key under which a node stores something, or calls what is there."""
-    match node:
-        case ast.Subscript(slice=key, ctx=ast.Store()) | ast.Call(func=ast.Subscript(slice=key)):
-            yield key
-
-
-def _is_word_of(key: ast.expr, names: set[str]) -> bool:
-    parts = list(walk(key))
-    mentions = any(isinstance(part, ast.Name) and part.id in names for part in parts)
-    return mentions and any(
-        (isinstance(part, ast.Constant) and isinstance(part.value, str))
-        or (isinstance(part, ast.Name) and part.id == "str")
-        for part in parts
-    )
 
 
 def _item_changes(node: Any, names: set[str], sources: set[str]) -> Iterator[bool]:

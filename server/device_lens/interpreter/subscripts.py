@@ -32,7 +32,14 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import attributes, calls, choices, enumerations, imports
+from device_lens.interpreter import (
+    attributes,
+    calls,
+    choices,
+    enumerations,
+    imports,
+    library_modules,
+)
 from device_lens.interpreter.every_item import EVERY
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import any_of
@@ -234,7 +241,7 @@ def _part_name(key: Any) -> str:
 
 def library_classes(receiver: Instance) -> tuple[str, ...]:
     if type(receiver) is ModuleObject:
-        return attributes.module_classes(receiver)
+        return library_modules.classes_of(receiver)
     cls = receiver.cls
     if type(cls) is ClassValue:
         return cls.foreign

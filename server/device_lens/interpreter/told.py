@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from device_lens.interpreter import carried, doings, gradient_text, item_effects, scan
+from device_lens.interpreter import carried, doings, gradient_text, item_effects, numbered, scan
 from device_lens.interpreter.frames import Frame
 from device_lens.syntax.walking import walk
 
@@ -20,9 +20,9 @@ class Context:
     """What the text of a stretch tells the code around it, by which that may find something else:
     what its function puts elsewhere where it is not followed, what the loops around it change,
     whether they move what they go through, do nothing else than one thing, and replace the item
-    that they are at, what they hand from pass to pass (None: any name), which of their variables it
-    mentions, whether it has a loop or a backward pass, whether it leaves gradients cleared, and
-    whether it reads gradients."""
+    that they are at or go by names made of it, what they hand from pass to pass (None: any name),
+    which of their variables it mentions, whether it has a loop or a backward pass, whether it
+    leaves gradients cleared, and whether it reads gradients."""
 
     moved: frozenset[str] | None
     loops: tuple[scan.LoopInfo, ...] = ()
@@ -34,6 +34,7 @@ class Context:
     reads: bool = False
     lone: tuple[bool, ...] = ()
     own: tuple[bool, ...] = ()
+    by_name: tuple[bool, ...] = ()
     carried: tuple[frozenset[str] | None, ...] = ()
 
     def without(self, names: frozenset[str]) -> Context:
@@ -104,6 +105,7 @@ class Text:
             self._reads,
             tuple(len(loop.body) == 1 for loop in over),
             tuple(map(scan.replaces_own_items, over)),
+            tuple(numbered.goes_by_name(loop, loop.body) for loop in over),
             tuple(None if function is None else carried.names(loop, frame) for loop in loops),
         )
 
