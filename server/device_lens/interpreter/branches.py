@@ -87,7 +87,7 @@ def _try(machine: Machine, node: ast.Try, frame: Frame) -> int:
     frame.try_depth += 1
     there = attempts.succeeds(machine, node, frame)
     if there is None:
-        there = trials.needs_accelerator(machine, node)
+        there = trials.needs_accelerator(machine, node, frame)
     if type(there) is Guarded:
         flow = _tried(machine, node, frame, there)
         frame.try_depth -= 1

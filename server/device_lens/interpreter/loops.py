@@ -203,14 +203,13 @@ def _unrolled(
     live: Live,
     bind: Binding,
 ) -> int:
-    path = machine.path
     count = len(live.started[0])
     record.repeats = count > MAX_UNROLLED
     for index in range(count):
         items = live.in_order()
         if items is None or len(items) != count:
             return _open_ended(machine, record, body, frame, live, bind)
-        if _pass(machine, record, body, frame, bind(items[index]), path):
+        if _pass(machine, record, body, frame, bind(items[index]), None):
             record.ends = False
             return _after(machine, record, False)
     items = live.in_order()
@@ -310,8 +309,9 @@ def _pass(
     body: list[ast.stmt],
     frame: Frame,
     bind: Callable[[], None],
-    path: Path,
+    path: Path | None,
 ) -> int:
+    """One pass over a body; where it goes on, on a `path` that any pass may have."""
     machine.budget.checkpoint()
     record.mark = machine.journal.mark()
     record.continues = []
@@ -329,7 +329,7 @@ def _pass(
         flow = NEXT
     if flow and len(record.breaks) > known_breaks:
         return DEAD
-    if not flow:
+    if not flow and path is not None:
         machine.path = path
     return flow
 

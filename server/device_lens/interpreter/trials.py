@@ -6,37 +6,209 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.condition import conjunction, negation
+from device_lens.domain.device import Device
 from device_lens.domain.guard import Guarded
-from device_lens.domain.values import FALSE
+from device_lens.domain.values import FALSE, Const, DeviceValue
+from device_lens.interpreter.conditions import truth
+from device_lens.interpreter.scan import names_read
 from device_lens.models.torch.availability import assumed_accelerator, availability
 from device_lens.models.torch.creation import FACTORIES
-from device_lens.syntax.names import last_name
+from device_lens.syntax.names import dotted, last_name
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
     from device_lens.interpreter.machine import Machine
 
 _CAUGHT = frozenset("RuntimeError AssertionError Exception BaseException".split())
 _MAKERS = frozenset(name.rpartition(".")[2] for name in FACTORIES) | {"tensor"}
-_HARMLESS = frozenset("print str device to cuda".split()) | _MAKERS
+_OF_TENSORS = frozenset("sum mean max min add mul matmul mm item float clone detach cpu".split())
+_HARMLESS = frozenset("print str device to cuda RuntimeError".split()) | _MAKERS | _OF_TENSORS
 """What a body may call besides: nothing of it raises where there is an accelerator."""
 _ANSWERING = frozenset("is_available device_count is_initialized empty_cache manual_seed".split())
 """Functions of `torch.cuda` that do not raise without one."""
+_ASKING = {
+    "torch.cuda": {"torch.cuda.is_available", "torch.cuda.device_count"},
+    "torch.backends.mps": {"torch.backends.mps.is_available", "torch.backends.mps.is_built"},
+}
+_QUESTIONS = frozenset().union(*_ASKING.values())
+"""Functions that every PyTorch has, and that raise nowhere."""
+_NAMED = frozenset(_QUESTIONS | set(_ASKING) | {"torch.device", "torch.backends"})
 
 
-def needs_accelerator(machine: Machine, node: ast.Try) -> Any:
-    """The condition under which the body gets through, else the handler runs: that there is CUDA,
-    where it does nothing but use that; None of any other body."""
-    if len(node.handlers) != 1 or not _catches(node.handlers[0].type):
+def needs_accelerator(machine: Machine, node: ast.Try, frame: Frame) -> Any:
+    """The condition under which the body gets through, else the handler runs: that there is an
+    accelerator, where it does nothing but use that, and that what it asserts of it holds; True of
+    a body that nothing can stop; None of any other."""
+    if len(node.handlers) != 1 or machine.gpus_hidden() != FALSE:
         return None
-    if machine.gpus_hidden() != FALSE or not all(map(_is_simple, node.body)):
+    if _only_asks(node.body) and (
+        _catches(node.handlers[0].type) or _catches(node.handlers[0].type, _UNHEARD_OF)
+    ):
+        return True
+    if not _catches(node.handlers[0].type):
         return None
-    calls = [each for part in node.body for each in walk(part) if isinstance(each, ast.Call)]
-    if not any(map(_uses_cuda, calls)) or not all(map(_is_harmless, calls)):
+    trial = _Trial(machine, frame)
+    return machine.decide(trial.condition) if trial.takes(node.body) and trial.uses else None
+
+
+_UNHEARD_OF = frozenset({"AttributeError", "ImportError"})
+
+
+class _Trial:
+    """What a body needs to get through, read off statement by statement."""
+
+    def __init__(self, machine: Machine, frame: Frame) -> None:
+        self.machine = machine
+        self.frame = frame
+        self.condition: Any = True
+        self.uses = False
+        self.modules = {"torch.cuda"}
+        """Texts by which the body names `torch.cuda`."""
+        self.bound: dict[str, ast.expr] = {}
+
+    def takes(self, body: list[ast.stmt]) -> bool:
+        """Whether all is known of what may stop some statements."""
+        return all(map(self._takes, body))
+
+    def _takes(self, statement: ast.stmt) -> bool:
+        match statement:
+            case ast.Import(names=names):
+                return all(map(self._imports, names))
+            case ast.Assert(test=test):
+                return self._needs(test, True)
+            case ast.If(test=test, body=[ast.Raise()], orelse=[]):
+                return self._needs(test, False)
+            case ast.If(test=test):
+                side = self._side(test)
+                return side is not None and self.takes(statement.body if side else statement.orelse)
+        if not _is_simple(statement):
+            return False
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                self.bound[name] = value
+        calls = [each for each in walk(statement) if isinstance(each, ast.Call)]
+        return all(map(self._calls, calls))
+
+    def _imports(self, name: ast.alias) -> bool:
+        if name.name == "torch.cuda" and name.asname is not None:
+            self.modules.add(name.asname)
+        return name.name in ("torch", "torch.cuda")
+
+    def _needs(self, test: ast.expr, wanted: bool) -> bool:
+        """Takes note of what is asserted: a question about the GPUs."""
+        asked = self._asked(test)
+        if asked is None:
+            return False
+        condition = truth(self.machine.evaluate(asked, self.frame))
+        if not wanted:
+            condition = negation(condition)
+        self.condition = conjunction(self.condition, condition)
+        self.uses = True
+        return True
+
+    def _asked(self, test: ast.expr) -> ast.expr | None:
+        """A test that says nothing but how many GPUs there are, with a name replaced by what the
+        body has bound it to."""
+        match test:
+            case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant()]):
+                value = self.bound.get(name)
+                if value is None or not _is_question(value):
+                    return None
+                known: ast.expr | None = test.__dict__.get(_ASKED)
+                if known is None:
+                    known = ast.copy_location(ast.Compare(value, test.ops, test.comparators), test)
+                    test.__dict__[_ASKED] = known
+                return known
+            case ast.Compare(left=ast.Call() as left, comparators=[ast.Constant()]):
+                return test if _is_question(left) else None
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return test if _is_question(operand) else None
+        return test if _is_question(test) else None
+
+    def _side(self, test: ast.expr) -> bool | None:
+        """Which way a test goes that calls nothing, nor reads what the body binds."""
+        if any(isinstance(each, _WORKING) for each in walk(test)):
+            return None
+        if not self.bound.keys().isdisjoint(names_read(test)):
+            return None
+        side = self.machine.decide(truth(self.machine.evaluate(test, self.frame)))
+        return side if isinstance(side, bool) else None
+
+    def _calls(self, call: ast.Call) -> bool:
+        """Whether a call is harmless where there is the accelerator that it uses."""
+        name = last_name(call.func)
+        if self._is_of_cuda(call):
+            kind = None if name in _ANSWERING else "cuda"
+        elif name not in _HARMLESS:
+            return False
+        else:
+            kind = self._used(call, name)
+        if kind is _UNKNOWN or self._asks_for_another(call):
+            return False
+        if kind is not None:
+            atom = availability(kind, assumed_accelerator(self.machine))
+            self.condition = conjunction(self.condition, Guarded(atom, True, False))
+            self.uses = True
+        return True
+
+    def _is_of_cuda(self, call: ast.Call) -> bool:
+        return isinstance(call.func, ast.Attribute) and dotted(call.func.value) in self.modules
+
+    def _used(self, call: ast.Call, name: str) -> str | None:
+        """The kind of accelerator without which a call raises."""
+        if name == "cuda" and isinstance(call.func, ast.Attribute):
+            return "cuda"
+        if name == "to":
+            return self._kind(call.args[0]) if call.args else None
+        if name not in _MAKERS:
+            return None
+        placed = [each.value for each in call.keywords if each.arg == "device"]
+        return self._kind(placed[0]) if placed else None
+
+    def _kind(self, node: ast.expr) -> str | None:
+        """The kind of accelerator that an argument names, None for the CPU or a dtype."""
+        if isinstance(node, ast.Call) and last_name(node.func) == "device" and node.args:
+            node = node.args[0]
+        named = self._named(node)
+        if isinstance(named, str):
+            kind = named.partition(":")[0]
+            return None if kind == "cpu" else kind if kind in ("cuda", "mps", "xpu") else _UNKNOWN
+        return None if isinstance(node, ast.Attribute) else _UNKNOWN
+
+    def _named(self, node: ast.expr) -> Any:
+        """The text that an argument is, or the device; None where that is not known."""
+        if isinstance(node, ast.Constant):
+            return node.value
+        if isinstance(node, ast.Name) and node.id not in self.bound:
+            value = self.machine.evaluate(node, self.frame)
+            if type(value) is Const:
+                return value.value
+            if type(value) is DeviceValue and type(value.device) is Device:
+                return str(value.device)
         return None
-    if any(map(_asks_for_another, calls)):
-        return None  # there may be too few GPUs
-    return machine.decide(Guarded(availability("cuda", assumed_accelerator(machine)), True, False))
+
+    def _asks_for_another(self, call: ast.Call) -> bool:
+        """Whether a call may name a GPU besides the first one."""
+        values = (*call.args, *(each.value for each in call.keywords))
+        named = [self._named(each) for each in values]
+        if any(isinstance(each, str) and each.partition(":")[2] not in ("", "0") for each in named):
+            return True
+        placing = self._is_of_cuda(call) or last_name(call.func) in ("cuda", "device")
+        numbers = [each for each in named if isinstance(each, int)]
+        return placing and any(number > 0 for number in numbers)
+
+
+_UNKNOWN = "?"
+"""Stands for an accelerator of a kind that nobody knows."""
+_ASKED = "_asked_of_gpus"
+"""The entry of a test under which the question is kept that it asks."""
+_WORKING = (ast.Call, ast.Await, ast.Subscript, ast.NamedExpr, ast.Yield, ast.BinOp)
+
+
+def _is_question(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and dotted(node.func) in _QUESTIONS and not node.args
 
 
 def _is_simple(statement: ast.stmt) -> bool:
@@ -45,50 +217,36 @@ def _is_simple(statement: ast.stmt) -> bool:
     ) and not any(isinstance(each, ast.Subscript | ast.Await) for each in walk(statement))
 
 
-def _is_harmless(call: ast.Call) -> bool:
-    return last_name(call.func) in _HARMLESS or _is_of_cuda(call)
-
-
-def _is_of_cuda(call: ast.Call) -> bool:
-    match call.func:
-        case ast.Attribute(value=ast.Attribute(value=ast.Name(id="torch"), attr="cuda")):
-            return True
-    return False
-
-
-def _uses_cuda(call: ast.Call) -> bool:
-    """Whether a call raises where there is no CUDA."""
-    name = last_name(call.func)
-    if _is_of_cuda(call):
-        return name not in _ANSWERING
-    if name == "cuda" and isinstance(call.func, ast.Attribute):
-        return True
-    if name == "to":
-        return bool(call.args) and _names_cuda(call.args[0])
-    return name in _MAKERS and any(
-        each.arg == "device" and _names_cuda(each.value) for each in call.keywords
+def _only_asks(body: list[ast.stmt]) -> bool:
+    """Whether statements do nothing but ask which accelerators there are, and name a device."""
+    return all(map(_is_simple, body)) and all(
+        _is_answered(each) for statement in body for each in walk(statement)
     )
 
 
-def _asks_for_another(call: ast.Call) -> bool:
-    """Whether a call may name a GPU besides the first one."""
-    values = (*call.args, *(each.value for each in call.keywords))
-    named = [each.value for each in values if isinstance(each, ast.Constant)]
-    if any(isinstance(each, str) and each.startswith("cuda:") for each in named):
-        return "cuda:0" not in named
-    placing = _is_of_cuda(call) or last_name(call.func) in ("cuda", "device")
-    numbers = [each for each in named if isinstance(each, int)]
-    return placing and any(number > 0 for number in numbers)
+def _is_answered(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=func, args=args, keywords=[]):
+            name = dotted(func)
+            return name in _QUESTIONS or (name == "torch.device" and all(map(_is_device, args)))
+        case ast.Attribute(ctx=ast.Load()):
+            return dotted(node) in _NAMED
+        case ast.Call() | ast.BinOp() | ast.JoinedStr() | ast.Compare() | ast.UnaryOp():
+            return False
+    return True
 
 
-def _names_cuda(node: ast.expr) -> bool:
-    if isinstance(node, ast.Call) and last_name(node.func) == "device" and node.args:
-        node = node.args[0]
-    return isinstance(node, ast.Constant) and str(node.value).partition(":")[0] == "cuda"
+def _is_device(node: ast.expr) -> bool:
+    """Whether an expression surely names a device, in each case that it tells apart."""
+    if isinstance(node, ast.IfExp):
+        return _is_device(node.body) and _is_device(node.orelse)
+    if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+        return False
+    return node.value.partition(":")[0] in ("cuda", "cpu", "mps")
 
 
-def _catches(kind: ast.expr | None) -> bool:
+def _catches(kind: ast.expr | None, caught: frozenset[str] = _CAUGHT) -> bool:
     if kind is None:
         return True
     kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]
-    return any(isinstance(each, ast.Name) and each.id in _CAUGHT for each in kinds)
+    return any(isinstance(each, ast.Name) and each.id in caught for each in kinds)

@@ -24,3 +24,11 @@ def is_own_attribute(node: ast.AST) -> bool:
         and isinstance(node.value, ast.Name)
         and node.value.id == "self"
     )
+
+
+def dotted(node: ast.expr) -> str:
+    """`a.b.c` of that, and of `a` that; empty for what is more than names."""
+    if isinstance(node, ast.Attribute):
+        before = dotted(node.value)
+        return f"{before}.{node.attr}" if before else ""
+    return node.id if isinstance(node, ast.Name) else ""

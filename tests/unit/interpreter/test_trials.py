@@ -12,6 +12,7 @@ from device_lens.domain.guard import Guarded
 from device_lens.domain.values import FALSE
 from device_lens.interpreter.trials import needs_accelerator
 
+FRAME: Any = None
 MACHINE: Any = SimpleNamespace(gpus_hidden=lambda: FALSE, decide=lambda condition: condition)
 
 
@@ -31,4 +32,4 @@ MACHINE: Any = SimpleNamespace(gpus_hidden=lambda: FALSE, decide=lambda conditio
 def test_what_needs_a_gpu_tells(body: str, told: bool) -> None:
     """A further GPU may not be there either."""
     node: Any = ast.parse(f"try:\n    {body}\nexcept RuntimeError:\n    pass\n").body[0]
-    assert (type(needs_accelerator(MACHINE, node)) is Guarded) is told
+    assert (type(needs_accelerator(MACHINE, node, FRAME)) is Guarded) is told
