@@ -189,8 +189,8 @@ def _first(machine: Machine, node: Any, frame: Frame) -> Any:
 
 def _list_of(machine: Machine, node: ast.ListComp, frame: Frame, iterable: Any) -> Any:
     """The list made of what is gone through: one for each case in which a flag names other texts,
-    since there may be more or fewer of them."""
-    if type(iterable) is not Guarded or not _names_texts(iterable):
+    since there may be more or fewer of them, or in which there is nothing."""
+    if type(iterable) is not Guarded or not (_names_texts(iterable) or _may_be_empty(iterable)):
         return _collect(machine, node, frame, "list", iterable)
     make = partial(_list_of, machine, node, frame)
     yes, no = partial(make, iterable.yes), partial(make, iterable.no)
@@ -205,6 +205,13 @@ def _names_texts(tree: Guarded) -> bool:
         and all(type(each) is Const and isinstance(each.value, str) for each in side.items)
         for side in sides
     )
+
+
+def _may_be_empty(tree: Guarded) -> bool:
+    """Whether a range has no numbers in one case."""
+    sides = [side for side in (tree.yes, tree.no) if type(side) is ListObject]
+    empty = [side for side in sides if side.rest is None and not side.items]
+    return len(sides) == 2 and len(empty) == 1 and sides[0].kind == "range"
 
 
 def _set(machine: Machine, node: ast.SetComp, frame: Frame) -> Any:

@@ -295,6 +295,8 @@ def surely_runs_over(iterable: Any, items: tuple[Any, ...]) -> bool:
     known rows; objects of which one stands for all, since without a run there are none."""
     if items:
         return True
+    if type(iterable) is Guarded and type(iterable.yes) is ListObject:
+        return iterable.yes.kind == "range"  # over the GPUs that there are
     if type(iterable) is ListObject and getattr(iterable.rest, "many", None) is not None:
         return True
     if type(iterable) is Tensor and iterable.shape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.values import NONE, Const, SliceValue, TupleValue, Unknown
@@ -31,7 +32,18 @@ def _range(call: Call) -> Value:
         found.fields["length"] = len(numbers)
         found.fields[NUMBERS] = numbers
         return found
+    if len(call.args) == 1 and _counts_what_is_there(call.args[0]):
+        some = listing(call, (Const(0),), number("an index"), "range")
+        return Guarded(call.args[0].atom, some, listing(call, (), None, "range"))
     return listing(call, (), number("an index"), "range")
+
+
+def _counts_what_is_there(value: Value) -> bool:
+    """Whether this is a number of accelerators: there is at least one, or none."""
+    if type(value) is not Guarded or value.no != Const(0) or type(value.yes) is not Unknown:
+        return False
+    truths = value.yes.truths
+    return truths is not None and truths.get(("Gt", 0)) is value.atom
 
 
 def _slice(call: Call) -> Value:

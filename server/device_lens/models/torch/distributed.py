@@ -56,6 +56,16 @@ def _asks(name: str) -> Model:
     return lambda call: question(name)
 
 
+def _where_any(ids: Value) -> Value:
+    """The numbers of GPUs in the case in which there are some: the others use no wrapper."""
+    if type(ids) is not Guarded:
+        return ids
+    for side, other in ((ids.yes, ids.no), (ids.no, ids.yes)):
+        if type(side) is ListObject and not side.items and side.rest is None:
+            return other
+    return ids
+
+
 class Wrapper:
     """A module around another: it hands its inputs on, scattered or not."""
 
@@ -67,7 +77,7 @@ class Wrapper:
         """Takes the module in."""
         inner = call.get(0, "module", NONE)
         call.write(module.modules, "module", inner)
-        call.write(module.fields, "device_ids", call.get(1, "device_ids", NONE))
+        call.write(module.fields, "device_ids", _where_any(call.get(1, "device_ids", NONE)))
         call.write(module.fields, "output_device", call.get(2, "output_device", NONE))
         call.write(module.fields, "training", TRUE)
         for literals, each in cases(inner) if self.scatters else ():
