@@ -102,8 +102,8 @@ def _run(
     generator = generators[0]
     if iterable is None:
         iterable = machine.evaluate(generator.iter, frame)
-    by_name = numbered.goes_by_name(generator, (*generator.ifs, *elements))
-    if by_name:
+    read = (*generator.ifs, *elements)
+    if numbered.has_numbers(iterable) and numbered.goes_by_name(generator, read):
         iterable = numbered.each_number(iterable)
     items, rest = iterate(machine, iterable)
     count = trip_count(items, rest, iterable)
@@ -119,7 +119,9 @@ def _run(
     moves = len(items) > MAX_UNROLLED and item_effects.moves_items(
         generator, generator.target, elements, items
     )
-    limit = numbered.MAX_NAMED if by_name else MAX_UNROLLED
+    limit = MAX_UNROLLED
+    if len(items) > limit and numbered.goes_by_name(generator, read):
+        limit = numbered.MAX_NAMED
     unrolled = len(items) <= max(most_keys(items), limit)
     unrolled = unrolled or item_effects.one_by_one(items)
     record.repeats = rest is not None or not unrolled

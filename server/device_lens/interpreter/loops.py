@@ -65,8 +65,9 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     record.replaces = every_item.replacement(node)
     record.many = len(items) > MAX_UNROLLED or (rest is not None and bool(items))
     changes = record.many and item_effects.changes_items(node, node.target, node.body, items)
-    by_name = iterable is not going_through or numbered.goes_by_name(node, node.body)
-    limit = numbered.MAX_NAMED if by_name else MAX_UNROLLED
+    limit = MAX_UNROLLED
+    if len(items) > limit and numbered.goes_by_name(node, node.body):
+        limit = numbered.MAX_NAMED
     few = len(items) <= max(most_keys(items), most_objects(items), limit)
     if rest is None and (few or (changes and item_effects.one_by_one(items))):
         flow = _unrolled(machine, record, node.body, frame, live, bind)
@@ -93,6 +94,8 @@ def _one_by_one(node: ast.For | ast.AsyncFor, iterable: Any) -> Any:
     """What a loop goes through; the numbers of a range each by itself where the body replaces the
     item of a list that has the number, or goes by a name that has it: which ones it has stored is
     not known otherwise."""
+    if not numbered.has_numbers(iterable):
+        return iterable
     if numbered.goes_by_name(node, node.body):
         return numbered.each_number(iterable)
     replaces = scan.replaces_own_items(node)

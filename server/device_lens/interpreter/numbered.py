@@ -27,12 +27,17 @@ _METHODS = frozenset(
 def each_number(iterable: Any, most: int = MAX_NAMED) -> Any:
     """A range with its numbers one by one, where these are known and not too many; anything else
     as it is."""
-    if type(iterable) is not ListObject or iterable.kind != "range" or iterable.rest is None:
+    if not has_numbers(iterable):
         return iterable
-    numbers = iterable.fields.get(NUMBERS)
-    if type(numbers) is not range or len(numbers) > most:
+    numbers = iterable.fields[NUMBERS]
+    if len(numbers) > most:
         return iterable
     return ListObject(tuple(map(Const, numbers)), None, "range", iterable.site)
+
+
+def has_numbers(iterable: Any) -> bool:
+    """Whether this is a range of which all numbers are known, though not told one by one."""
+    return type(iterable) is ListObject and type(iterable.fields.get(NUMBERS)) is range
 
 
 def goes_by_name(node: Any, body: Sequence[ast.AST]) -> bool:
