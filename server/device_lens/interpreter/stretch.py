@@ -236,9 +236,7 @@ def _visit(machine: Machine, stretch: Stretch, frame: Frame) -> int:
         unit.landmarks.complete = False
     part = part_of(machine, unit)
     part.symbolic = machine.symbolic
-    part.budget = unit.budget
-    for name in ("memory", "activations", "spent", "shared", "stack", "defined", "classes"):
-        setattr(part, name, getattr(unit, name))
+    part.run_on(unit)
     part.watched = unit.watched.inside()
     visit = state_of(machine, frame, part, history.mark())
     visits.each.append(visit)

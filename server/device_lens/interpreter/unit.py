@@ -96,6 +96,14 @@ class Unit:
         self.active: tuple[Any, Frame] | None = None
         self.current_call: Any = None
 
+    def run_on(self, other: Unit) -> None:
+        """Begins as the part of another unit that runs within it: answers, counts and bounds are
+        those of the whole."""
+        self.budget, self.memory, self.alikes = other.budget, other.memory, other.alikes
+        self.activations, self.spent = other.activations, other.spent
+        self.shared, self.stack = other.shared, other.stack
+        self.defined, self.classes = other.defined, other.classes
+
     def close(self) -> None:
         """Lets go of what only a run needs."""
         if self.landmarks is not None:

@@ -224,3 +224,44 @@ def test_what_a_later_turn_of_a_loop_does_not_know(tmp_path: Path, held: str) ->
     editing.agree()
     editing.edit("train", "y = state", "y = state + 1")
     editing.agree()
+
+
+ALIKE = """\
+import sys
+import torch
+
+
+class Stage:
+    def __init__(self, last):
+        self.last = last
+
+    def run(self, x, step):
+        for a in (1, 2, 3, 4, 5, 6):
+            for b in (1, 2, 3, 4, 5, 6):
+                x = x + a * b
+        if step == self.last:
+            return x.cpu()
+        return x
+
+
+# stage
+# data
+# first
+# more
+same = late.run(x, 0)
+"""
+
+
+def test_calls_alike_count_over_the_statements_that_are_typed(tmp_path: Path) -> None:
+    """What a function gave before and within these statements answers the calls behind them."""
+    editing = Editing(tmp_path, {"train": ALIKE})
+    editing.agree()
+    calls = "for _ in range(2):\n    late.run(x, 0)"
+    for mark, text in (
+        ("# stage", "late = Stage(4)"),
+        ("# data", 'x = torch.ones(len(sys.argv), device="cuda")'),
+        ("# first", calls),
+        ("# more", calls),
+    ):
+        editing.edit("train", mark, text)
+        editing.agree()
