@@ -139,6 +139,16 @@ def put(journal: Journal, entries: Table, key: Any, value: Any, condition: Any =
     settle(journal, entries, key, condition)
 
 
+def without(journal: Journal, target: DictObject, key: Any) -> None:
+    """Removes a key; one that is not known (`MISSING`) may be any, or none of those that are."""
+    entries = target.entries
+    if key is not MISSING:
+        journal.delete(entries, key)
+    elif type(entries) is Entries:
+        for name in list(entries):
+            settle(journal, entries, name, undecided())
+
+
 def put_all(journal: Journal, source: Table, target: Table) -> None:
     """Writes what a dict has, each key where it has it."""
     for key, value in list(source.items()):

@@ -19,6 +19,7 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.join import join_blind
 from device_lens.domain.lengths import grown
+from device_lens.domain.presence import without
 from device_lens.domain.values import (
     NONE,
     BoundExternal,
@@ -232,8 +233,8 @@ def remove(machine: Machine, target: ast.Subscript, frame: Frame) -> None:
 
 def _remove(machine: Machine, receiver: Any, index: Any) -> None:
     key = key_of(index)
-    if type(receiver) is DictObject and key is not MISSING:
-        machine.journal.delete(receiver.entries, key)
+    if type(receiver) is DictObject:
+        without(machine.journal, receiver, key)
     elif type(receiver) is ListObject and type(index) is SliceValue:
         _store_slice(machine, receiver, index, TupleValue(()))
     elif type(receiver) is ListObject:

@@ -13,9 +13,10 @@ from device_lens.domain.heap import (
     ListObject,
     ModuleObject,
     Parameter,
+    contents,
 )
 from device_lens.domain.join import join, join_all, join_blind
-from device_lens.domain.lengths import AT_LEAST
+from device_lens.domain.lengths import at_least, surely_present
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import (
     NONE,
@@ -306,10 +307,21 @@ def surely_runs_over(iterable: Any, items: tuple[Any, ...]) -> bool:
     return bool(getattr(iterable, "kind", "") in ("range", "enumerate", "zip", "loader"))
 
 
+def how_many_surely(iterable: Any, items: tuple[Any, ...]) -> int:
+    """How many of the known items of a container are surely there; of containers between which a
+    condition decides, of those that may have any."""
+    if type(iterable) is Guarded:
+        filled = filter(contents, leaves(iterable))
+        return min((how_many_surely(leaf, items) for leaf in filled), default=len(items))
+    if type(iterable) is DictObject:
+        return surely_present(iterable.entries)
+    return at_least(iterable) if type(iterable) is ListObject else len(items)
+
+
 def trip_count(items: tuple[Any, ...], rest: Any, iterable: Any) -> int | None:
     """How often a loop over it runs; None where that is not known."""
     fields = getattr(iterable, "fields", None)
     if rest is None:
-        return None if fields and AT_LEAST in fields else len(items)
+        return None if how_many_surely(iterable, items) < len(items) else len(items)
     count = fields.get("length") if isinstance(fields, dict) else None
     return count if isinstance(count, int) else None

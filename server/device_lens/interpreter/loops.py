@@ -19,6 +19,7 @@ from device_lens.interpreter.draws import drawn
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.iteration import (
     any_of,
+    how_many_surely,
     kinds_of,
     most_keys,
     most_objects,
@@ -31,6 +32,7 @@ from device_lens.interpreter.passes import (
     give_up,
     join_state,
     let_vary,
+    or_as_before,
     read_after,
     seen_later,
     settled,
@@ -57,6 +59,7 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     if not items and rest is None:
         return machine.execute(node.orelse, frame)
 
+    path = machine.path
     since = frame.loops[0].start if frame.loops else record.start
 
     def bind(value: Any) -> Callable[[], None]:
@@ -87,6 +90,8 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
             watch.forget_moved(machine, items)
         item_effects.settle(machine, node, iterable, items if record.many else ())
     every_item.settle(machine, record)
+    if items and not how_many_surely(iterable, items):
+        flow = _or_not_at_all(machine, record, frame, path, flow)
     return flow or _otherwise(machine, record, node.orelse, frame)
 
 
@@ -286,6 +291,19 @@ def _repeat(
         ending()
     flow = _after(machine, record, alive)
     return flow if not ends else _with_ends(machine, start, ends, path, flow)
+
+
+def _or_not_at_all(
+    machine: Machine, record: LoopRecord, frame: Frame, path: Path, flow: int
+) -> int:
+    """The state after a loop over what need not be there: names may be what they were before. What
+    it does to objects counts as done, since most of them are what it goes through."""
+    if flow:
+        record.ends = True
+        return _with_ends(machine, record.start, [{}], path, flow)
+    machine.path = machine.path.meet(path)
+    or_as_before(machine, record.start, frame.scope.names)
+    return NEXT
 
 
 def _may_end(record: LoopRecord, passes: int) -> bool:

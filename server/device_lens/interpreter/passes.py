@@ -7,7 +7,7 @@ from typing import Any
 
 from device_lens.domain import lengths
 from device_lens.domain.guard import leaves, undecided
-from device_lens.domain.heap import COUNT, MISSING, ListObject, Presences
+from device_lens.domain.heap import COUNT, MISSING, ListObject, Presences, Table
 from device_lens.domain.join import flatten, join_all, join_blind, with_common_sizes
 from device_lens.domain.journal import Change, Delta
 from device_lens.domain.kinds import gathered
@@ -184,3 +184,11 @@ def join_state(machine: Machine, mark: int, changes: Delta) -> None:
     for entries, key, present in kept:
         settle(machine.journal, entries, key, present)
     lengths.settle(machine.journal, met)
+
+
+def or_as_before(machine: Machine, mark: int, names: Table) -> None:
+    """Joins names with what they were at a mark, those that had a value then."""
+    for table, key, old in list(machine.journal.value_at(mark).values()):
+        new = table.get(key, MISSING)
+        if table is names and old is not MISSING and new is not MISSING and new is not old:
+            machine.journal.write(table, key, _either(new, old))

@@ -110,6 +110,20 @@ def _remove(call: Call) -> Value:
     return NONE
 
 
+def _discard(call: Call) -> Value:
+    """`items.discard(item)`: it need not be there."""
+    target = _list(call)
+    if target is None or not call.args:
+        return NONE
+    all_known = all(type(each) is Const for each in (*target.items, call.args[0]))
+    if target.rest is None and all_known:
+        left = tuple(each for each in target.items if each != call.args[0])
+        call.write(target.fields, "items", left)
+    else:
+        _mix(call, target)
+    return NONE
+
+
 def _place(items: tuple[Value, ...], wanted: Value) -> int | None:
     """The place of the first item that equals another value; None where that is not known."""
     for place, item in enumerate(items):
@@ -294,7 +308,7 @@ def register() -> None:
         "sort": _reorder,
         "remove": _remove,
         "rotate": _reorder,
-        "discard": _none,
+        "discard": _discard,
         "index": unknown,
         "count": unknown,
         "union": _union,

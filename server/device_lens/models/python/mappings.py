@@ -9,16 +9,17 @@ from device_lens.domain.heap import (
     MISSING,
     OF_MODULE,
     DictObject,
-    Entries,
     HeapObject,
     Instance,
     ListObject,
     Parameter,
+    contents,
 )
 from device_lens.domain.join import join, join_all, join_blind, join_blind_with
 from device_lens.domain.lengths import AT_LEAST, in_order, surely_present
 from device_lens.domain.objects import stands_for
-from device_lens.domain.presence import presence, put, put_all, settle
+from device_lens.domain.presence import presence, put, put_all, without
+from device_lens.domain.similarity import similar
 from device_lens.domain.torch_keys import told_apart, torch_key
 from device_lens.domain.values import (
     NONE,
@@ -92,24 +93,41 @@ def _set_default(call: Call) -> Value:
     if target is None or not call.args:
         return Unknown()
     key = _key(call.args[0])
+    value = call.args[1] if len(call.args) > 1 else NONE
     if key is MISSING:
-        return _get(call)
+        return _set_any_default(call, target, value)
     present = presence(target.entries, key)
     if present is not True:
-        value = call.args[1] if len(call.args) > 1 else NONE
         value = value if target.rest is None else join_blind(target.rest, value)
         value = join(present, target.entries.get(key, MISSING), value)
         put(call.services.journal, target.entries, key, value)
     return target.entries[key]
 
 
+def _set_any_default(call: Call, target: DictObject, value: Value) -> Value:
+    """The same under a key that is not known, with a default `value`. Of objects that are made for
+    one key after the other, the first stands for all."""
+    rest = target.rest
+    if rest is None:
+        call.write(target.fields, "rest", value)
+    elif not _is_another_empty(value, rest):
+        call.write(target.fields, "rest", rest if similar(rest, value) else join_blind(rest, value))
+    call.write(target.fields, "rest_key", call.args[0])
+    return join_all([*target.entries.values(), target.rest])
+
+
+def _is_another_empty(value: Value, known: Value) -> bool:
+    """Whether a list or dict is made where a known one was, and is still empty."""
+    if type(value) not in (ListObject, DictObject) or type(known) is not type(value):
+        return False
+    return value.site is known.site and not contents(value)
+
+
 def _pop_key(call: Call) -> Value:
     target = _dict(call)
     value = _get(call)
     if target is not None and call.args:
-        key = _key(call.args[0])
-        if key is not MISSING:
-            call.services.journal.delete(target.entries, key)
+        without(call.services.journal, target, _key(call.args[0]))
     return value
 
 
@@ -127,9 +145,7 @@ def _pop_item(call: Call) -> Value:
         journal.delete(entries, names[-1])
         return item
     values = [*entries.values(), *([] if target.rest is None else [target.rest])]
-    if isinstance(entries, Entries):
-        for name in names:
-            settle(journal, entries, name, undecided())
+    without(journal, target, MISSING)
     return TupleValue((_rest_key(target), join_all(values))) if values else Unknown()
 
 
