@@ -58,12 +58,20 @@ def surely_runs(call: Place, loop: Place) -> bool:
 
 
 def _loops(call: Place, loop: Place) -> Iterator[ast.AST]:
-    """The loops around the call, out to one."""
+    """The loops around the call, out to one, that evaluate it in their rounds alone: the test of a
+    `while` is evaluated though there is none, and what a `for` goes through before."""
+    child: ast.AST = call.node
     for node in call.ancestors():
-        if isinstance(node, LOOPS):
+        if isinstance(node, LOOPS) and child is not _evaluated_first(node):
             yield node
         if node is loop.node:
             return
+        child = node
+
+
+def _evaluated_first(loop: ast.AST) -> ast.AST | None:
+    """What is evaluated of a loop that has no round."""
+    return loop.test if isinstance(loop, ast.While) else getattr(loop, "iter", None)
 
 
 def _header(loop: ast.AST) -> Iterator[ast.AST]:

@@ -84,13 +84,16 @@ def _written(call: Place, instead: tuple[Place, str] | None) -> str:
 
 
 def _in_block_of(call: Place, outer: ast.AST) -> bool:
-    """Whether the call runs on each iteration once the loop runs: no branch, no function and no
-    other loop's `else` in between; the loop itself is not a comprehension's condition."""
+    """Whether the call runs on each iteration once the loop runs: no branch, no function, no end of
+    a chain of comparisons and no other loop's `else` in between; the loop itself is not a
+    comprehension's condition."""
     child: ast.AST = call.node
     for node in call.ancestors():
         if isinstance(node, ast.If | ast.IfExp | ast.BoolOp | ast.Try | ast.Match | ast.Lambda):
             return False
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            return False
+        if isinstance(node, ast.Compare) and any(child is each for each in node.comparators[1:]):
             return False
         if isinstance(node, LOOPS) and any(child is each for each in node.orelse):
             return False

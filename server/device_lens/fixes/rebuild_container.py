@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import dataclass, replace
 
 from device_lens.fixes.blocks import insert_above, remove_statement
 from device_lens.fixes.comments import below_comments
 from device_lens.fixes.comprehension import as_condition, can_hold
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.loop_names import outlives
-from device_lens.fixes.names import fresh_letter, loads_behind, names_in, stores, words
+from device_lens.fixes.names import loads_behind, names_in, stores
 from device_lens.fixes.place import Place
-from device_lens.fixes.refill import Known, refilled
+from device_lens.fixes.refill import OBJECT, Known, is_plain, refilled
 from device_lens.syntax.pairing import gone_through, zipped
 
 
@@ -41,13 +42,14 @@ def loop_fix(loop: Place, variable: str, moved: str, known: Known) -> Fix | None
     fits = can_hold(loop, parts, names_in(node.target))
     if outer is not None and key is None and not does_more:
         return _kept(loop, node, variable, value, outer, known) if fits else None
+    found = _Loop(loop, node, variable, key, moved, statement, does_more, known)
     if outer is not None or does_more or not fits:
-        return _fix_in_body(loop, node, variable, key, moved, statement, known, fits)
+        if key is not None and isinstance(node.iter, ast.Call):
+            return _stored(found)
+        return _rebuilt_above(found) if fits else None
     new = refilled(loop.at(node.iter), variable, key, value, known)
     if new is None:
-        if key is None or not _is_namespace(node.iter):
-            return None
-        return _fix_in_body(loop, node, variable, key, moved, statement, known, fits)
+        return _stored(found) if key is not None and _is_namespace(node.iter) else None
     title = f"Rebuild the container: {' '.join(new.text.split())}"
     if any(outlives(loop, name) for name in names_in(node.target)):
         edits = (insert_above(loop, new.text), remove_statement(loop.at(statement)))
@@ -122,25 +124,32 @@ def _gone_through(iterated: ast.AST) -> ast.AST:
 def _kept(
     loop: Place, node: ast.For, variable: str, value: str, outer: ast.For, known: Known
 ) -> Fix | None:
-    """Moves what a container holds that another loop yields: the values of a dict in place, a list
-    where the rest of that loop's body reads it."""
+    """Moves what a container holds that another loop yields: in place, where whoever has it gets
+    the moved tensors, or by the name, where the rest of that loop's body reads it. What a loader
+    yields nobody has besides."""
     if outlives(loop, variable):
         return None
-    text = loop.at(gone_through(node.iter)).text
-    called = node.iter.func if isinstance(node.iter, ast.Call) else None
-    if isinstance(called, ast.Attribute) and called.attr == "values":
-        key = fresh_letter({variable} | words(value), "k")
-        moved = f"{{{key}: {value} for {key}, {variable} in {text}.items()}}"
-        new_text: str | None = f"{text}.update({moved})"
-    else:
-        end = loop.at(outer).range.end
-        reads = any(each.range.start < end for each in loads_behind(loop, text))
-        new = refilled(loop.at(node.iter), variable, None, value, known) if reads else None
-        new_text = None if new is None else new.text
-    if new_text is None:
+    iterable = loop.at(node.iter)
+    end = loop.at(outer).range.end
+    behind = loads_behind(loop, loop.at(gone_through(node.iter)).text)
+    reads = any(each.range.start < end for each in behind)
+    around = _kinds_around(outer, loop, known)
+    rebinds = reads and _LOADER in around
+    in_place = replace(known, settable=False)
+    new = refilled(iterable, variable, None, value, known if rebinds else in_place)
+    safe = new is not None and new.safe and not around.isdisjoint(_OF_PROGRAM)
+    if new is None and reads:
+        new = refilled(iterable, variable, None, value, known)
+    if new is None:
         return None
-    edit = loop.replace(below_comments(loop, new_text, [loop.at(node.iter)]))
-    return Fix(f"Store the results: {new_text}", Safety.UNSAFE, (edit,))
+    edit = loop.replace(below_comments(loop, new.text, [iterable]))
+    safety = Safety.SAFE if safe else Safety.UNSAFE
+    return Fix(f"Store the results: {new.text}", safety, (edit,))
+
+
+def _kinds_around(outer: ast.For, loop: Place, known: Known) -> set[str | None]:
+    """What a loop goes through is called, by its numbers or keys perhaps."""
+    return {known.kind_of(loop.at(each)) for each in (outer.iter, gone_through(outer.iter))}
 
 
 def _is_namespace(iterable: ast.expr) -> bool:
@@ -161,45 +170,66 @@ def _key(target: ast.expr, variable: str) -> str | None:
     return None
 
 
-def _fix_in_body(
-    loop: Place,
-    node: ast.For,
-    variable: str,
-    key: str | None,
-    moved: str,
-    statement: ast.stmt,
-    known: Known,
-    fits: bool,
-) -> Fix | None:
-    if key is not None and isinstance(node.iter, ast.Call):
-        container = _indexed(loop, node.iter, known)
-        if container is None:
-            return None
-        new_text = f"{variable} = {container}[{key}] = {moved}"
-        edit = loop.at(statement).replace(new_text)
-        return Fix(f"Store the result: {new_text}", Safety.UNSAFE, (edit,))
-    outer = _outer_loop(loop.at(node.iter))
-    if outer is not None or not fits or _needs_loop(node, statement, variable):
+@dataclass(frozen=True, slots=True)
+class _Loop:
+    """A loop over a container that moves one of its variables."""
+
+    place: Place
+    node: ast.For
+    variable: str
+    key: str | None
+    moved: str
+    statement: ast.stmt
+    """What moves it."""
+    does_more: bool
+    known: Known
+
+
+def _stored(loop: _Loop) -> Fix | None:
+    """Puts what is moved into the container, by the key or index at hand."""
+    container = _indexed(loop)
+    if container is None:
         return None
-    new = refilled(loop.at(node.iter), variable, key, moved, known)
+    new_text = f"{loop.variable} = {container.text}[{loop.key}] = {loop.moved}"
+    edit = loop.place.at(loop.statement).replace(new_text)
+    known = loop.known.kind_of(container) not in (None, OBJECT) and is_plain(container)
+    binds = isinstance(loop.statement, ast.Assign) or not outlives(loop.place, loop.variable)
+    outer = _outer_loop(loop.place.at(loop.node.iter))
+    around = _OF_PROGRAM if outer is None else _kinds_around(outer, loop.place, loop.known)
+    safe = known and binds and not loop.does_more and not _OF_PROGRAM.isdisjoint(around)
+    return Fix(f"Store the result: {new_text}", Safety.SAFE if safe else Safety.UNSAFE, (edit,))
+
+
+def _indexed(loop: _Loop) -> Place | None:
+    """The container that the key or index of `items()` or `enumerate(…)` belongs to, where it takes
+    other items."""
+    match loop.node.iter:
+        case ast.Call(func=ast.Attribute(value=owner, attr="items")):
+            return loop.place.at(owner)
+        case ast.Call(func=ast.Name(id="enumerate"), args=[first], keywords=[]):
+            container = loop.place.at(first)
+            fixed = isinstance(first, ast.Call) or loop.known.kind_of(container) in _WITHOUT_ITEMS
+            return None if fixed else container
+    return None
+
+
+def _rebuilt_above(loop: _Loop) -> Fix | None:
+    """Rebuilds the container above a loop that does more."""
+    iterable = loop.place.at(loop.node.iter)
+    if _outer_loop(iterable) is not None:
+        return None
+    if _needs_loop(loop.node, loop.statement, loop.variable):
+        return None
+    new = refilled(iterable, loop.variable, loop.key, loop.moved, loop.known)
     if new is None:
         return None
-    edits = (insert_above(loop, new.text), remove_statement(loop.at(statement)))
+    statement = loop.place.at(loop.statement)
+    edits = (insert_above(loop.place, new.text), remove_statement(statement))
     return Fix(f"Rebuild the container: {new.text}", Safety.UNSAFE, edits)
 
 
-def _indexed(loop: Place, iterable: ast.Call, known: Known) -> str | None:
-    """The container that the key or index of `items()` or `enumerate(…)` belongs to, where it takes
-    other items."""
-    func = iterable.func
-    if isinstance(func, ast.Attribute) and func.attr == "items":
-        return loop.at(func.value).text
-    if not isinstance(func, ast.Name) or func.id != "enumerate" or len(iterable.args) != 1:
-        return None
-    container = loop.at(iterable.args[0])
-    fixed = isinstance(container.node, ast.Call) or known.kind_of(container) in _WITHOUT_ITEMS
-    return None if fixed else container.text
-
-
+_LOADER = "dataloader"
+_OF_PROGRAM = frozenset({"list", "tuple", "dict", _LOADER})
+"""What yields containers that are the program's to change: an optimizer's state is not."""
 _WITHOUT_ITEMS = ("tuple", "named tuple", "tensor")
 """What keeps the items that it has, and what makes its rows anew."""

@@ -87,7 +87,7 @@ def _tensor(container: Place, variable: str, moved: str, known: Known) -> Refill
         return None
     if not known.settable or not assignable(container):
         return None
-    return Refill(f"{container.text} = {container.text}{suffix}", _is_plain(container))
+    return Refill(f"{container.text} = {container.text}{suffix}", is_plain(container))
 
 
 def _sequence(container: Place, items: str, moved: str, known: Known) -> Refill | None:
@@ -102,10 +102,10 @@ def _sequence(container: Place, items: str, moved: str, known: Known) -> Refill 
     is_list = kind == "list" and not _is_slice(container.node)
     keeps = not may_assign or _is_for_caller(container)
     if is_list and (keeps or may_be_shared(container)):
-        return Refill(f"{container.text}[:] = {new}", _is_plain(container))
+        return Refill(f"{container.text}[:] = {new}", is_plain(container))
     if not may_assign:
         return None
-    safe = kind is not None and _is_plain(container)
+    safe = kind is not None and is_plain(container)
     safe = safe and (kind == "list" or not is_handed_on(container, functions_keep=False))
     return Refill(f"{container.text} = {new}", safe)
 
@@ -118,14 +118,14 @@ def _dict(container: Place, variable: str, key: str, moved: str, known: Known) -
     text = container.text
     items = f"{key}, {variable} in {text}.items()"
     display = PATTERNS["dict"].format(move=moved, key=key, items=items)
-    safe = kind not in (None, OBJECT) and _is_plain(container)
+    safe = kind not in (None, OBJECT) and is_plain(container)
     fresh = kind == "dict" and known.settable and assignable(container)
     if fresh and not _is_for_caller(container) and not may_be_shared(container):
         return Refill(f"{text} = {display}", safe)
     return Refill(f"{text}.update({display})", safe)
 
 
-def _is_plain(container: Place) -> bool:
+def is_plain(container: Place) -> bool:
     """Whether a container can be written twice: nothing is called to get it."""
     return not any(map(is_computed, walk(container.node)))
 
