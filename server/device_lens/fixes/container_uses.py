@@ -18,7 +18,8 @@ _METHODS = {
         "clear copy get items keys pop popitem setdefault update values".split()
     ),
 }
-"""What the containers (PyTorch 2.13) have of a list's or dict's methods."""
+"""What the containers (PyTorch 2.13) have of a list's or dict's methods; `pop` takes an index or key
+and nothing else."""
 GOING_THROUGH = frozenset(
     "len enumerate zip iter list tuple reversed sorted map filter sum any all min max set next "
     "dict bool print repr str id chain Sequential ModuleList ParameterList ModuleDict "
@@ -64,7 +65,9 @@ def _use(place: Place, container: str) -> bool | None:
         case ast.For() | ast.AsyncFor() | ast.comprehension() | ast.Starred() | ast.Subscript():
             return True
         case ast.Attribute(attr=name):
-            return name in _METHODS[container]
+            called = place.at(parent).parent
+            fits = name != "pop" or (isinstance(called, ast.Call) and len(called.args) == 1)
+            return fits and name in _METHODS[container]
         case ast.BinOp(left=left, op=ast.Add()):
             return container == "ModuleList" and left is node
         case ast.BinOp():
@@ -81,6 +84,8 @@ def _use(place: Place, container: str) -> bool | None:
 
 
 def _is_taken_by(name: str, container: str) -> bool | None:
+    if name == "reversed" and container == "ModuleDict":
+        return False
     if name in GOING_THROUGH:
         return True
     if name in _OF_SEQUENCES or (name in OF_TENSORS and container == "ParameterList"):

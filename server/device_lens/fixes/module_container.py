@@ -71,8 +71,7 @@ def module_container(
     if isinstance(inside, ast.Tuple) and not held.startswith("("):
         held = f"[{held}]"
     edit = value.replace(f"{name}()" if _is_empty(whole) else f"{name}({held})")
-    plain = isinstance(whole, ast.List | ast.Tuple | ast.ListComp) or _is_empty(whole)
-    plain = plain and used is True and not _hides(whole)
+    plain = _is_written(whole) and used is True and not _hides(whole)
     equivalent = plain and None not in fit and not loads
     equivalent = equivalent and not assigned_elsewhere(assignment, attribute, sources)
     return Fix(f"Use {name}", Safety.SAFE if equivalent else Safety.UNSAFE, (edit,))
@@ -90,10 +89,17 @@ def _or_none(value: ast.expr) -> ast.expr | None:
     return value
 
 
+def _is_written(value: ast.expr) -> bool:
+    """Whether a list or a dict is written there, with all that it begins with."""
+    if isinstance(value, ast.Dict):
+        return None not in value.keys
+    return isinstance(value, ast.List | ast.Tuple | ast.ListComp) or _is_empty(value)
+
+
 def _hides(value: ast.expr) -> bool:
     """Whether a container is written for one module that is made elsewhere, as programs keep one
     out of their own parameters: `self.teacher = [teacher]`."""
-    elements = value.elts if isinstance(value, ast.List | ast.Tuple) else ()
+    elements = value.values if isinstance(value, ast.Dict) else getattr(value, "elts", ())
     return len(elements) == 1 and isinstance(elements[0], ast.Name)
 
 
@@ -107,7 +113,9 @@ def _inside(value: ast.expr) -> ast.expr:
 
 
 def _keys(assignment: Place, value: ast.expr, attribute: str) -> Iterator[ast.expr]:
-    """The keys by which the class fills and reads a dict that is kept as an attribute of `self`."""
+    """The keys by which the class fills a dict that is kept as an attribute of `self`, and those by
+    which it reads one that is not written whole: they tell how it is filled."""
+    whole = isinstance(value, ast.Dict) and bool(value.keys) and _is_written(value)
     if isinstance(value, ast.Dict):
         yield from (key for key in value.keys if key is not None)
     elif isinstance(value, ast.DictComp):
@@ -117,6 +125,8 @@ def _keys(assignment: Place, value: ast.expr, attribute: str) -> Iterator[ast.ex
     for node in ast.walk(assignment.owner) if assignment.owner is not None else ():
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
             held = node.value
+            if whole and isinstance(node.ctx, ast.Load):
+                continue
             if held.attr == attribute and isinstance(held.value, ast.Name):
                 yield node.slice
 

@@ -10,7 +10,7 @@ from device_lens.fixes.bound_value import bound_value
 from device_lens.fixes.container_uses import places_of
 from device_lens.fixes.names import loads
 from device_lens.fixes.place import Place
-from device_lens.syntax.names import last_name, root_name
+from device_lens.syntax.names import is_own_attribute, last_name, root_name
 from device_lens.syntax.walking import walk
 
 _PUTTING = frozenset({"append", "add", "insert", "setdefault"})
@@ -102,6 +102,8 @@ def _is_no_part(value: ast.expr, place: Place) -> bool:
         case ast.Name(id=name):
             return any(_defines(each, name) for each in _statements(place))
         case ast.Attribute(attr=name):
+            if is_own_attribute(value):
+                return any(_defines(each, name) for each in getattr(place.owner, "body", ()))
             return name[:1].islower() and _is_imported(place, root_name(value))
     return isinstance(value, _NO_PARTS)
 
@@ -114,8 +116,9 @@ def _statements(place: Place) -> Iterator[ast.AST]:
 
 
 def _defines(node: ast.AST, name: str) -> bool:
-    """Whether a statement defines a function of that name."""
-    return isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name == name
+    """Whether a statement defines a function of that name; what a property gives is not known."""
+    is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    return is_function and node.name == name and not node.decorator_list
 
 
 def _is_imported(place: Place, name: str) -> bool:
