@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import ast
 
+from device_lens.fixes.blocks import insert_below
 from device_lens.fixes.bound_value import bound_value
 from device_lens.fixes.comprehension import can_hold
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import assignable, loads_behind
-from device_lens.fixes.place import LOOPS, Place
+from device_lens.fixes.place import LOOPS, Place, shown_below_cell
 from device_lens.fixes.rebuild_container import loop_fix
 from device_lens.fixes.refill import Known, Refill, refilled
 
@@ -46,7 +47,7 @@ def assign_result(
     if of_parameter and assignable(receiver) and text.startswith(receiver.text):
         data = f"{receiver.text}.data"
         new_text = f"{data} = {data}{text[len(receiver.text) :]}"
-        return Fix(f"Move its data: {new_text}", Safety.SAFE, (call.replace(new_text),))
+        return Fix(f"Move its data: {new_text}", _unless_shown(call), (call.replace(new_text),))
     loop = _loop_of(receiver, call)
     if loop is not None:
         return loop_fix(loop, receiver.text, text, known)
@@ -57,8 +58,7 @@ def assign_result(
         owner, name = (call.at(each).text for each in got.args[:2])
         new_text = f"setattr({owner}, {name}, {text})"
         return Fix(f"Store the result: {new_text}", Safety.UNSAFE, (call.replace(new_text),))
-    new_text = f"{receiver.text} = {text}"
-    return Fix(f"Assign the result: {new_text}", Safety.SAFE, (call.replace(new_text),))
+    return _assigned_to(receiver.text, text, call)
 
 
 def assign_copies(call: Place, subjects: list[Place], known: Known) -> Fix | None:
@@ -71,8 +71,20 @@ def assign_copies(call: Place, subjects: list[Place], known: Known) -> Fix | Non
             return loop_fix(loop, subjects[0].text, call.text, known)
     elif any(_loop_of(each, call) is not None for each in subjects):
         return None
-    new_text = f"{', '.join(each.text for each in subjects)} = {call.text}"
-    return Fix(f"Assign the result: {new_text}", Safety.SAFE, (call.replace(new_text),))
+    return _assigned_to(", ".join(each.text for each in subjects), call.text, call)
+
+
+def _assigned_to(target: str, value: str, whole: Place) -> Fix:
+    """An assignment in place of an expression that is a statement. What a notebook shows below its
+    cell it shows still."""
+    new_text = f"{target} = {value}"
+    shown = (insert_below(whole.statement, target),) if shown_below_cell(whole) else ()
+    return Fix(f"Assign the result: {new_text}", Safety.SAFE, (whole.replace(new_text), *shown))
+
+
+def _unless_shown(whole: Place) -> Safety:
+    """A notebook shows the value of what ends its cell, which an assignment has none of."""
+    return Safety.UNSAFE if shown_below_cell(whole) else Safety.SAFE
 
 
 def replace_field(call: Place, known: Known) -> Fix | None:
@@ -88,7 +100,7 @@ def replace_field(call: Place, known: Known) -> Fix | None:
     if _loop_of(owner, call) is not None:
         return None
     new_text = f"{owner.text} = {owner.text}._replace({receiver.node.attr}={call.text})"
-    return Fix(f"Replace the field: {new_text}", Safety.SAFE, (call.replace(new_text),))
+    return Fix(f"Replace the field: {new_text}", _unless_shown(call), (call.replace(new_text),))
 
 
 def _attribute_of(receiver: Place, call: Place) -> ast.Call | None:
@@ -112,8 +124,7 @@ def _keep_several(call: Place) -> Fix | None:
     kept = [each for each in targets if each is not None and assignable(each)]
     if len(kept) != len(targets) or any(_loop_of(each, whole) is not None for each in kept):
         return None
-    new_text = f"{', '.join(each.text for each in kept)} = {whole.text}"
-    return Fix(f"Assign the results: {new_text}", Safety.SAFE, (whole.replace(new_text),))
+    return _assigned_to(", ".join(each.text for each in kept), whole.text, whole)
 
 
 def _choice(call: Place, receiver: Place | None) -> Place:
@@ -182,7 +193,7 @@ def _assigned(whole: Place, new: Refill | None) -> Fix | None:
     """A statement in place of an expression that is one."""
     if new is None:
         return None
-    safety = Safety.SAFE if new.safe else Safety.UNSAFE
+    safety = _unless_shown(whole) if new.safe else Safety.UNSAFE
     return Fix(f"Assign the result: {new.text}", safety, (whole.replace(new.text),))
 
 
@@ -205,7 +216,8 @@ def _keep_dict(call: Place) -> Fix | None:
             ast.Name(id=key),
         ) if bound == key and assignable(call.at(container)):
             new_text = f"{call.at(container).text}.update({whole.text})"
-            return Fix(f"Store the results: {new_text}", Safety.SAFE, (whole.replace(new_text),))
+            edit = whole.replace(new_text)
+            return Fix(f"Store the results: {new_text}", _unless_shown(whole), (edit,))
     return None
 
 

@@ -18,8 +18,8 @@ _METHODS = {
         "clear copy get items keys pop popitem setdefault update values".split()
     ),
 }
-"""What the containers (PyTorch 2.13) have of a list's or dict's methods; `pop` takes an index or key
-and nothing else."""
+"""What the containers (PyTorch 2.13) have of a list's or dict's methods. `pop` takes an index or
+a key, and nothing else."""
 GOING_THROUGH = frozenset(
     "len enumerate zip iter list tuple reversed sorted map filter sum any all min max set next "
     "dict bool print repr str id chain Sequential ModuleList ParameterList ModuleDict "

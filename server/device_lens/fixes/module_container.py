@@ -71,7 +71,7 @@ def module_container(
     if isinstance(inside, ast.Tuple) and not held.startswith("("):
         held = f"[{held}]"
     edit = value.replace(f"{name}()" if _is_empty(whole) else f"{name}({held})")
-    plain = _is_written(whole) and used is True and not _hides(whole)
+    plain = _is_written(whole) and used is True and not hides(whole)
     equivalent = plain and None not in fit and not loads
     equivalent = equivalent and not assigned_elsewhere(assignment, attribute, sources)
     return Fix(f"Use {name}", Safety.SAFE if equivalent else Safety.UNSAFE, (edit,))
@@ -96,11 +96,11 @@ def _is_written(value: ast.expr) -> bool:
     return isinstance(value, ast.List | ast.Tuple | ast.ListComp) or _is_empty(value)
 
 
-def _hides(value: ast.expr) -> bool:
+def hides(value: ast.AST) -> bool:
     """Whether a container is written for one module that is made elsewhere, as programs keep one
     out of their own parameters: `self.teacher = [teacher]`."""
     elements = value.values if isinstance(value, ast.Dict) else getattr(value, "elts", ())
-    return len(elements) == 1 and isinstance(elements[0], ast.Name)
+    return [type(each) for each in elements] == [ast.Name]
 
 
 def _inside(value: ast.expr) -> ast.expr:

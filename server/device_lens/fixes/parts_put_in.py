@@ -117,8 +117,9 @@ def _statements(place: Place) -> Iterator[ast.AST]:
 
 def _defines(node: ast.AST, name: str) -> bool:
     """Whether a statement defines a function of that name; what a property gives is not known."""
-    is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    return is_function and node.name == name and not node.decorator_list
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    return node.name == name and not node.decorator_list
 
 
 def _is_imported(place: Place, name: str) -> bool:

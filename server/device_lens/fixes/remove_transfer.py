@@ -9,7 +9,8 @@ from device_lens.fixes.edit import Edit, Fix, Safety
 from device_lens.fixes.names import class_lacks
 from device_lens.fixes.parentheses import without_suffix
 from device_lens.fixes.place import Place, shown_below_cell
-from device_lens.fixes.transfer_call import read_transfer
+from device_lens.fixes.transfer_call import method_suffix, read_transfer
+from device_lens.syntax.position import Range
 
 _PLAIN = (ast.Call, ast.Name, ast.Attribute, ast.Subscript, ast.Constant)
 """What means the same without the parentheses around it."""
@@ -23,16 +24,30 @@ def remove_transfer(call: Place, sets_by_method: bool = False) -> Fix | None:
     transfer = read_transfer(call)
     if transfer is None or transfer.rest or _is_all_of(call, transfer.receiver.node):
         return None
+    edits = _without(call, transfer.receiver, transfer.suffix, sets_by_method)
+    return Fix("Remove the transfer", Safety.SAFE, edits) if edits else None
+
+
+def remove_pinning(call: Place) -> Fix | None:
+    """The same for `x.pin_memory()`."""
+    suffix, node = method_suffix(call), call.node
+    if suffix is None or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return None
+    edits = _without(call, call.at(node.func.value), suffix)
+    return Fix("Remove pin_memory()", Safety.UNSAFE, edits) if edits else None
+
+
+def _without(
+    call: Place, receiver: Place, suffix: Range, sets_by_method: bool = False
+) -> tuple[Edit, ...]:
     statement = call.statement
     edits: tuple[Edit, ...] = ()
-    if _may_go(statement, call, transfer.receiver, sets_by_method):
-        if _does_nothing_else(statement.node, call.node, transfer.receiver):
+    if _may_go(statement, call, receiver, sets_by_method):
+        if _does_nothing_else(statement.node, call.node, receiver):
             edits = (remove_statement(statement),)
         else:
-            edits = _without_pair(statement, call.node, transfer.receiver.node)
-    if not edits:
-        edits = without_suffix(call, transfer.receiver, transfer.suffix)
-    return Fix("Remove the transfer", Safety.SAFE, edits) if edits else None
+            edits = _without_pair(statement, call.node, receiver.node)
+    return edits or without_suffix(call, receiver, suffix)
 
 
 def _may_go(statement: Place, call: Place, receiver: Place, sets_by_method: bool) -> bool:

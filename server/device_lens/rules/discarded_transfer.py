@@ -32,19 +32,22 @@ which shows its value: a conversion or a move to the CPU.
 
 ## Fix safety
 Safe: the assignment is what the line plainly means. Unsafe for what `getattr` gave, which `setattr`
-puts back. A field of a named tuple is replaced. None is offered where an assignment would make a
-global name local, and for what takes none: an item of a tuple, a frozen object, a property
-without a setter, a view of a tensor.
+puts back, and for a `.cuda` without the call where nothing is seen to fail, since the line runs on
+a machine without CUDA so far. What ends a notebook's cell and is shown stays below the assignment;
+unsafe where that is more than a tensor. A field of a named tuple is replaced. None is offered where
+an assignment would make a global name local, and for what takes none: an item of a tuple, a frozen
+object, a property without a setter, a view of a tensor.
 """
 
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from device_lens.domain.device import CPU, Device, is_unknown, same_everywhere
 from device_lens.domain.guard import leaves
 from device_lens.fixes.assign_result import assign_copies, assign_result, replace_field
-from device_lens.fixes.edit import Fix
+from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import loads_behind, names_in
 from device_lens.fixes.place import Place, shown_below_cell
 from device_lens.fixes.refill import Known
@@ -91,7 +94,11 @@ def _assigned(fact: Transfer, context: Context) -> Fix | None:
     known = Known(context.container_at, fact.holder_settable)
     if not fact.settable:
         return replace_field(place, known) if fact.called else None
-    return assign_result(place, fact.called, known, fact.of_parameter)
+    fix = assign_result(place, fact.called, known, fact.of_parameter)
+    starts = not fact.called and isinstance(place.parent, ast.Expr) and fact.target is not CPU
+    if fix is not None and starts and not context.consequences(fact.site):
+        return replace(fix, safety=Safety.UNSAFE)  # so far the line runs without the accelerator
+    return fix
 
 
 @RULE.reads(DroppedCopy)

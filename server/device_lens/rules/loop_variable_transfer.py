@@ -28,10 +28,9 @@ otherwise, and for leaves that require grad, which moved tensors are not. A cont
 function is given and does not look at again is filled anew, for who calls; so is one that something
 else may have too, one that cannot be assigned, and what no display makes, such as an `OrderedDict`.
 So is what another loop yields, but for a loader's batch, which nobody else has; unsafe where that
-loop goes through something else than a list, tuple, dict or loader.
-The rows of a tensor move as a whole. None is offered for a part of a tuple, for an object of the
-program's own, nor where a comprehension would not see a name that the move reads, as in the body of
-a class.
+loop goes through something else than a list, tuple, dict or loader. The rows of a tensor move as a
+whole. None is offered for a part of a tuple, for an object of the program's own, nor where a
+comprehension would not see a name that the move reads, as in the body of a class.
 """
 
 from __future__ import annotations

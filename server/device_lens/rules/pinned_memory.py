@@ -36,7 +36,7 @@ from collections.abc import Iterator
 
 from device_lens.fixes.arguments import add_keyword, keyword, remove_keyword
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.transfer_call import method_suffix
+from device_lens.fixes.remove_transfer import remove_pinning
 from device_lens.interpreter.rarer_facts import PinnedHalf
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Related, Severity
@@ -108,10 +108,7 @@ def _fix(fact: PinnedHalf, context: Context) -> Fix | None:
         if asked is not None:
             removed = remove_keyword(place, "pin_memory")
             return Fix("Remove pin_memory", Safety.UNSAFE, (removed,)) if removed else None
-        suffix = method_suffix(place)
-        if suffix is None:
-            return None
-        return Fix("Remove pin_memory()", Safety.UNSAFE, (place.edit(suffix, ""),))
+        return remove_pinning(place)
     if fact.loader is None or not fact.can_pin or not context.knows(fact.loader):
         return None
     edit = add_keyword(context.place(fact.loader), "pin_memory", "True")

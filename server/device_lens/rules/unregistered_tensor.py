@@ -52,7 +52,7 @@ from functools import partial
 
 from device_lens.domain.device import CPU
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.module_container import CONTAINERS, module_container
+from device_lens.fixes.module_container import CONTAINERS, hides, module_container
 from device_lens.fixes.place import Place
 from device_lens.fixes.register_buffer import (
     make_parameter,
@@ -172,10 +172,7 @@ def _worth_saying(fact: PlainAttribute, context: Context) -> bool:
         return fact.used_in_forward and stays and fact.module_moves is True
     if fact.holds == "tuple-of-tensors":
         return False
-    value = context.place(fact.value).node
-    given = value.values if isinstance(value, ast.Dict) else getattr(value, "elts", ())
-    hidden = [type(each) for each in given] == [ast.Name]
-    return fact.used_in_forward and not hidden
+    return fact.used_in_forward and not hides(context.place(fact.value).node)
 
 
 def _moves_itself(fact: PlainAttribute, conflicts: list[Conflict]) -> bool:
