@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.heap import Instance, ListObject, contents
+from device_lens.domain.heap import Instance, ListObject, ModuleObject, contents
 from device_lens.domain.values import Const, External, TupleValue, Unknown
 from device_lens.interpreter import places
 from device_lens.interpreter.described import container_name
@@ -39,13 +39,16 @@ def moved(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> None
         return
     inner, items = _innermost(contents(receiver))
     tensors = any(tensor_of(item) is not None for item in items)
-    if not (tensors or isinstance(receiver, Instance) or _holds_values(receiver)):
+    modules = bool(items) and all(type(item) is ModuleObject for item in items)
+    if not (tensors or modules or isinstance(receiver, Instance) or _holds_values(receiver)):
         return
     site, subject = machine.site(node, frame), machine.site(node.func.value, frame)
     single = tensors and not inner and _has_one_item(receiver)
     mixed = tensors and any(map(_is_no_tensor, items))
     settable = takes_value(machine, node.func.value, frame)
-    fact = ContainerTransfer(site, subject, kind, method, tensors, single, inner, mixed, settable)
+    fact = ContainerTransfer(
+        site, subject, kind, method, tensors, modules, single, inner, mixed, settable
+    )
     machine.findings.add(fact)
 
 

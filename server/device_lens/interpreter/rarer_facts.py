@@ -91,6 +91,8 @@ class ContainerTransfer:
     method: str
     tensors: bool = True
     """Tensors are among its items, or among those of the containers in it."""
+    modules: bool = False
+    """All of these are modules."""
     single: bool = False
     """One tensor is all that is in it."""
     inner: tuple[str, ...] = ()

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
 VARIABLE = "CUDA_VISIBLE_DEVICES"
 _STARTERS = (
-    "init set_device current_device get_device_name get_device_properties get_device_capability "
-    "mem_get_info synchronize current_stream default_stream Stream get_rng_state"
+    "init is_available set_device current_device get_device_name get_device_properties "
+    "get_device_capability mem_get_info synchronize current_stream default_stream Stream "
+    "get_rng_state"
 )
+"""Calls that read the variable: `is_available` starts the driver, which counts the devices."""
 _FACTORIES = "tensor zeros ones empty full rand randn randint arange linspace eye as_tensor"
 
 

@@ -1,4 +1,5 @@
-"""`.to()` on a list, tuple or dict of tensors, named or not, or on what has no such method.
+"""`.to()` on a list, tuple or dict of tensors or modules, named or not, or on what has no such
+method.
 
 ## What it does
 Flags `.to()`, `.cuda()` and `.cpu()` on a Python container, on an iterator such as
@@ -24,8 +25,9 @@ AttributeError. Where containers of several kinds are in
 the container, more is to be written than the fix writes.
 
 ## Fix safety
-Safe: the line cannot run as it is. None is offered where the comprehension would not see what it
-reads: names of a class's body, or Python's own where another thing has the name.
+Safe: the line cannot run as it is. None is offered where other calls give what has the method, nor
+where the comprehension would not see what it reads: names of a class's body, or Python's own where
+another thing has the name.
 """
 
 from __future__ import annotations
@@ -52,6 +54,7 @@ _INSTEAD = {
     "optimizer": " Its state is made where the parameters are.",
 }
 _TENSORS_MOVE = " Its tensors move one by one."
+_MODULES_MOVE = " Its modules move one by one."
 
 
 @RULE.reads(ContainerTransfer)
@@ -60,9 +63,10 @@ def check(fact: ContainerTransfer, context: Context) -> Finding | None:
         return None
     name = context.text(fact.subject)
     kind = _ARTICLES.get(fact.container, f"a {fact.container}")
-    instead = _INSTEAD.get(fact.container, _TENSORS_MOVE if fact.tensors else "")
+    each = _MODULES_MOVE if fact.modules else _TENSORS_MOVE if fact.tensors else ""
+    instead = _INSTEAD.get(fact.container, each)
     if fact.container == "iterator" and not name.endswith("parameters()"):
-        instead = _TENSORS_MOVE
+        instead = each
     message = (
         f"{quoted(name)} is {kind}, which has no {quoted(f'.{fact.method}()')}: the line raises "
         f"AttributeError.{instead}"
@@ -71,12 +75,14 @@ def check(fact: ContainerTransfer, context: Context) -> Finding | None:
 
 
 def _fixes(fact: ContainerTransfer, context: Context) -> Iterator[Fix | None]:
-    if not fact.tensors:
+    if not (fact.tensors or fact.modules):
         return
     place = context.place(fact.site)
     if fact.container == "iterator":
         yield move_owner(place)
         return
+    if context.container_at(context.place(fact.subject)) != fact.container:
+        return  # some calls give something else that moves
     if fact.single:
         yield take_item(place)
     yield map_container(place, (fact.container, *fact.inner), fact.mixed, fact.settable)
