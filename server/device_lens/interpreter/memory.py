@@ -67,6 +67,7 @@ class Memory:
             id(function.scope),
             state["grad"],
             state["expecting"],
+            _in_hot_loop(machine),
             *map(id, defaults),
         ]
         held: list[Any] = [function.scope, *defaults]
@@ -110,6 +111,12 @@ class Memory:
         own = own_atoms(value, start)
         if own:
             self.own[id(value)] = value, own
+
+
+def _in_hot_loop(machine: Machine) -> bool:
+    """Whether the innermost loop on the way to a call runs often: what waits in the call does so in
+    each of its rounds then."""
+    return next((frame.loops[-1].hot for frame in reversed(machine.stack) if frame.loops), False)
 
 
 def closed_over(function: Function, depth: int = MAX_CLOSURES) -> list[Any] | None:
