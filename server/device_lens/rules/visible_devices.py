@@ -5,9 +5,10 @@ Flags an assignment of `CUDA_VISIBLE_DEVICES` after CUDA was initialised, and a 
 does not exist among the visible devices.
 
 ## Why is this bad?
-The variable is read once, when CUDA starts; a later assignment changes nothing. Visible devices are
-numbered anew from 0, so that with `"2"` the only device is `cuda:0` and any other ordinal raises
-`CUDA error: invalid device ordinal`.
+The variable is read once, when CUDA starts; a later assignment changes nothing. Asking
+`torch.cuda.is_available()` starts the driver, which reads it. Visible devices are numbered anew
+from 0, so that with `"2"` the only device is `cuda:0` and any other ordinal raises `CUDA error:
+invalid device ordinal`.
 
 ## Example
 ```python
