@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from device_lens.fixes.names import deleted_names, is_local, names_in, stores
 from device_lens.fixes.place import FUNCTIONS, Place
+from device_lens.syntax.import_statements import bound_names
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
@@ -108,7 +109,7 @@ def _binds(statement: ast.stmt, name: str) -> bool:
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return statement.name == name
     if isinstance(statement, ast.Import | ast.ImportFrom):
-        return any((each.asname or each.name) == name for each in statement.names)
+        return any(bound == name for _, bound in bound_names(statement))
     if isinstance(statement, ast.Delete):
         return False
     return any(isinstance(node, ast.Name) for node in stores(statement, name))

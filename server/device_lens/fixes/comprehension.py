@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from device_lens.fixes.names import name_for, own_nodes
 from device_lens.fixes.place import FUNCTIONS, Place
+from device_lens.syntax.import_statements import bound_names
 from device_lens.syntax.walking import walk
 
 _SCOPES = (*FUNCTIONS, ast.ClassDef)
@@ -99,7 +100,6 @@ def _names(nodes: Iterable[ast.AST]) -> Iterator[str]:
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             yield node.name
         elif isinstance(node, ast.Import | ast.ImportFrom):
-            for alias in node.names:
-                yield alias.asname or alias.name.partition(".")[0]
+            yield from (name for _, name in bound_names(node))
         elif isinstance(node, ast.Global | ast.Nonlocal):
             yield from node.names

@@ -7,6 +7,7 @@ import builtins
 
 from device_lens.fixes.early import can_run_above
 from device_lens.fixes.place import Place
+from device_lens.syntax.import_statements import bound_names
 from device_lens.syntax.keeping import Keeping, functions_of
 from device_lens.syntax.names import last_name, root_name
 from device_lens.syntax.sharing import MOVED, definitions, names_of
@@ -81,9 +82,8 @@ def _is_of_others(place: Place, name: str) -> bool:
 def _is_imported(place: Place, name: str) -> bool:
     """Whether a name comes from a module of which nothing is known."""
     return any(
-        isinstance(node, ast.ImportFrom)
-        and (node.level or not (node.module or "").startswith(_LIBRARIES))
-        and any((alias.asname or alias.name) == name for alias in node.names)
-        for chunk in place.source.chunks
-        for node in chunk.body
+        bound == name and not module.startswith(_LIBRARIES)
+        for statement in place.top_level
+        if isinstance(statement, ast.ImportFrom)
+        for module, bound in bound_names(statement)
     )

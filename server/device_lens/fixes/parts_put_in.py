@@ -10,6 +10,7 @@ from device_lens.fixes.bound_value import bound_value
 from device_lens.fixes.container_uses import places_of
 from device_lens.fixes.names import loads
 from device_lens.fixes.place import Place
+from device_lens.syntax.import_statements import bound_names
 from device_lens.syntax.names import is_own_attribute, last_name, root_name
 from device_lens.syntax.walking import walk
 
@@ -124,9 +125,4 @@ def _defines(node: ast.AST, name: str) -> bool:
 
 def _is_imported(place: Place, name: str) -> bool:
     """Whether a name is that of a module which the file imports, as far as the text tells."""
-    return any(
-        (alias.asname or alias.name.partition(".")[0]) == name
-        for statement in place.top_level
-        if isinstance(statement, ast.Import | ast.ImportFrom)
-        for alias in statement.names
-    )
+    return any(name == bound for each in place.top_level for _, bound in bound_names(each))

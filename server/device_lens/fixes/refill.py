@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from device_lens.fixes.bindings import parameters_of
 from device_lens.fixes.map_container import PATTERNS, can_write, is_computed
 from device_lens.fixes.names import assignable, fresh_letter, loads_behind, words
+from device_lens.fixes.owners import is_handed_on, may_be_shared
 from device_lens.fixes.place import Place
-from device_lens.fixes.sharing import is_handed_on, may_be_shared
 from device_lens.syntax.walking import walk
 
 OBJECT = "object"

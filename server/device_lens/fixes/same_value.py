@@ -10,6 +10,7 @@ from functools import cached_property
 
 from device_lens.fixes.names import names_in, stored_names
 from device_lens.fixes.place import FUNCTIONS, Place
+from device_lens.syntax.import_statements import bound_names
 from device_lens.syntax.names import root_name
 from device_lens.syntax.source import SourceFile
 from device_lens.syntax.walking import walk
@@ -125,11 +126,11 @@ class Between:
     @cached_property
     def _libraries(self) -> frozenset[str]:
         """The names under which the file imports what is of none of the program's files."""
-        own = {part for each in self.program.sources for part in _module_parts(each.path)}
+        own = {part for each in self.program.sources for part in _module_parts(each.path)} | {""}
         return frozenset(
             name
             for statement in self.below.top_level
-            for module, name in _imported(statement)
+            for module, name in bound_names(statement)
             if module.partition(".")[0] not in own
         )
 
@@ -162,16 +163,6 @@ def _is_set(node: ast.AST) -> bool:
 def _sets_device(node: ast.AST) -> bool:
     function = node.func if isinstance(node, ast.Call) else None
     return getattr(function, "attr", getattr(function, "id", "")) == "set_device"
-
-
-def _imported(statement: ast.stmt) -> Iterator[tuple[str, str]]:
-    """The modules that a statement imports (from), with the names that it binds."""
-    if isinstance(statement, ast.Import):
-        for alias in statement.names:
-            yield alias.name, alias.asname or alias.name.partition(".")[0]
-    elif isinstance(statement, ast.ImportFrom) and statement.module and not statement.level:
-        for alias in statement.names:
-            yield statement.module, alias.asname or alias.name
 
 
 def _module_parts(path: str) -> list[str]:

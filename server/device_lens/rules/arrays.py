@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from device_lens.fixes.bound_value import bound_value
 from device_lens.fixes.place import Place
+from device_lens.syntax.import_statements import bound_names
 from device_lens.syntax.names import last_name, root_name
 from device_lens.syntax.walking import walk
 
@@ -54,8 +55,7 @@ def _is_fresh(value: ast.AST, libraries: set[str]) -> bool:
 
 
 def _libraries(place: Place) -> set[str]:
-    imports = (n for n in place.top_level if isinstance(n, ast.Import | ast.ImportFrom))
-    return {each.asname or each.name for node in imports for each in node.names}
+    return {name for statement in place.top_level for _, name in bound_names(statement)}
 
 
 def _looked_at(node: ast.AST) -> Iterator[ast.expr]:

@@ -41,6 +41,18 @@ _INSIDE = "_imports"
 _KNOWN: WeakKeyDictionary[Chunk, tuple[Import, ...]] = WeakKeyDictionary()
 
 
+def bound_names(statement: ast.AST) -> Iterator[tuple[str, str]]:
+    """The modules that a statement imports (from), dots before those that are told from its own,
+    with the names that it binds."""
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            yield alias.name, alias.asname or alias.name.partition(".")[0]
+    elif isinstance(statement, ast.ImportFrom):
+        module = "." * statement.level + (statement.module or "")
+        for alias in statement.names:
+            yield module, alias.asname or alias.name
+
+
 def imports_of(file: SourceFile) -> Iterator[Import]:
     """All imports of a file, those inside functions and branches included, with all names that
     they may have."""
