@@ -1,5 +1,4 @@
-"""`.to()` on a list, tuple or dict of tensors or modules, named or not, or on what has no such
-method.
+"""`.to()` on a list, tuple or dict of tensors or modules, or on what has no such method.
 
 ## What it does
 Flags `.to()`, `.cuda()` and `.cpu()` on a Python container, on an iterator such as

@@ -119,7 +119,7 @@ def test_a_notebook_keeps_its_form(run: CommandLine) -> None:
     run.write({"book.ipynb": NOTEBOOK})
     assert run("check", "--fix").status == 0
     before, after = json.loads(NOTEBOOK), json.loads(run.read("book.ipynb"))
-    assert after["cells"][2]["source"] == ["x = x.to('cuda')"]
+    assert after["cells"][2]["source"] == ["x = x.to('cuda')\n", "x"]
     after["cells"][2]["source"] = before["cells"][2]["source"]
     assert after == before
     assert run.read("book.ipynb").startswith('{\n "nbformat": 4,')

@@ -178,7 +178,7 @@ def test_a_notebooks_cells_are_fixed_and_keep_their_magics(tmp_path: Path) -> No
     assert isinstance(content, NotebookSource)
     assert {cell.number: cell.text for cell in content.cells} == {
         0: "%pip install x\nimport torch",
-        2: "x = torch.rand(2)\nx = x.to('cuda')",
+        2: "x = torch.rand(2)\nx = x.to('cuda')\nx",
         3: "!ls\nx",
     }
 
