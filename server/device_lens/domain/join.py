@@ -41,6 +41,7 @@ from device_lens.domain.similarity import TENSORS, similar, value_of
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     NONE,
+    TRUE,
     WHOLE,
     Const,
     DeviceValue,
@@ -113,8 +114,8 @@ def _join_unknowns(left: Unknown, right: Unknown, device: DeviceTree) -> Unknown
     found = Unknown(left.label, device)
     if left.fields is not None and right.fields is not None:
         for mark in left.fields.keys() & right.fields.keys():
-            if type(left.fields[mark]) is Const and left.fields[mark] == right.fields[mark]:
-                found.parts()[mark] = left.fields[mark]
+            if left.fields[mark] is TRUE and right.fields[mark] is TRUE:
+                found.parts()[mark] = TRUE
     if left.fields is not None or right.fields is not None:
         wholes = [each.fields.get(WHOLE) for each in (left, right) if each.fields is not None]
         known = each_once(wholes)

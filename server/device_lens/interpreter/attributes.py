@@ -49,7 +49,6 @@ from device_lens.models import registry
 from device_lens.models.numbers import is_text
 from device_lens.models.python import dict_classes, records
 from device_lens.models.torch import module as torch_module
-from device_lens.models.torch import named_parts
 from device_lens.models.torch.evidence import PLAIN
 
 BUILTIN_CLASSES = frozenset(
@@ -157,9 +156,6 @@ def _of_module_object(
         return DictObject(receiver.fields, Unknown("an attribute"), node)
     if receiver.own.get("opaque") and type(receiver.cls) is External:
         return torch_module.opaque_attribute(receiver, name)
-    part = named_parts.under(receiver, name)
-    if part is not None:
-        return part
     if type(receiver.cls) is External:
         reports.missing_attribute(machine, receiver, name, node, frame)
     return _missing_attribute(machine, receiver, name, node, frame)

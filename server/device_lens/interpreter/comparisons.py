@@ -120,9 +120,10 @@ def _compare_leaves(kind: type, fold: Any, left: Any, right: Any, text: str) -> 
         equal = _equal(left, right)
         if equal is not None:
             return negation(equal) if kind is ast.NotEq else equal
-    for value, other in ((left, right), (right, left)):
+    turned = _TURNED.get(kind, kind)
+    for value, other, asked in ((left, right, kind), (right, left, turned)):
         if type(value) is Unknown:
-            test = kind.__name__, key_of(other) if type(other) is Const else id(other)
+            test = asked.__name__, key_of(other) if type(other) is Const else id(other)
             return either_way(value, test) if _is_toss(value, other) else opaque(value, test)
     return negation(undecided(text)) if kind is ast.NotEq else undecided(text)
 

@@ -36,7 +36,6 @@ from device_lens.interpreter.keys import overwrite, put
 from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.models import registry
 from device_lens.models.numbers import is_text, text_begun
-from device_lens.models.patterns import put_together
 from device_lens.models.python import dict_classes
 from device_lens.models.python.builtins import string_of
 from device_lens.models.python.text_cases import by_cases
@@ -268,9 +267,7 @@ def _joined_string(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Any:
     def joined(*parts: Any) -> Any:
         if all(type(part) is Const for part in parts):
             return Const("".join(str(part.value) for part in parts))
-        if len(parts) == 1 and is_text(parts[0]):
-            return parts[0]
-        return put_together(parts, "")
+        return parts[0] if len(parts) == 1 and is_text(parts[0]) else unknown
 
     return by_cases(joined, parts, unknown)
 

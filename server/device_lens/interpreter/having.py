@@ -12,7 +12,6 @@ from device_lens.domain.values import NONE, Const, Tensor, TupleValue, Unknown
 from device_lens.interpreter import imports
 from device_lens.interpreter.conditions import opaque
 from device_lens.models import registry
-from device_lens.models.torch import named_parts
 from device_lens.models.torch.every_module import OF_EVERY_MODULE
 from device_lens.models.torch.parts import REPARAMETRISED
 
@@ -93,7 +92,7 @@ def surely_lacks(value: Any, name: str) -> bool:
     if type(value) is ModuleObject:
         if name.startswith("weight_"):  # what programs put beside a layer's own weight
             whole = _is_layer(value) and REPARAMETRISED not in value.own
-            return whole and not _may_have(value, name)
+            return whole and not _has_registered(value, name)
         return name in ("weight", "bias") and _is_without_parameters(value)
     python = _python_class(value)
     return bool(value == NONE) or (python is not None and not hasattr(python, name))
@@ -121,18 +120,13 @@ def _own_class_lacks(value: Instance, cls: ClassValue, name: str) -> bool:
         return False
     if isinstance(value, ModuleObject):
         known = _PLAIN_BASES.issuperset(cls.foreign) and not value.own.get("opaque")
-        return known and name not in OF_EVERY_MODULE and not _may_have(value, name)
+        return known and name not in OF_EVERY_MODULE and not _has_registered(value, name)
     return not cls.foreign
 
 
 def _has_registered(module: ModuleObject, name: str) -> bool:
     tables = (module.modules, module.parameters, module.buffers, module.fields)
     return any(name in table for table in tables)
-
-
-def _may_have(module: ModuleObject, name: str) -> bool:
-    """Whether a module has something under a name, or may have it."""
-    return _has_registered(module, name) or named_parts.may_have(module, name)
 
 
 def _is_without_parameters(module: ModuleObject) -> bool:

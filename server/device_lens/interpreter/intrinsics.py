@@ -41,7 +41,6 @@ from device_lens.models.call import tensor_of
 from device_lens.models.dtypes import TENSOR_TYPES
 from device_lens.models.numbers import is_number, is_text, is_whole
 from device_lens.models.torch import module as torch_module
-from device_lens.models.torch import named_parts
 from device_lens.models.torch.attributes import is_on
 
 if TYPE_CHECKING:
@@ -294,9 +293,6 @@ def _of_name(machine: Machine, args: tuple[Any, ...], node: Any, frame: Frame) -
         found = attributes.read(machine, tree, name, node, frame)
         there = present(tree, name) if has_default else True
         return found if there is True else join(there, found, args[2])
-    part = named_parts.read(*args) if len(args) == 2 else None
-    if part is not None:
-        return part
     machine.skip_at(node, frame, "the attribute's name is not known")
     return Unknown("getattr(…)")
 
@@ -310,8 +306,7 @@ def _setattr(
         source = node.args[2] if isinstance(node, ast.Call) and len(node.args) == 3 else None
         set_attribute(machine, args[0], args[1].value, args[2], node, frame, source)
     elif len(args) == 3:
-        if not named_parts.store(machine, *args):
-            torch_module.hold(machine, args[0], args[2])
+        torch_module.hold(machine, args[0], args[2])
         if isinstance(args[0], Instance):
             _set_some(machine, args[0], args[2])
     return NONE

@@ -23,7 +23,7 @@ from device_lens.domain.values import TupleValue
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.scan import names_bound
-from device_lens.models.torch.parts import REST, STANDS_FOR, is_many, walk
+from device_lens.models.torch.parts import REST, STANDS_FOR, walk
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk as walk_tree
 
@@ -43,7 +43,7 @@ def mark(machine: Machine, node: Any, made: Any, count: int | None, since: int) 
 def mark_gathered(machine: Machine, record: LoopRecord, changes: list[Change], since: int) -> None:
     """So does what a pass of a loop has made, where it is now any number of items."""
     for table, key, _ in changes:
-        if key in ("items", "rest") or (isinstance(key, str) and REST in key and is_many(key)):
+        if key in ("items", "rest", REST):
             made = table.get("rest" if key == "items" else key)
             if made is not None:
                 _mark(made, (_number(record.node), record.trip_count), since)

@@ -41,7 +41,6 @@ from device_lens.models.call import constant, tensor_of, treated_as_tensor
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, is_text, number, start_of, text_begun
-from device_lens.models.patterns import filled_in, pattern_of, put_together
 from device_lens.models.python.text_cases import by_cases
 from device_lens.models.wording import operation
 
@@ -100,13 +99,13 @@ def operate(
             reports.percent_formatted(machine, node, right, frame)
             return _put_in(left.value, right)
         if op is ast.Add and (is_text(right) or type(right) is Unknown):
-            return put_together((left, right))
+            return text_begun(left.value)
         if op is ast.Add and type(right) is Guarded:
             return by_cases(partial(_folded, fold, left), (right,), text_begun(left.value))
     if op is ast.Add and type(left) is Guarded and _are_words(left, right):
         return by_cases(partial(_put_together, fold), (left, right), Unknown())
     if op is ast.Add and start_of(left):
-        return put_together((left, right)) if pattern_of(left) else text_begun(start_of(left))
+        return text_begun(start_of(left))
     if isinstance(left, Instance) or isinstance(right, Instance):
         found = _own_operator(machine, node, name, left, right, frame, in_place)
         if found is not None:
@@ -231,9 +230,10 @@ def _put_in(form: str, right: Any) -> Any:
         letters = sum(len(part) for part in parts if isinstance(part, str | bytes))
         if len(parts) == len(values) and letters <= MAX_TEXT:
             return _fold(operator.mod, form, parts if type(right) is TupleValue else parts[0])
-        return filled_in(form, values)
+        return unknown
 
-    return by_cases(filled, given, text_begun(form.partition("%")[0]))
+    unknown = text_begun(form.partition("%")[0])
+    return by_cases(filled, given, unknown)
 
 
 def _folded(fold: Any, left: Const, right: Any) -> Any:

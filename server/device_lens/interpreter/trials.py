@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 _CAUGHT = frozenset("RuntimeError AssertionError Exception BaseException".split())
 _MAKERS = frozenset(name.rpartition(".")[2] for name in FACTORIES) | {"tensor"}
-_OF_TENSORS = frozenset("sum mean max min add mul matmul mm item float clone detach cpu".split())
+_OF_TENSORS = frozenset("sum mean float clone detach cpu".split())
+"""Methods that no shape and no dtype stops."""
 _HARMLESS = frozenset("print str device to cuda RuntimeError".split()) | _MAKERS | _OF_TENSORS
 """What a body may call besides: nothing of it raises where there is an accelerator."""
 _ANSWERING = frozenset("is_available device_count is_initialized empty_cache manual_seed".split())
@@ -88,8 +89,10 @@ class _Trial:
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 self.bound[name] = value
-        calls = [each for each in walk(statement) if isinstance(each, ast.Call)]
-        return all(map(self._calls, calls))
+        parts = list(walk(statement))
+        if any(isinstance(each, _COMPUTING) and not _is_with_itself(each) for each in parts):
+            return False
+        return all(self._calls(each) for each in parts if isinstance(each, ast.Call))
 
     def _imports(self, name: ast.alias) -> bool:
         if name.name == "torch.cuda" and name.asname is not None:
@@ -141,11 +144,11 @@ class _Trial:
         name = last_name(call.func)
         if self._is_of_cuda(call):
             kind = None if name in _ANSWERING else "cuda"
-        elif name not in _HARMLESS:
+        elif name not in _HARMLESS and not _is_of_whole(call):
             return False
         else:
             kind = self._used(call, name)
-        if kind is _UNKNOWN or self._asks_for_another(call):
+        if kind is _UNKNOWN or self._may_ask_for_another(call) or _may_be_ragged(call):
             return False
         if kind is not None:
             atom = availability(kind, assumed_accelerator(self.machine))
@@ -175,7 +178,7 @@ class _Trial:
         if isinstance(named, str):
             kind = named.partition(":")[0]
             return None if kind == "cpu" else kind if kind in ("cuda", "mps", "xpu") else _UNKNOWN
-        return None if isinstance(node, ast.Attribute) else _UNKNOWN
+        return None if dotted(node).startswith("torch.") else _UNKNOWN
 
     def _named(self, node: ast.expr) -> Any:
         """The text that an argument is, or the device; None where that is not known."""
@@ -189,22 +192,49 @@ class _Trial:
                 return str(value.device)
         return None
 
-    def _asks_for_another(self, call: ast.Call) -> bool:
+    def _may_ask_for_another(self, call: ast.Call) -> bool:
         """Whether a call may name a GPU besides the first one."""
         values = (*call.args, *(each.value for each in call.keywords))
         named = [self._named(each) for each in values]
         if any(isinstance(each, str) and each.partition(":")[2] not in ("", "0") for each in named):
             return True
         placing = self._is_of_cuda(call) or last_name(call.func) in ("cuda", "device")
-        numbers = [each for each in named if isinstance(each, int)]
-        return placing and any(number > 0 for number in numbers)
+        return placing and not all(isinstance(each, str) or each == 0 for each in named)
 
 
 _UNKNOWN = "?"
 """Stands for an accelerator of a kind that nobody knows."""
 _ASKED = "_asked_of_gpus"
 """The entry of a test under which the question is kept that it asks."""
+_COMPUTING = (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Starred, ast.Tuple, ast.comprehension)
+"""What may raise for what it is given: shapes, dtypes, devices, how many there are."""
 _WORKING = (ast.Call, ast.Await, ast.Subscript, ast.NamedExpr, ast.Yield, ast.BinOp)
+
+
+def _is_with_itself(node: ast.AST) -> bool:
+    """Whether a tensor is computed with itself, whose shape and device fit."""
+    match node:
+        case ast.BinOp(
+            left=ast.Name(id=left), op=ast.Add() | ast.Sub() | ast.Mult(), right=ast.Name(id=right)
+        ):
+            return left == right
+    return False
+
+
+def _is_of_whole(call: ast.Call) -> bool:
+    """Whether this is the number that all of a tensor gives: `x.sum().item()`."""
+    match call.func:
+        case ast.Attribute(value=ast.Call(func=func, args=[], keywords=[]), attr="item"):
+            return last_name(func) in ("sum", "mean")
+    return False
+
+
+def _may_be_ragged(call: ast.Call) -> bool:
+    """Whether `torch.tensor` is given anything but numbers."""
+    if last_name(call.func) != "tensor":
+        return False
+    given = [each for argument in call.args for each in getattr(argument, "elts", [argument])]
+    return not all(isinstance(each, ast.Constant) for each in given)
 
 
 def _is_question(node: ast.expr) -> bool:
@@ -231,6 +261,10 @@ def _is_answered(node: ast.AST) -> bool:
             return name in _QUESTIONS or (name == "torch.device" and all(map(_is_device, args)))
         case ast.Attribute(ctx=ast.Load()):
             return dotted(node) in _NAMED
+        case ast.Attribute() | ast.Tuple() | ast.List() | ast.Starred():
+            return False
+        case ast.Name(id=name, ctx=ast.Load()):
+            return name == "torch"
         case ast.Call() | ast.BinOp() | ast.JoinedStr() | ast.Compare() | ast.UnaryOp():
             return False
     return True

@@ -24,7 +24,6 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, number, text, text_begun, text_numbered
-from device_lens.models.patterns import put_together
 from device_lens.models.python import dict_classes
 from device_lens.models.python.text_cases import by_cases
 
@@ -186,7 +185,7 @@ def string_of(value: Value) -> Value:
         return combine(name, value.device)
     if type(value) is External and value.name in _NAMED_ALIKE:
         return Const(f"<class '{value.name.removeprefix('builtins.')}'>")
-    return put_together((value,)) if is_number(value) else text("a string")
+    return text("a string")
 
 
 _NAMED_ALIKE = frozenset(

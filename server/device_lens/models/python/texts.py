@@ -12,7 +12,6 @@ from device_lens.domain.values import FALSE, TRUE, Const, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Value, constant
 from device_lens.models.numbers import beginning, text, text_begun
-from device_lens.models.patterns import formatted
 from device_lens.models.python.text_cases import by_cases
 from device_lens.models.torch.parts import REST, is_many
 from device_lens.models.words import words
@@ -108,9 +107,8 @@ def _of_begun(begun: str, method: str, argument: str, call: Call) -> Value | Non
 
 
 def _begun(call: Call) -> Value:
-    """What `format` gives: a string of the form's letters and of what is put between them."""
-    form = str(constant(call.receiver, ""))
-    return formatted(form, call.args) if call.complete else text_begun(form.partition("{")[0])
+    """What `format` gives: a string that begins as the form does."""
+    return text_begun(str(constant(call.receiver, "")).partition("{")[0])
 
 
 def _is_small(method: str, subject: str, arguments: list[Any]) -> bool:

@@ -30,8 +30,7 @@ from device_lens.models.registry import BASES, FUNCTIONS, MODULES
 from device_lens.models.torch.members import choose
 from device_lens.models.torch.module import note_replaced
 from device_lens.models.torch.module_parts import named, names_at
-from device_lens.models.torch.named_parts import has_home
-from device_lens.models.torch.parts import REST
+from device_lens.models.torch.parts import HAS_HOME, HOLDS_SOME, REST, of_many
 
 MODULE = "torch.nn.Module"
 
@@ -82,8 +81,10 @@ class Container:
         if key not in self.table(module):
             count(call, module, 1)
         call.write(self.table(module), key, value)
-        if key == REST:
-            has_home(call.services.journal, module, value)
+        for one in of_many(module) if key == REST else ():
+            if HAS_HOME in one.own:
+                call.write(module.own, HOLDS_SOME, True)
+            call.write(one.own, HAS_HOME, True)
 
     def append(self, call: Call, module: ModuleObject, value: Value) -> None:
         """Adds a member at the end, under a name that is no position where that is not known."""

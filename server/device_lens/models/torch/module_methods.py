@@ -25,7 +25,7 @@ from device_lens.domain.values import (
 from device_lens.models import wording
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.registry import ATTRIBUTES, BASES, FUNCTIONS
-from device_lens.models.torch import forward_hooks, gradient_hooks, named_parts
+from device_lens.models.torch import forward_hooks, gradient_hooks
 from device_lens.models.torch.conversions import Target, device_argument, to_target, type_target
 from device_lens.models.torch.handles import registers
 from device_lens.models.torch.module import (
@@ -201,11 +201,6 @@ def _registers(kind: str, argument: str) -> Model:
         module, name = receiver(call), constant(call.get(0, "name"))
         if module is not None:
             table = getattr(module, kind)
-            pattern = named_parts.pattern_of(call.get(0, "name"))
-            if pattern is not None:
-                part = without_attribute(call.get(1, argument, NONE))
-                named_parts.put(call.services, module, table, pattern, part)
-                return NONE
             if not isinstance(name, str):
                 name = f"*{len(table)}"
             call.services.journal.delete(module.fields, name)

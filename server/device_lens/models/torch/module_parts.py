@@ -126,11 +126,10 @@ def _children(with_names: bool) -> Model:
         module = receiver(call)
         if module is None:
             return call.unknown()
-        pairs = [pair for pair in children(module) if not is_many(pair[0])]
-        many = [part for name, part in module.modules.items() if REST in name and is_many(name)]
-        rest = opaque_part(module, REST) if is_opaque(module) else gathered(many, None)
+        rest = opaque_part(module, REST) if is_opaque(module) else module.modules.get(REST)
         if rest is not None and with_names:
             rest = TupleValue((Unknown(), rest))
+        pairs = [pair for pair in children(module) if pair[0] != REST]
         return listing(call, [named(*pair) if with_names else pair[1] for pair in pairs], rest)
 
     return model

@@ -178,9 +178,7 @@ def of_many(module: ModuleObject) -> list[ModuleObject]:
     """The direct submodules that stand for any number of them."""
     return [
         leaf
-        for name, value in module.modules.items()
-        if REST in name and is_many(name)
-        for leaf in leaves(value)
+        for leaf in leaves(module.modules.get(REST))
         if isinstance(leaf, ModuleObject) and leaf.many is not None
     ]
 
@@ -196,9 +194,8 @@ def children(module: ModuleObject) -> list[tuple[str, ModuleObject]]:
 
 
 def is_many(name: str) -> bool:
-    """Whether a qualified name is that of a part which stands for any number of them: it is `*`, or
-    has an open part as `conv*` has."""
-    return REST in name and any(each == REST or REST in each[1:] for each in name.split("."))
+    """Whether a qualified name is that of a part which stands for any number of them."""
+    return REST in name and REST in name.split(".")
 
 
 def all_parts(module: ModuleObject, recurse: bool = True) -> Iterator[Part]:
@@ -368,7 +365,7 @@ def _multiplicities(module: ModuleObject) -> dict[str, int | None]:
     for name, part in walk(module):
         if name:
             around, _, own = name.rpartition(".")
-            times = part.own.get(STANDS_FOR) if is_many(own) else 1
+            times = part.own.get(STANDS_FOR) if own == REST else 1
             found[name] = _product(found.get(around), times)
     return found
 
