@@ -12,18 +12,25 @@ from device_lens.domain.heap import MISSING, DictObject, ListObject, ModuleObjec
 from device_lens.domain.values import Tensor
 from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
+from device_lens.interpreter.graph_lives import (
+    accumulator_of,
+    answered,
+    held_by_caller,
+    holders_of,
+    that_go_on,
+)
 from device_lens.interpreter.graph_names import (
     given_to,
     gone_through,
-    hands_on,
     held_in,
     iterated,
     operands,
+    part_of,
     parts_of,
     started_from,
     terms,
 )
-from device_lens.interpreter.graph_sharing import is_computed_of, share_graph
+from device_lens.interpreter.graph_sharing import share_graph
 from device_lens.interpreter.graph_steps import (
     base_of,
     carries_on,
@@ -33,7 +40,6 @@ from device_lens.interpreter.graph_steps import (
     is_of_one_step,
     is_of_parts,
     joined,
-    starts_anew,
 )
 from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.models.call import constant, tensor_of
@@ -238,12 +244,10 @@ def _keep(
     values: Iterable[Any],
     receiver: Any = None,
 ) -> None:
-    found = _loop_around(machine, frame, subject)
+    found = _loop_around(machine, frame, subject, node)
     if found is None:
         return
     runs, names, record = found
-    if starts_anew(runs[0], text):
-        return
     loops = [record.node for record in frame.loops]
     if is_of_one_step(loops, text):
         return
@@ -266,56 +270,49 @@ def _keep(
 
 
 def _loop_around(
-    machine: Machine, frame: Frame, subject: ast.expr
+    machine: Machine, frame: Frame, subject: ast.expr, adding: Any
 ) -> tuple[list[Any], list[set[str]], LoopRecord] | None:
     """What each iteration of a loop runs that reaches the place: the functions on the way,
     innermost first, and the loop, in this function or the nearest caller that has one. With each
     the names that hold there what is kept, and the loop's record. The loop is a hot one, or one
-    that trains: each iteration runs the backward pass of what is kept, however few there are."""
+    that trains: each iteration runs the backward pass of what is kept, however few there are. None
+    too where the sum or list that is being added to is not there in the next iteration."""
     names = set[str]().union(*map(operands, parts_of(subject)))
     runs: list[Any] = []
     held: list[set[str]] = []
+    holders = holders_of(accumulator_of(adding))
     inner: Frame | None = frame
-    while inner is not None:
+    while inner is not None and holders != frozenset():
         for record in reversed(inner.loops):
             node = record.node
             names = names | iterated(node, names)
             found = [*runs, node], [*held, names]
-            hot = record.hot and not is_of_parts(node) and not _is_of_kept(machine, node)
+            whole = part_of(subject, node) if inner is frame else None
+            hot = record.hot and not is_of_parts(node) and not _is_of_kept(machine, node, whole)
             if hot or (not is_literal(node) and any(map(partial(_is_spent, machine), *found))):
-                return (*found, record)
+                goes_on = that_go_on(node, holders, adding) != frozenset()
+                return (*found, record) if goes_on else None
         held.append(names)
         runs.append(inner.function.node if inner.function is not None else ast.Pass())
         call, outer = inner.call_site, inner.parent
-        answered = _answered(inner, outer, names)
-        names = answered.union(*map(operands, given_to(call)))
+        holders = that_go_on(runs[-1], holders, adding)
+        holders = held_by_caller(inner, outer, holders, adding)
+        given = answered(inner, outer, names)
+        names = given.union(*map(operands, given_to(call)))
         inner = outer
     return None
 
 
-def _is_of_kept(machine: Machine, loop: Any) -> bool:
-    """Whether a loop goes through what has graphs itself, which is there with all of them before
-    anything of it is added up."""
+def _is_of_kept(machine: Machine, loop: Any, whole: ast.Name | None) -> bool:
+    """Whether a loop goes through what has graphs itself, or what it keeps is items of a `whole`
+    that does, which is there with all of them before anything of it is added up."""
+    sources = gone_through(loop.iter) if isinstance(loop, ast.For) else []
     values = (
         entry.value
-        for node in (gone_through(loop.iter) if isinstance(loop, ast.For) else ())
+        for node in ([*sources, whole] if whole is not None else sources)
         for entry in machine.recorder.seen.get(node, ())
     )
     return any(has_graph(each) or any(map(has_graph, contents(each))) for each in values)
-
-
-def _answered(frame: Frame, caller: Frame | None, names: set[str]) -> set[str]:
-    """The names that a caller gives what a function returns, where that is one of `names`."""
-    if frame.function is None or caller is None:
-        return set()
-    statement = caller.statement
-    if not isinstance(statement, ast.Assign) or not hands_on(statement.value, frame.call_site):
-        return set()
-    run = frame.function.node
-    returns = (node.value for node in walk(run) if isinstance(node, ast.Return))
-    if not any(value is not None and is_computed_of(run, value, names) for value in returns):
-        return set()
-    return {target.id for target in statement.targets if isinstance(target, ast.Name)}
 
 
 def conclude(machine: Machine) -> None:

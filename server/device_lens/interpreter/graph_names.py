@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 from device_lens.domain.heap import Instance, contents
+from device_lens.interpreter import scan
 from device_lens.interpreter.graph_flow import DROP, arguments
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
@@ -97,15 +98,39 @@ def _gone_through(value: ast.expr) -> list[ast.expr]:
 
 def gone_through(value: ast.expr) -> list[ast.expr]:
     """What a loop over an expression goes through one by one, by itself or by its numbers: `xs` of
-    `zip(xs, ys)`, `enumerate(xs)` and `range(len(xs))`."""
+    `zip(xs, ys)`, `enumerate(xs)`, `range(len(xs))` and `range(xs.size(0))`."""
     match value:
         case ast.Call(func=ast.Name(id="range"), args=[ast.Call(func=ast.Name(id="len"))]):
             return gone_through(value.args[0])
+        case ast.Call(func=ast.Name(id="range"), args=[ast.expr() as count]) if sized := _measured(
+            count
+        ):
+            return [sized]
         case ast.Call(func=ast.Name(id=name), args=given) if name in _ONE_BY_ONE:
             return [each for argument in given for each in gone_through(argument)]
         case ast.Call(func=ast.Attribute(value=inner, attr="items" | "values")):
             return [inner]
     return [value]
+
+
+def _measured(count: ast.expr) -> ast.expr | None:
+    """The tensor whose length along some side a number is."""
+    match count:
+        case ast.Call(func=ast.Attribute(value=tensor, attr="size"), args=[_]):
+            return tensor
+        case ast.Subscript(value=ast.Attribute(value=tensor, attr="shape")):
+            return tensor
+    return None
+
+
+def part_of(value: ast.expr, run: Any) -> ast.Name | None:
+    """The name, which a run does not bind, of what an expression takes an item of."""
+    node = value
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    if node is value or not isinstance(node, ast.Name) or node.id in scan.loop_info(run).names:
+        return None
+    return node
 
 
 def hands_on(value: ast.expr, part: Any) -> bool:

@@ -15,6 +15,8 @@ _CUTTING = frozenset("detach detach_ item tolist numpy argmax argmin size stop_g
 _ASIDE = frozenset("data shape device dtype grad".split())
 """Attributes that have none."""
 
+_HOLDING = (ast.expr, ast.keyword, ast.comprehension)
+
 Bindings = dict[str, list[tuple[ast.expr, frozenset[str]]]]
 """What a step binds: where each name stands, and the names that its value is computed of."""
 
@@ -35,7 +37,9 @@ def share_graph(
 
 def is_computed_of(run: ast.AST, value: ast.expr, names: set[str]) -> bool:
     """Whether a value that a function gives is computed, with its graph, of what it names."""
-    return not names.isdisjoint({*_read(value), *_sources(_bindings(run), _read(value))})
+    return not names.isdisjoint(
+        {*read_with_graph(value), *_sources(_bindings(run), read_with_graph(value))}
+    )
 
 
 def _sources(bindings: Bindings, names: Iterable[str]) -> set[str]:
@@ -58,14 +62,14 @@ def _bindings(run: ast.AST) -> Bindings:
             if not isinstance(node, ast.Assign | ast.AugAssign | ast.AnnAssign):
                 continue
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            read = frozenset(() if node.value is None else _read(node.value))
+            read = frozenset(() if node.value is None else read_with_graph(node.value))
             for each in (part for target in targets for part in walk(target)):
                 if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
                     known.setdefault(each.id, []).append((each, read))
     return known
 
 
-def _read(value: ast.expr) -> Iterable[str]:
+def read_with_graph(value: ast.AST) -> Iterable[str]:
     """The names of which an expression is computed with its graph."""
     if isinstance(value, ast.Call) and last_name(value.func) in _CUTTING:
         return ()
@@ -73,6 +77,6 @@ def _read(value: ast.expr) -> Iterable[str]:
         return ()
     if isinstance(value, ast.Name):
         return (value.id,)
-    below = (each for each in children(value) if isinstance(each, ast.expr | ast.keyword))
+    below = (each for each in children(value) if isinstance(each, _HOLDING))
     parts = (each.value if isinstance(each, ast.keyword) else each for each in below)
-    return [name for part in parts for name in _read(part)]
+    return [name for part in parts for name in read_with_graph(part)]

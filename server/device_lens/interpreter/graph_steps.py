@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from device_lens.interpreter import scan
+from device_lens.interpreter.graph_sharing import read_with_graph
 from device_lens.syntax.walking import walk
 
 _PARTS = frozenset("split chunk unbind tensor_split split_with_sizes".split())
@@ -17,7 +18,8 @@ _PARTS = frozenset("split chunk unbind tensor_split split_with_sizes".split())
 
 @dataclass(frozen=True, slots=True)
 class _Assigned:
-    """An assignment in a loop or function: the names that it binds, and those that it reads.
+    """An assignment in a loop or function: the names that it binds, and those that it reads with
+    their graphs.
     `first`: the name that is None before it, in the first iteration only (`if total is None:`)."""
 
     bound: frozenset[str | None]
@@ -31,8 +33,8 @@ _ASSIGNED = "_assigned_within"
 
 
 def starts_anew(run: Any, accumulator: str) -> bool:
-    """Whether a loop's own iterations, or the calls of a function, begin the sum or list: it keeps
-    the graphs of one."""
+    """Whether a loop's own iterations, or the calls of a function, begin the sum or list, or cut it
+    off from its graph: it keeps the graphs of one."""
     base = base_of(accumulator)
     return any(
         base in each.bound and base not in each.read and each.first != base
@@ -43,7 +45,16 @@ def starts_anew(run: Any, accumulator: str) -> bool:
 def carries_on(run: Any, name: str) -> bool:
     """Whether a loop computes a name of what it was in the iteration before: `h = cell(x, h)`."""
     binding = [each for each in _assigned(run) if name in each.bound]
-    return bool(binding) and name in min(binding, key=lambda each: each.line).read
+    if not binding or (isinstance(run, ast.For) and name in scan.names_bound(run.target)):
+        return False
+    return name in min(binding, key=lambda each: each.line).read
+
+
+def targets_in(run: Any) -> frozenset[str]:
+    """The names that a loop, and the loops within a loop or function, give one item after the
+    other."""
+    loops = (each for each in walk(run) if isinstance(each, ast.For))
+    return frozenset(name for each in loops for name in scan.names_bound(each.target))
 
 
 def _assigned(run: Any) -> tuple[_Assigned, ...]:
@@ -53,7 +64,7 @@ def _assigned(run: Any) -> tuple[_Assigned, ...]:
         known = run.__dict__[_ASSIGNED] = tuple(
             _Assigned(
                 _bound(node),
-                frozenset(scan.names_read(node.value)),
+                frozenset(read_with_graph(node.value)),
                 first.get(id(node)),
                 node.lineno,
             )

@@ -28,21 +28,27 @@ Silent where the total is used in a backward pass, as over the time steps of a r
 
 ## Fix safety
 Safe: the value is the same. Unsafe where it may be a number, which has no graph: in another case,
-or where it is what a function is given, since another caller may give one. `.item()` is offered
-too; it gives a Python number and waits.
+or where it is what a function is given, since another caller may give one. Unsafe too where a
+backward pass may start from the sum or list as well. `.item()` is offered too; it gives a Python
+number and waits.
 """
 
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
+from device_lens.fixes.edit import Safety
 from device_lens.fixes.place import Place
 from device_lens.fixes.read_value import as_number, drop_graph, drop_graphs
+from device_lens.interpreter.graph_flow import Fate, fate
+from device_lens.interpreter.graph_steps import base_of
 from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import quoted
+from device_lens.syntax.names import last_name
 
 RULE = Rule("retained-graph", Severity.WARNING, __doc__)
 
@@ -68,7 +74,26 @@ def check(fact: RetainedGraph, context: Context) -> Finding | None:
         else drop_graph(_kept(place, fact.accumulator), fact.mixed),
         as_number(place, fact.mixed) if fact.form == "sum" else None,
     ]
+    if _may_train(place, fact.accumulator):
+        fixes = [fix and replace(fix, safety=Safety.UNSAFE) for fix in fixes]
     return context.finding(RULE, fact.site, message, fact.accumulator, fixes=fixes)
+
+
+def _may_train(place: Place, accumulator: str) -> bool:
+    """Whether a backward pass may start from the sum or list too: from what the function computes
+    of its name, or, in the file, from an attribute of that name."""
+    name = base_of(accumulator)
+    body = getattr(place.function, "body", place.top_level)
+    if name is not None:
+        return isinstance(body, list) and Fate.BACKWARD in fate(body, {name}, frozenset())
+    kept = last_name(ast.parse(accumulator, mode="eval").body)
+    return any(
+        isinstance(part, ast.Attribute) and part.attr == kept
+        for statement in place.top_level
+        for call in ast.walk(statement)
+        if isinstance(call, ast.Call) and last_name(call.func) == "backward"
+        for part in ast.walk(call)
+    )
 
 
 def _kept(subject: Place, accumulator: str) -> Place:
