@@ -98,12 +98,13 @@ def register_named(statement: Place, fits: Callable[[ast.expr], bool]) -> Fix | 
     return Fix(f"Register it: {new_text}", Safety.UNSAFE, (statement.replace(new_text),))
 
 
-def make_parameter(assignment: Place, attribute: str) -> Fix | None:
+def make_parameter(assignment: Place, attribute: str, sources: Sequence[SourceFile]) -> Fix | None:
     """`self.scale = torch.ones(3, requires_grad=True)` → `self.scale = nn.Parameter(…)`: it moves
-    with the module and stays a leaf. None where it is set elsewhere too, and where the value does
-    not ask for gradients itself: what is computed from parameters is none."""
+    with the module and stays a leaf. None where one of the program's files, `sources`, sets it
+    elsewhere too, and where the value does not ask for gradients itself: what is computed from
+    parameters is none."""
     nn, value = name_at(assignment, "torch.nn"), _value(assignment)
-    if nn is None or value is None or assigned_elsewhere(assignment, attribute):
+    if nn is None or value is None or assigned_elsewhere(assignment, attribute, sources):
         return None
     if not ready(assignment):
         return None

@@ -23,7 +23,7 @@ from device_lens.interpreter.container_parts import plain_items
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
 from device_lens.interpreter.usage import MOVES, becomes_parameter, usage_of
 from device_lens.models.torch.every_module import OF_EVERY_MODULE
-from device_lens.models.torch.module import HELD
+from device_lens.models.torch.module import HELD, is_optimized
 from device_lens.models.torch.parts import REST, all_parts, is_opaque, of_many, tensor_in, walk
 
 if TYPE_CHECKING:
@@ -83,7 +83,9 @@ def _is_plain_tensor(value: Any) -> bool:
 def _as_attribute(machine: Machine, tensor: Tensor, name: str, node: Any, frame: Frame) -> Tensor:
     """A tensor with a history that says that it is kept as an attribute which moves miss."""
     text = f"is kept as the plain attribute `self.{name}`"
-    return tensor.with_(trail=Trail("attribute", text, machine.site(node, frame), tensor.trail))
+    kept = tensor.with_(trail=Trail("attribute", text, machine.site(node, frame), tensor.trail))
+    tensor_facts.kept_as(machine, tensor, kept)
+    return kept
 
 
 def _holds(value: Any) -> str | None:
@@ -239,16 +241,18 @@ def settle(machine: Machine, start: int) -> None:
     for index in range(start, len(lists)):
         node, module, name, value = lists[index]
         if module is not None:
-            _note_keys(machine, node, value)
+            _note(machine, node, value)
             lists[index] = (node, None, name, _is_harmless(module, name, value))
 
 
-def _note_keys(machine: Machine, node: Any, value: Any) -> None:
-    """Keeps whether a dict has keys that name no parts."""
+def _note(machine: Machine, node: Any, value: Any) -> None:
+    """Keeps whether an optimizer has the parts, and whether a dict has keys that name none."""
     fact = machine.findings.others.get((PlainAttribute, node, None))
-    if fact is not None and type(value) is DictObject:
-        unfit = any(not isinstance(key, str) or not key or "." in key for key in value.entries)
-        fact.unfit_keys = fact.unfit_keys or unfit
+    if fact is None:
+        return
+    fact.optimized |= any(map(is_optimized, plain_items(value)))
+    keys = value.entries if type(value) is DictObject else ()
+    fact.unfit_keys |= any(not isinstance(key, str) or not key or "." in key for key in keys)
 
 
 def _is_harmless(module: ModuleObject | None, name: str, value: Any) -> bool:
@@ -265,7 +269,7 @@ def conclude(machine: Machine) -> None:
     Only a script tells that a module never moves: who uses a library may move it."""
     watched = machine.watched
     for node, module, name, value in watched.lists:
-        _note_keys(machine, node, value)
+        _note(machine, node, value)
         if _is_harmless(module, name, value):
             machine.findings.others.pop((PlainAttribute, node, None), None)
     for node, (cls, copied) in watched.plain.items():

@@ -240,6 +240,8 @@ class PlainAttribute:
     """The same `setattr` also sets what is no tensor."""
     unfit_keys: bool = False
     """A key of the dict is no name that a module can have a part by: no text, or one with a dot."""
+    optimized: bool = False
+    """An optimizer has parameters of what the list or dict holds."""
     of_class: bool = False
     """The class has something of that name too, which no buffer or part can have then."""
 

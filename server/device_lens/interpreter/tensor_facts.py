@@ -257,14 +257,30 @@ def _names(node: ast.AST | None, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load)
 
 
+def kept_as(machine: Machine, tensor: Tensor, kept: Tensor) -> None:
+    """A tensor, with another history: it is the same one."""
+    found = machine.watched.moved_leaves.get(tensor)
+    if found is not None:
+        machine.watched.moved_leaves.put(kept, found)
+
+
+def _begins_anew(machine: Machine, tensor: Any) -> None:
+    """The moved tensor, by whatever history it is known, is a leaf again or has a gradient."""
+    moved = machine.watched.moved_leaves
+    found = moved.get(tensor)
+    for value, note in moved.items() if found is not None else ():
+        if note is found:
+            moved.drop(value)
+
+
 def leaf_again(machine: Machine, seen: LibraryCall) -> None:
     """`.detach_()` begins anew, `.requires_grad_()` and `.retain_grad()` keep the gradient."""
-    machine.watched.moved_leaves.drop(seen.receiver)
+    _begins_anew(machine, seen.receiver)
 
 
 def parameter_made(machine: Machine, seen: LibraryCall) -> None:
     """`nn.Parameter(moved)` begins anew on the memory of the moved tensor."""
-    machine.watched.moved_leaves.drop(seen.get(0, "data"))
+    _begins_anew(machine, seen.get(0, "data"))
 
 
 def cut(machine: Machine, seen: LibraryCall) -> None:
@@ -296,7 +312,7 @@ def registered(machine: Machine, seen: LibraryCall) -> None:
 def differentiated(machine: Machine, seen: LibraryCall) -> None:
     """`torch.autograd.grad(loss, [x])` gives gradients of what is no leaf, too."""
     for value in _inside(machine, seen.get(1, "inputs")):
-        machine.watched.moved_leaves.drop(value)
+        _begins_anew(machine, value)
 
 
 def optimized(machine: Machine, seen: LibraryCall) -> None:

@@ -38,7 +38,8 @@ some callers, or a tuple, is moved where it is used instead, which is unsafe. So
 container of one module that is made elsewhere: it may be kept out of the parameters on purpose; and
 one where others set the attribute, or where the program loads a checkpoint, which lacks the new
 keys. None is offered for a use that no container of PyTorch's knows, such as `layers.index(layer)`,
-for keys that name no parts, where something else is put in too, such as `torch.relu`, for what is
+for keys that name no parts, for parts whose inputs are copied to the host or that an optimizer has,
+where nothing is seen to fail, where something else is put in too, such as `torch.relu`, for what is
 computed from parameters, whose graph no buffer keeps, nor where others set the attribute to what is
 no tensor.
 """
@@ -48,6 +49,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 
 from device_lens.domain.device import CPU
@@ -69,7 +71,7 @@ from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.plain_containers import is_dict, makes_parameter
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import on, quoted
-from device_lens.syntax.names import last_name
+from device_lens.syntax.names import is_own_attribute, last_name
 
 RULE = Rule(UNREGISTERED, Severity.WARNING, __doc__)
 
@@ -182,9 +184,42 @@ def _moves_itself(fact: PlainAttribute, conflicts: list[Conflict]) -> bool:
 
 def _seems_harmless(fact: PlainAttribute, conflicts: list[Conflict], context: Context) -> bool:
     """A tensor that is seen to meet nothing on another device: an index perhaps, which may be on
-    the host, or one that only a method beside `forward` copies, once in a while."""
+    the host, or one that only a method beside `forward` copies, once in a while. Or parts that a
+    program keeps on the host."""
+    if fact.holds in CONTAINERS and not conflicts:
+        return _stays_on_purpose(fact, context)
     copied = fact.copied_at is not None and _runs_with_forward(context.place(fact.copied_at))
     return fact.holds == "tensor" and not conflicts and not copied
+
+
+def _stays_on_purpose(fact: PlainAttribute, context: Context) -> bool:
+    """Whether parts are hidden from moves on purpose: an optimizer is given them apart from those
+    of the module, or what they are called with is copied to the host."""
+    return fact.optimized or any(
+        _is_host_copy(part)
+        for call in ast.walk(context.place(fact.site).owner or ast.Pass())
+        if isinstance(call, ast.Call) and _is_of(call.func, fact.attribute)
+        for argument in call.args
+        for part in ast.walk(argument)
+    )
+
+
+def _is_of(function: ast.expr, attribute: str) -> bool:
+    """Whether what is called is an item of an attribute of `self`."""
+    return any(
+        isinstance(each, ast.Attribute) and each.attr == attribute and is_own_attribute(each)
+        for each in ast.walk(function)
+    )
+
+
+def _is_host_copy(node: ast.AST) -> bool:
+    """`ids.cpu()`, `ids.to("cpu")`."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="cpu"), args=[]):
+            return True
+        case ast.Call(func=ast.Attribute(attr="to"), args=[ast.Constant(value="cpu"), *_]):
+            return True
+    return False
 
 
 def _runs_with_forward(place: Place) -> bool:
@@ -209,7 +244,8 @@ def _consequence(fact: PlainAttribute, conflicts: list[Conflict], context: Conte
         return f"It is copied again on {each} ({context.line(fact.copied_at)})."
     if fact.holds == "tensor":
         return "It stays on the CPU when the module moves."
-    return "They stay on the CPU when the module moves, and no optimizer or state dict sees them."
+    unseen = "no state dict sees them" if fact.optimized else "no optimizer or state dict sees them"
+    return f"They stay on the CPU when the module moves, and {unseen}."
 
 
 def _raises(conflict: Conflict, holds: str, context: Context, moves: bool = True) -> str:
@@ -245,12 +281,16 @@ def _fixes(
     if fact.of_class:
         return (move_fix(conflicts, context),) if conflicts and fact.holds == "tensor" else ()
     if fact.holds in CONTAINERS:
+        if not conflicts and _stays_on_purpose(fact, context):
+            return ()
         made = module_container(place, fact.attribute, fact.holds, _loads(context), sources)
+        if made is not None and fact.optimized:  # which would have them twice
+            made = replace(made, safety=Safety.UNSAFE)
         return [made] if made is not None else []
     if fact.holds == "tuple-of-tensors":
         return (move_each(conflicts, context),)
     if fact.requires_grad:  # a buffer that moves keeps no graph, and is no leaf
-        parameter = make_parameter(place, fact.attribute)
+        parameter = make_parameter(place, fact.attribute, sources)
         return () if parameter is None else (parameter,)
     fits = partial(_fits, context=context)
     named = None if fact.beside_others else register_named(place, fits)

@@ -225,6 +225,11 @@ def _parameters(value: Value) -> list[Parameter]:
     return found
 
 
+def is_optimized(value: Value) -> bool:
+    """Whether an optimizer has parameters that a value is or has as a module."""
+    return any(OPTIMIZERS in each.fields for each in _parameters(value))
+
+
 def delete_attribute(services: Services, module: ModuleObject, name: str) -> None:
     """`del module.name`."""
     for table in (module.parameters, module.buffers, module.modules, module.fields):
