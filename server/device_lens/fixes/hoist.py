@@ -6,11 +6,11 @@ import ast
 import re
 from collections.abc import Sequence
 
-from device_lens.fixes.blocks import insert_above, move_above
+from device_lens.fixes.blocks import block_of, insert_above, move_above
 from device_lens.fixes.bound_value import binders
 from device_lens.fixes.early import surely_runs
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import fresh_name, loads, own_nodes
+from device_lens.fixes.names import fresh_name, loads, own_nodes, stores
 from device_lens.fixes.place import FUNCTIONS, LOOPS, Place
 from device_lens.syntax.position import Range
 from device_lens.syntax.sharing import (
@@ -48,8 +48,13 @@ def hoist(
         if edits:
             same = (each.replace(target) for each in others)
             return Fix(f"Hoist above the loop: {statement.text}", safety, (*edits, *same))
+    text = _written(call, instead)
+    made = _made_above(call, outer, text)
+    if made is not None:
+        edits = tuple(each.replace(made) for each in (call, *others))
+        return Fix(f"Use the copy above the loop: {made}", safety, edits)
     name = fresh_name(call.source, f"{_stem(call)}_on_device")
-    line = f"{name} = {_written(call, instead)}"
+    line = f"{name} = {text}"
     if "\n" in line:
         return None
     edits = (insert_above(outer, line), *(each.replace(name) for each in (call, *others)))
@@ -81,6 +86,29 @@ def _written(call: Place, instead: tuple[Place, str] | None) -> str:
     source, whole = call.source, call.range
     before = source.text_of(Range(whole.start, part.range.start))
     return f"{before}{text}{source.text_of(Range(part.range.end, whole.end))}"
+
+
+def _made_above(call: Place, outer: Place, text: str) -> str | None:
+    """The name of the same copy, where an assignment right above the loop makes it, or one above
+    those of other copies, and the loop neither binds nor changes it."""
+    wanted = ast.parse(f"({text}\n)", mode="eval").body
+    needed = {each.id for each in ast.walk(wanted) if isinstance(each, ast.Name)}
+    block = block_of(outer)
+    for statement in reversed(block[: block.index(outer.node)] if outer.node in block else []):
+        match statement:
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Call(
+                    func=ast.Attribute(value=copied, attr="to" | "cuda" | "cpu")
+                ) as value,
+            ) if name not in needed and not any(isinstance(e, ast.Call) for e in ast.walk(copied)):
+                needed.add(name)
+            case _:
+                return None
+        if ast.unparse(value) == ast.unparse(wanted):
+            is_kept = not stores(outer.node, name) and not _changes(outer, call, {name})
+            return name if is_kept else None
+    return None
 
 
 def _in_block_of(call: Place, outer: ast.AST) -> bool:
