@@ -17,6 +17,12 @@ _OUT_OF_THE_GRAPH = frozenset({"detach", "data"})
 """What gives the memory of a parameter without its graph."""
 
 
+_ALIKE = frozenset(
+    "to view reshape flatten unsqueeze squeeze permute transpose expand type".split()
+)
+"""Methods that run no module, whatever has them: they give the same values, moved or arranged."""
+
+
 def may_train(
     loop: ast.AST, names: Iterable[str], scope: Iterable[ast.AST], known: Definitions
 ) -> bool:
@@ -25,7 +31,7 @@ def may_train(
     wanted = set(names)
     calls = [node for node in walk(loop) if isinstance(node, ast.Call)]
     if any(each.rpartition(".")[2] in _STATISTICS for each in wanted):
-        return any(map(_may_run_module, calls))
+        return any(_may_run_module(each, known) for each in calls)
     inside = (node for each in calls for node in _run_by(each, known))
     return any(map(_is_step, (*calls, *inside))) and any(
         isinstance(node, ast.Assign)
@@ -37,10 +43,16 @@ def may_train(
     )
 
 
-def _may_run_module(call: ast.Call) -> bool:
+def _may_run_module(call: ast.Call, known: Definitions) -> bool:
     function = call.func
     if isinstance(function, ast.Name):
+        defined = known.get(function.id)
+        if defined is not None and type(defined.node) is ast.FunctionDef and not defined.owner:
+            inside = (node for node in _run_by(call, known) if isinstance(node, ast.Call))
+            return any(_may_run_module(each, {}) for each in inside)
         return not hasattr(builtins, function.id)
+    if last_name(function) in _ALIKE:
+        return False
     root = root_name(function)
     return root == "self" or (bool(call.args) and root not in _LIBRARIES)
 
