@@ -279,8 +279,17 @@ def test_distributions_sample_beside_their_parameters() -> None:
     assert not services.conflicts
     run(services, normal, "log_prob", tensor("cpu", 3))
     assert len(services.conflicts) == 1
-    call(services, "torch.distributions.Normal", tensor("cuda", 3), tensor("cpu", 3))
+    mixed = call(services, "torch.distributions.Normal", tensor("cuda", 3), tensor("cpu", 3))
+    assert len(services.conflicts) == 1  # it keeps what it is given
+    run(services, mixed, "sample")
     assert len(services.conflicts) == 2
+    run(services, mixed, "log_prob", tensor("cuda", 3))
+    assert len(services.conflicts) == 3
+    call(services, "torch.distributions.Uniform", tensor("cuda", 3), tensor("cpu", 3))
+    assert len(services.conflicts) == 4
+    single = call(services, "torch.distributions.Normal", tensor("cuda"), tensor("cuda"))
+    run(services, single, "log_prob", tensor("cpu", 3))
+    assert len(services.conflicts) == 5
 
 
 def test_gradient_clipping_and_generators() -> None:

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, is_unknown, same_everywhere
+from device_lens.domain.device import (
+    CPU,
+    UNKNOWN_DEVICE,
+    Device,
+    DeviceTree,
+    is_unknown,
+    same_everywhere,
+)
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import (
@@ -24,71 +31,21 @@ from device_lens.models.call import Call, Model, Value, is_none, tensor_of
 from device_lens.models.numbers import dimension, is_number, sequence
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.shapes.extent import broadcast, of_tensor
+from device_lens.models.torch.distribution_kinds import (
+    ARITHMETIC,
+    BROADCASTING,
+    ELEMENTWISE,
+    FILES,
+    KEEPING,
+    PARAMETERS,
+    POSITION,
+    WHOLE,
+    WRAPPERS,
+)
 from device_lens.models.words import words
 
 NAMESPACE = "torch.distributions"
 BASE = f"{NAMESPACE}.Distribution"
-PARAMETERS = {
-    "Bernoulli": "probs logits",
-    "Beta": "concentration1 concentration0",
-    "Binomial": "total_count probs logits",
-    "Categorical": "probs logits",
-    "Cauchy": "loc scale",
-    "Chi2": "df",
-    "ContinuousBernoulli": "probs logits",
-    "Dirichlet": "concentration",
-    "Exponential": "rate",
-    "FisherSnedecor": "df1 df2",
-    "Gamma": "concentration rate",
-    "Geometric": "probs logits",
-    "Gumbel": "loc scale",
-    "HalfCauchy": "scale",
-    "HalfNormal": "scale",
-    "InverseGamma": "concentration rate",
-    "Kumaraswamy": "concentration1 concentration0",
-    "LKJCholesky": "dim concentration",
-    "Laplace": "loc scale",
-    "LogNormal": "loc scale",
-    "LogisticNormal": "loc scale",
-    "LowRankMultivariateNormal": "loc cov_factor cov_diag",
-    "Multinomial": "total_count probs logits",
-    "MultivariateNormal": "loc covariance_matrix precision_matrix scale_tril",
-    "NegativeBinomial": "total_count probs logits",
-    "Normal": "loc scale",
-    "OneHotCategorical": "probs logits",
-    "OneHotCategoricalStraightThrough": "probs logits",
-    "Pareto": "scale alpha",
-    "Poisson": "rate",
-    "RelaxedBernoulli": "temperature probs logits",
-    "RelaxedOneHotCategorical": "temperature probs logits",
-    "StudentT": "df loc scale",
-    "Uniform": "low high",
-    "VonMises": "loc concentration",
-    "Weibull": "scale concentration",
-    "Wishart": "df covariance_matrix precision_matrix scale_tril",
-}
-"""Distributions with the tensors that they are made from, in the constructor's order."""
-WRAPPERS = {
-    "Independent": "base_distribution",
-    "TransformedDistribution": "base_distribution",
-    "MixtureSameFamily": "component_distribution",
-}
-"""Distributions made from others, with the attribute that holds the one that counts."""
-_POSITION = {"MixtureSameFamily": 1}
-_ELEMENTWISE = words(
-    "Bernoulli Beta Cauchy ContinuousBernoulli Exponential Gamma Geometric Gumbel HalfCauchy "
-    "HalfNormal Kumaraswamy Laplace LogNormal Normal Pareto Poisson StudentT Uniform Weibull"
-)
-"""Distributions over numbers: one for each element of what their parameters broadcast to."""
-_BROADCASTING = words(
-    "Bernoulli Beta ContinuousBernoulli Geometric Kumaraswamy Pareto Poisson Weibull"
-)
-"""Those that make their parameters as large as the value before the two meet: one number on the
-host is none any more."""
-_ARITHMETIC = words("Cauchy Exponential Gumbel HalfNormal Laplace LogNormal Normal")
-"""Those that only reckon with a value and their parameters: one number on the host meets a value
-anywhere."""
-_WHOLE = words("Bernoulli Binomial Geometric NegativeBinomial Poisson")
 _Held = tuple[tuple[Tensor, Value], ...]
 _Parameters = tuple[DeviceTree | None, _Held]
 
@@ -119,7 +76,7 @@ def _constructor(name: str, parameters: list[str]) -> Model:
                 held.append((tensor, value, call.place(position, parameter)))
         call.write(made.fields, HELD, tuple(operand[:2] for operand in held))
         call.write(made.fields, SEEN, FALSE if unseen else TRUE)
-        device = common_device(call.services, qualified, held, False) if held else None
+        device = _agreed(call, name, qualified, held) if held else None
         if device is None and unseen:
             device = UNKNOWN_DEVICE
         call.write(made.fields, DEVICE, device)
@@ -128,6 +85,25 @@ def _constructor(name: str, parameters: list[str]) -> Model:
         return _answer(call, made)
 
     return model
+
+
+def _agreed(call: Call, name: str, qualified: str, held: list[Placed]) -> DeviceTree:
+    """Where the parameters are together, which most constructors ask for."""
+    if name not in KEEPING:
+        return common_device(call.services, qualified, held, False)
+    alike = _are_together(tuple(operand[:2] for operand in held))
+    return held[0][0].device if alike else UNKNOWN_DEVICE
+
+
+def _are_together(held: _Held) -> bool:
+    return all(same_everywhere(each.device, held[0][0].device) for each, _ in held)
+
+
+def _take_together(call: Call) -> None:
+    """What a constructor has only kept meets in a sample or a density."""
+    _, held = _parameters(call.receiver)
+    if len(held) > 1 and _short_name(call) in KEEPING:
+        common_device(call.services, call.name, [(*each, -1) for each in held], False)
 
 
 def _new(call: Call, name: str) -> Instance | None:
@@ -144,7 +120,7 @@ def _answer(call: Call, made: Instance | None) -> Value:
 def _wrapper(name: str, attribute: str) -> Model:
     def model(call: Call) -> Value:
         made = _new(call, name)
-        base = call.get(_POSITION.get(name, 0), attribute)
+        base = call.get(POSITION.get(name, 0), attribute)
         if made is not None and isinstance(base, Instance):
             call.write(made.fields, "base_dist", base)
             device, held = _parameters(base)
@@ -245,7 +221,7 @@ def _short_name(call: Call) -> str:
 
 def _sample_type(call: Call) -> str | None:
     short = _short_name(call)
-    return "int64" if short == "Categorical" else None if short in _WHOLE else "float32"
+    return "int64" if short == "Categorical" else None if short in WHOLE else "float32"
 
 
 def _sample(call: Call) -> Value:
@@ -259,6 +235,7 @@ def _rsample(call: Call) -> Value:
 def _drawn(call: Call, grad: bool) -> Value:
     """Samples: more than one number where several are asked for, or where the parameters are more
     than one, which only a category is drawn from as a whole."""
+    _take_together(call)
     drawn = _result(call, grad)
     asked = call.get(0, "sample_shape")
     shape = _shape_drawn(call, asked)
@@ -280,7 +257,7 @@ def _shape_drawn(call: Call, asked: Value) -> Shape:
     of_library = type(made) is Instance and type(made.cls) is External
     if not of_library or made.fields.get(SEEN) != TRUE:
         return None
-    if made.cls.name.rpartition(".")[2] not in _ELEMENTWISE:
+    if made.cls.name.rpartition(".")[2] not in ELEMENTWISE:
         return None
     sizes = () if is_none(asked) or asked is None else sequence(asked)
     batch, _ = broadcast(of_tensor(tensor) for tensor, _ in _parameters(made)[1])
@@ -306,6 +283,7 @@ def _of_value(call: Call) -> Value:
     are numbers or one number each, which some distributions take anywhere."""
     given = call.args[:1] or tuple(call.kwargs.values())[:1]
     _, held = _parameters(call.receiver)
+    _take_together(call)
     made = _result(call, grad=True)
     if is_unknown(made.device) or any(not tensor.zero_dim for tensor, _ in held):
         return _result(call, grad=True, others=given)
@@ -314,10 +292,12 @@ def _of_value(call: Call) -> Value:
         return made
     if call.name.endswith("log_prob") and all(tensor.zero_dim is False for tensor in tensors):
         name = _short_name(call)
-        if name in _BROADCASTING:
+        if name in BROADCASTING:
             return _result(call, grad=True, others=given)
-        if name in _ARITHMETIC and made.device is CPU:
+        if name in ARITHMETIC and made.device is CPU:
             return made.with_(device=tensors[0].device)
+        if name in ARITHMETIC and type(made.device) is Device and made.device is not CPU:
+            return _result(call, grad=True, others=given)
     return made.with_(device=UNKNOWN_DEVICE)
 
 
@@ -337,7 +317,11 @@ def _divergence(call: Call) -> Value:
     operands: list[Placed] = []
     for position, value in enumerate(call.args[:2]):
         where, held = _parameters(value)
-        if isinstance(value, Instance) and where is not None:
+        if not isinstance(value, Instance) or where is None:
+            continue
+        if not _are_together(held):
+            operands += [(*each, position) for each in held]
+        else:
             dims = {tensor.zero_dim for tensor, _ in held}
             zero_dim = False if False in dims else None if None in dims else bool(dims)
             together = _together(where, held).with_(zero_dim=zero_dim)
@@ -350,19 +334,8 @@ def _divergence(call: Call) -> Value:
 
 def _file_of(name: str) -> str:
     """The module that defines a distribution: `log_normal` for `LogNormal`."""
-    known = _FILES.get(name)
+    known = FILES.get(name)
     return known or "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
-
-
-_FILES = {
-    "Chi2": "chi2",
-    "FisherSnedecor": "fishersnedecor",
-    "LKJCholesky": "lkj_cholesky",
-    "LowRankMultivariateNormal": "lowrank_multivariate_normal",
-    "OneHotCategoricalStraightThrough": "one_hot_categorical",
-    "RelaxedOneHotCategorical": "relaxed_categorical",
-    "StudentT": "studentT",
-}
 
 
 def register_all() -> None:
