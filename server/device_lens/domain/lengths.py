@@ -1,9 +1,9 @@
 """Lists of which one path has more items than another, where the two meet.
 
 Which item a place of such a list has, counted from either end, is not known from the last place on
-that all of the paths fill: tensors from there on are any number of further items. Of modules, texts
-and the like each is kept where the longest of the lists has it, since what is done with such a list
-is done with all of them; only how many there are is not known.
+that all of the paths fill: tensors and devices from there on are any number of further items. Of
+modules, texts and the like each is kept where the longest of the lists has it, since what is done
+with such a list is done with all of them; only how many there are is not known.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from device_lens.domain.device import without_unnamed
-from device_lens.domain.guard import leaves
+from device_lens.domain.device import parse_device, without_unnamed
+from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import MISSING, ListObject, Parameter, Table
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.kinds import gathered
 from device_lens.domain.presence import all_present, presence
-from device_lens.domain.values import Tensor, TupleValue
+from device_lens.domain.values import Const, DeviceValue, Tensor, TupleValue
 
 AT_LEAST = "at least"
 """The field of a list for the number of its items that are surely there; absent where all are."""
@@ -55,7 +55,7 @@ def settle(journal: Journal, met: Iterable[Met]) -> None:
             continue
         least = min(len(each) for each, _ in ways)
         more = [item for each, _ in ways for item in each[least:]]
-        if any(map(_has_tensor, more)):
+        if any(True for item in more for _ in _devices(item)):
             further = [rest for _, rest in ways if rest is not None]
             journal.write(table, "items", items[:least])
             journal.write(table, "rest", _any_of(gathered([*more, *further], None)))
@@ -98,16 +98,18 @@ def _any_of(value: Any) -> Any:
 
 
 def _devices(value: Any) -> Iterator[Any]:
+    """Where the tensors of an item are, and the devices that it is or names."""
     for leaf in value.items if type(value) is TupleValue else leaves(value):
-        tensor = leaf.tensor if type(leaf) is Parameter else leaf
-        if type(tensor) is Tensor:
-            yield tensor.device
-
-
-def _has_tensor(value: Any) -> bool:
-    if type(value) is TupleValue:
-        return any(map(_has_tensor, value.items))
-    return any(type(leaf) in (Tensor, Parameter) for leaf in leaves(value))
+        if type(leaf) is TupleValue or type(leaf) is Guarded:
+            yield from _devices(leaf)
+        elif type(leaf) is Tensor or type(leaf) is DeviceValue:
+            yield leaf.device
+        elif type(leaf) is Parameter:
+            yield leaf.tensor.device
+        elif type(leaf) is Const and isinstance(leaf.value, str):
+            device = parse_device(leaf.value)
+            if device is not None:
+                yield device
 
 
 def at_least(value: ListObject) -> int:
@@ -116,6 +118,12 @@ def at_least(value: ListObject) -> int:
     if least is MISSING:
         return len(value.items)
     return min(least, len(value.items)) if type(least) is int else 0
+
+
+def from_the_end(value: ListObject, back: int) -> tuple[Any, ...]:
+    """The known items that may be the one `back` places from the end of a list."""
+    count = len(value.items)
+    return tuple(value.items[each - back] for each in range(max(at_least(value), back), count + 1))
 
 
 def grown(journal: Journal, value: ListObject, before: Sequence[Any]) -> None:

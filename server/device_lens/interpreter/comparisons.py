@@ -10,6 +10,7 @@ from device_lens.domain.condition import disjunction, negation
 from device_lens.domain.device import ANY_INDEX, Agreement, SymbolicDevice, agree, is_unknown
 from device_lens.domain.guard import Guarded, choose, combine, undecided
 from device_lens.domain.heap import MISSING, DictObject, ListObject, Parameter
+from device_lens.domain.lengths import at_least
 from device_lens.domain.presence import presence
 from device_lens.domain.torch_keys import told_apart
 from device_lens.domain.values import (
@@ -311,7 +312,8 @@ def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
             items, rest = parts(right)
             keys = [key_of(item) for item in items]
             if key in keys:
-                return True
+                least = at_least(right) if type(right) is ListObject else len(keys)
+                return True if key in keys[:least] else undecided()
             if rest is None and MISSING not in keys and not any(map(_is_open, (left, *items))):
                 return False
     asked = names_kind(left, right)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import ast
+from functools import partial, reduce
 from typing import Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import CONTESTED, UNKNOWN_DEVICE
-from device_lens.domain.guard import Guarded
+from device_lens.domain.guard import Guarded, undecided
 from device_lens.domain.heap import (
     MISSING,
     OF_MODULE,
@@ -19,6 +20,7 @@ from device_lens.domain.heap import (
     Parameter,
 )
 from device_lens.domain.join import join
+from device_lens.domain.lengths import at_least, from_the_end
 from device_lens.domain.presence import presence
 from device_lens.domain.torch_keys import told_apart
 from device_lens.domain.values import (
@@ -87,6 +89,8 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
     if kind is ListObject:
         if not receiver.items and receiver.rest is None and type(index) is not SliceValue:
             return _of_nothing(frame)
+        if at_least(receiver) < len(receiver.items):
+            return _of_some(receiver, index, node)
         return of_sequence(receiver.items, receiver.rest, index, receiver.kind, node)
     if kind is Guarded:
         return _of_tree(machine, receiver, index, node, frame)
@@ -108,6 +112,23 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
     if kind is ClassValue or (kind is External and registry.names_code(receiver.name)):
         return receiver
     return Unknown()
+
+
+def _of_some(receiver: ListObject, index: Any, node: Any) -> Any:
+    """An item, or a part, of a list that need not have all of its items: what is counted from the
+    end may be any of those that may stand there."""
+    items, position = receiver.items, constant(index)
+    if isinstance(position, int) and position < 0 and receiver.rest is None:
+        found = from_the_end(receiver, -position)
+        return reduce(partial(join, undecided()), found) if found else Unknown()
+    if type(index) is SliceValue and any(map(_is_from_the_end, (index.start, index.stop))):
+        return of_sequence((), any_of(items, receiver.rest), index, receiver.kind, node)
+    return of_sequence(items, receiver.rest, index, receiver.kind, node)
+
+
+def _is_from_the_end(bound: Any) -> bool:
+    position = constant(bound)
+    return isinstance(position, int) and position < 0
 
 
 def _of_nothing(frame: Frame) -> Unknown:

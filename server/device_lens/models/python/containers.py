@@ -6,7 +6,7 @@ from device_lens.domain.code import ClassValue
 from device_lens.domain.heap import DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gather, gathered
-from device_lens.domain.lengths import AT_LEAST, grown
+from device_lens.domain.lengths import AT_LEAST, at_least, from_the_end, grown
 from device_lens.domain.presence import copied_dict
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import NONE, Const, Unknown
@@ -202,6 +202,10 @@ def _pop(call: Call) -> Value:
         return Unknown()
     position = constant(call.args[0]) if call.args else -1
     items, rest = target.items, target.rest
+    if rest is None and position == -1 and at_least(target) < len(items):
+        found = from_the_end(target, 1)
+        _mix(call, target)
+        return join_all([*found]) if found else Unknown()
     if rest is None and isinstance(position, int) and -len(items) <= position < len(items):
         left = list(items)
         value = left.pop(position)
