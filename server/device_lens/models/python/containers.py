@@ -203,9 +203,9 @@ def _pop(call: Call) -> Value:
     position = constant(call.args[0]) if call.args else -1
     items, rest = target.items, target.rest
     if rest is None and position == -1 and at_least(target) < len(items):
-        found = from_the_end(target, 1)
+        last = from_the_end(target, 1)
         _mix(call, target)
-        return join_all([*found]) if found else Unknown()
+        return join_all([*last]) if last else Unknown()
     if rest is None and isinstance(position, int) and -len(items) <= position < len(items):
         left = list(items)
         value = left.pop(position)
