@@ -13,7 +13,7 @@ from typing import Any
 
 from device_lens.domain.device import parse_device, without_unnamed
 from device_lens.domain.guard import Guarded, leaves
-from device_lens.domain.heap import MISSING, ListObject, Parameter, Table
+from device_lens.domain.heap import MISSING, DictObject, ListObject, Parameter, Table
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.kinds import gathered
 from device_lens.domain.presence import all_present, presence
@@ -55,7 +55,7 @@ def settle(journal: Journal, met: Iterable[Met]) -> None:
             continue
         least = min(len(each) for each, _ in ways)
         more = [item for each, _ in ways for item in each[least:]]
-        if any(True for item in more for _ in _devices(item)):
+        if any(map(_devices, more)):
             further = [rest for _, rest in ways if rest is not None]
             journal.write(table, "items", items[:least])
             journal.write(table, "rest", _any_of(gathered([*more, *further], None)))
@@ -97,19 +97,18 @@ def _any_of(value: Any) -> Any:
     return value
 
 
-def _devices(value: Any) -> Iterator[Any]:
+def _devices(value: Any) -> list[Any]:
     """Where the tensors of an item are, and the devices that it is or names."""
-    for leaf in value.items if type(value) is TupleValue else leaves(value):
-        if type(leaf) is TupleValue or type(leaf) is Guarded:
-            yield from _devices(leaf)
-        elif type(leaf) is Tensor or type(leaf) is DeviceValue:
-            yield leaf.device
-        elif type(leaf) is Parameter:
-            yield leaf.tensor.device
-        elif type(leaf) is Const and isinstance(leaf.value, str):
-            device = parse_device(leaf.value)
-            if device is not None:
-                yield device
+    if type(value) is Guarded:
+        return [device for leaf in leaves(value) for device in _devices(leaf)]
+    if type(value) is TupleValue:
+        return [device for item in value.items for device in _devices(item)]
+    if type(value) is Tensor or type(value) is DeviceValue:
+        return [value.device]
+    if type(value) is Parameter:
+        return [value.tensor.device]
+    named = type(value) is Const and isinstance(value.value, str) and parse_device(value.value)
+    return [named] if named else []
 
 
 def at_least(value: ListObject) -> int:
@@ -118,6 +117,13 @@ def at_least(value: ListObject) -> int:
     if least is MISSING:
         return len(value.items)
     return min(least, len(value.items)) if type(least) is int else 0
+
+
+def surely_held(value: Any, items: tuple[Any, ...]) -> int:
+    """How many of its known items a list or dict surely has; all of anything else."""
+    if type(value) is DictObject:
+        return surely_present(value.entries)
+    return at_least(value) if type(value) is ListObject else len(items)
 
 
 def from_the_end(value: ListObject, back: int) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.interpreter import scan
-from device_lens.interpreter.graph_names import hands_on
+from device_lens.interpreter.graph_names import container_of, hands_on
 from device_lens.interpreter.graph_sharing import is_computed_of
 from device_lens.interpreter.graph_steps import starts_anew, targets_in
 from device_lens.syntax.walking import walk
@@ -22,9 +22,7 @@ Holders = frozenset[str] | None
 def holders_of(accumulator: ast.expr) -> Holders:
     """Who holds what an expression stands for: a name, or an object by an attribute. What is
     calculated is held by nobody."""
-    node = accumulator
-    while isinstance(node, ast.Subscript):
-        node = node.value
+    node = container_of(accumulator)
     if isinstance(node, ast.Name):
         return frozenset({node.id})
     return None if isinstance(node, ast.Attribute) else frozenset()

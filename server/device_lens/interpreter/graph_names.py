@@ -123,11 +123,16 @@ def _measured(count: ast.expr) -> ast.expr | None:
     return None
 
 
+def container_of(value: ast.expr) -> ast.expr:
+    """What an expression takes an item of, of an item perhaps; itself where it takes none."""
+    while isinstance(value, ast.Subscript):
+        value = value.value
+    return value
+
+
 def part_of(value: ast.expr, run: Any) -> ast.Name | None:
     """The name, which a run does not bind, of what an expression takes an item of."""
-    node = value
-    while isinstance(node, ast.Subscript):
-        node = node.value
+    node = container_of(value)
     if node is value or not isinstance(node, ast.Name) or node.id in scan.loop_info(run).names:
         return None
     return node

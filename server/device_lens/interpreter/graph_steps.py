@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Any
 
 from device_lens.interpreter import scan
+from device_lens.interpreter.graph_names import container_of
 from device_lens.interpreter.graph_sharing import read_with_graph
 from device_lens.syntax.walking import walk
 
@@ -119,9 +120,7 @@ def has_backward(loop: Any) -> bool:
 @lru_cache(1_024)
 def base_of(text: str) -> str | None:
     """The local name that holds the sum or list; None for an attribute, which outlives it."""
-    node: ast.AST = ast.parse(text, mode="eval").body
-    while isinstance(node, ast.Subscript):
-        node = node.value
+    node = container_of(ast.parse(text, mode="eval").body)
     return node.id if isinstance(node, ast.Name) else None
 
 

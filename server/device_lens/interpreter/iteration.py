@@ -16,7 +16,7 @@ from device_lens.domain.heap import (
     contents,
 )
 from device_lens.domain.join import join, join_all, join_blind
-from device_lens.domain.lengths import at_least, surely_present
+from device_lens.domain.lengths import surely_held
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import (
     NONE,
@@ -312,10 +312,8 @@ def how_many_surely(iterable: Any, items: tuple[Any, ...]) -> int:
     condition decides, of those that may have any."""
     if type(iterable) is Guarded:
         filled = filter(contents, leaves(iterable))
-        return min((how_many_surely(leaf, items) for leaf in filled), default=len(items))
-    if type(iterable) is DictObject:
-        return surely_present(iterable.entries)
-    return at_least(iterable) if type(iterable) is ListObject else len(items)
+        return min((surely_held(leaf, items) for leaf in filled), default=len(items))
+    return surely_held(iterable, items)
 
 
 def trip_count(items: tuple[Any, ...], rest: Any, iterable: Any) -> int | None:

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
 _CAUGHT = frozenset("RuntimeError AssertionError Exception BaseException".split())
+_UNHEARD_OF = frozenset({"AttributeError", "ImportError"})
+"""What a PyTorch raises that has not heard of what it is asked."""
 _MAKERS = frozenset(name.rpartition(".")[2] for name in FACTORIES) | {"tensor"}
 _OF_TENSORS = frozenset("sum mean float clone detach cpu".split())
 """Methods that no shape and no dtype stops."""
@@ -29,13 +31,12 @@ _HARMLESS = frozenset("print str device to cuda RuntimeError".split()) | _MAKERS
 """What a body may call besides: nothing of it raises where there is an accelerator."""
 _ANSWERING = frozenset("is_available device_count is_initialized empty_cache manual_seed".split())
 """Functions of `torch.cuda` that do not raise without one."""
-_ASKING = {
-    "torch.cuda": {"torch.cuda.is_available", "torch.cuda.device_count"},
-    "torch.backends.mps": {"torch.backends.mps.is_available", "torch.backends.mps.is_built"},
-}
-_QUESTIONS = frozenset().union(*_ASKING.values())
+_QUESTIONS = frozenset(
+    "torch.cuda.is_available torch.cuda.device_count "
+    "torch.backends.mps.is_available torch.backends.mps.is_built".split()
+)
 """Functions that every PyTorch has, and that raise nowhere."""
-_NAMED = frozenset(_QUESTIONS | set(_ASKING) | {"torch.device", "torch.backends"})
+_NAMED = _QUESTIONS | set("torch.cuda torch.device torch.backends torch.backends.mps".split())
 
 
 def needs_accelerator(machine: Machine, node: ast.Try, frame: Frame) -> Any:
@@ -44,17 +45,13 @@ def needs_accelerator(machine: Machine, node: ast.Try, frame: Frame) -> Any:
     a body that nothing can stop; None of any other."""
     if len(node.handlers) != 1 or machine.gpus_hidden() != FALSE:
         return None
-    if _only_asks(node.body) and (
-        _catches(node.handlers[0].type) or _catches(node.handlers[0].type, _UNHEARD_OF)
-    ):
+    caught = node.handlers[0].type
+    if _only_asks(node.body) and _catches(caught, _CAUGHT | _UNHEARD_OF):
         return True
-    if not _catches(node.handlers[0].type):
+    if not _catches(caught, _CAUGHT):
         return None
     trial = _Trial(machine, frame)
     return machine.decide(trial.condition) if trial.takes(node.body) and trial.uses else None
-
-
-_UNHEARD_OF = frozenset({"AttributeError", "ImportError"})
 
 
 class _Trial:
@@ -279,7 +276,7 @@ def _is_device(node: ast.expr) -> bool:
     return node.value.partition(":")[0] in ("cuda", "cpu", "mps")
 
 
-def _catches(kind: ast.expr | None, caught: frozenset[str] = _CAUGHT) -> bool:
+def _catches(kind: ast.expr | None, caught: frozenset[str]) -> bool:
     if kind is None:
         return True
     kinds = kind.elts if isinstance(kind, ast.Tuple) else [kind]

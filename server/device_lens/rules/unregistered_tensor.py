@@ -97,17 +97,19 @@ def check(fact: PlainAttribute, context: Context) -> Finding | None:
     if _moves_itself(fact, conflicts):
         return None
     symbol = f"self.{fact.attribute}"
-    fixes = list(_fixes(fact, conflicts, context))
+    intended = not conflicts and fact.holds in CONTAINERS and _stays_on_purpose(fact, context)
+    fixes = [] if intended else list(_fixes(fact, conflicts, context))
     miss = "would miss" if fact.module_moves is False else "miss"
     if fact.copied_at is not None and not conflicts and not fixes:
         return None  # a copy is all that helps
+    harmless = intended or _seems_harmless(fact, conflicts, context)
     return context.finding(
         RULE,
         fact.site,
         f"{quoted(symbol)} is {_WHAT[fact.holds]}, which moves of the module "
         f"({quoted(fact.class_name)}) {miss}. {_consequence(fact, conflicts, context)}",
         symbol,
-        severity=Severity.INFORMATION if _seems_harmless(fact, conflicts, context) else None,
+        severity=Severity.INFORMATION if harmless else None,
         related=places(conflicts, context),
         fixes=fixes,
     )
@@ -184,10 +186,7 @@ def _moves_itself(fact: PlainAttribute, conflicts: list[Conflict]) -> bool:
 
 def _seems_harmless(fact: PlainAttribute, conflicts: list[Conflict], context: Context) -> bool:
     """A tensor that is seen to meet nothing on another device: an index perhaps, which may be on
-    the host, or one that only a method beside `forward` copies, once in a while. Or parts that a
-    program keeps on the host."""
-    if fact.holds in CONTAINERS and not conflicts:
-        return _stays_on_purpose(fact, context)
+    the host, or one that only a method beside `forward` copies, once in a while."""
     copied = fact.copied_at is not None and _runs_with_forward(context.place(fact.copied_at))
     return fact.holds == "tensor" and not conflicts and not copied
 
@@ -281,8 +280,6 @@ def _fixes(
     if fact.of_class:
         return (move_fix(conflicts, context),) if conflicts and fact.holds == "tensor" else ()
     if fact.holds in CONTAINERS:
-        if not conflicts and _stays_on_purpose(fact, context):
-            return ()
         made = module_container(place, fact.attribute, fact.holds, _loads(context), sources)
         if made is not None and fact.optimized:  # which would have them twice
             made = replace(made, safety=Safety.UNSAFE)

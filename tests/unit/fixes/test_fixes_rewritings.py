@@ -9,12 +9,11 @@ import pytest
 from fix_snippets import find, rewritten
 
 from device_lens.fixes.arguments import add_keyword, remove_keyword
-from device_lens.fixes.assign_result import assign_result
 from device_lens.fixes.availability import fall_back
 from device_lens.fixes.create_on_device import create_on_device, leaf_on_device
 from device_lens.fixes.cuda_context import use_torch_device
 from device_lens.fixes.device_keyword import create_there, move_part
-from device_lens.fixes.edit import Edit, Fix, Safety, apply_edits
+from device_lens.fixes.edit import Edit, Fix, Safety
 from device_lens.fixes.host_copy import host_copy
 from device_lens.fixes.keep_leaf import move_detached, move_inside
 from device_lens.fixes.map_container import map_container
@@ -30,7 +29,6 @@ from device_lens.fixes.reorder import put_above, put_below
 from device_lens.fixes.round_trip import stay_on_device
 from device_lens.fixes.single_precision import single_precision
 from device_lens.fixes.wrapper_call import call_wrapper, reach_through
-from device_lens.syntax.notebook import notebook_of_texts, parse_notebook
 from device_lens.syntax.source import SourceFile
 
 Rewrite = Callable[[SourceFile], Fix | None]
@@ -318,49 +316,6 @@ def test_no_buffer(first: str, second: str) -> None:
         return fixes[0] if fixes else None
 
     assert rewritten(CLASS.format(first=first, second=second), rewrite) is None
-
-
-@pytest.mark.parametrize(
-    ("cell", "after"),
-    [
-        ("y\nh.to(d)", "y\nh"),
-        ("y = 1\nh.to(d);", "y = 1"),
-        ("y\nh = h.to(d)", "y\npass"),
-        ("print(y)\nh = h.to(d)  # c", "print(y)\n# c"),
-        ("y = 1\nh = h.to(d);  # c", "y = 1\n# c"),
-        ("h = h.to(d)\ny", "y"),
-    ],
-)
-def test_what_a_cell_shows_stays(cell: str, after: str) -> None:
-    notebook = parse_notebook("a.ipynb", notebook_of_texts(["f(h)", cell]))
-    fix = remove_transfer(find(notebook, "h.to(d)", ast.Call))
-    assert fix is not None
-    assert apply_edits(notebook.text, fix.edits) == f"f(h)\n{after}"
-
-
-@pytest.mark.parametrize(
-    ("cell", "kept", "after"),
-    [
-        ("y = 1\nh.to(d)  # c", "h.to(d)", "y = 1\nh = h.to(d)  # c\nh"),
-        ("y = 1; h.to(d)", "h.to(d)", "y = 1; h = h.to(d); h"),
-        ("h.to(d);", "h.to(d)", "h = h.to(d);"),
-        ("h.to(d), y.to(d)", "h.to(d)", "h, y = h.to(d), y.to(d)\nh, y"),
-        ("h.to(d)\ny", "h.to(d)", "h = h.to(d)\ny"),
-    ],
-)
-def test_what_a_cell_shows_it_shows_still(cell: str, kept: str, after: str) -> None:
-    notebook = parse_notebook("a.ipynb", notebook_of_texts(["f(h)", cell]))
-    fix = assign_result(find(notebook, kept, ast.Call), True, Known(lambda _: "list"))
-    assert fix is not None
-    assert fix.safe
-    assert apply_edits(notebook.text, fix.edits) == f"f(h)\n{after}"
-
-
-def test_a_shown_container_is_not_filled_anew_silently() -> None:
-    notebook = parse_notebook("a.ipynb", notebook_of_texts(["hs = [h]", "[h.to(d) for h in hs]"]))
-    fix = assign_result(find(notebook, "h.to(d)", ast.Call), True, Known(lambda _: "list"))
-    assert fix is not None
-    assert fix.safety is Safety.UNSAFE
 
 
 def test_random_factories_are_not_rewritten_silently() -> None:

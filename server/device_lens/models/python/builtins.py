@@ -9,7 +9,7 @@ from device_lens.domain.condition import disjunction, negation, settled
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, ListObject, Parameter
 from device_lens.domain.join import join_all, join_blind
-from device_lens.domain.lengths import AT_LEAST, at_least, surely_present
+from device_lens.domain.lengths import AT_LEAST, at_least, surely_held
 from device_lens.domain.presence import all_present, carry
 from device_lens.domain.values import (
     NONE,
@@ -47,19 +47,12 @@ def _sequence(kind: str) -> Model:
         if kind == "sorted":
             return listing(call, (), any_item(items, rest)) if items else listing(call, (), rest)
         made = listing(call, items, rest, "list" if kind == "iter" else kind)
-        least = _surely_in(call.args[0], items)
+        least = surely_held(call.args[0], items)
         if least < len(items):
             made.fields[AT_LEAST] = least
         return made
 
     return model
-
-
-def _surely_in(given: Value, items: tuple[Value, ...]) -> int:
-    """How many of the items of a list or dict are surely there."""
-    if type(given) is DictObject:
-        return surely_present(given.entries)
-    return at_least(given) if type(given) is ListObject else len(items)
 
 
 MOST_ASKED = 8

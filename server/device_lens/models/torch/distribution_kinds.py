@@ -51,6 +51,7 @@ WRAPPERS = {
 }
 """Distributions made from others, with the attribute that holds the one that counts."""
 POSITION = {"MixtureSameFamily": 1}
+"""Where the constructor takes it, if not first."""
 ELEMENTWISE = words(
     "Bernoulli Beta Cauchy ContinuousBernoulli Exponential Gamma Geometric Gumbel HalfCauchy "
     "HalfNormal Kumaraswamy Laplace LogNormal Normal Pareto Poisson StudentT Uniform Weibull"
@@ -70,6 +71,7 @@ KEEPING = words(
 )
 """Those whose constructor only keeps its parameters: samples and densities take them together."""
 WHOLE = words("Bernoulli Binomial Geometric NegativeBinomial Poisson")
+"""Those whose samples are whole numbers, of a type that their parameters decide."""
 FILES = {
     "Chi2": "chi2",
     "FisherSnedecor": "fishersnedecor",

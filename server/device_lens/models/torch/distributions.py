@@ -58,8 +58,6 @@ SEEN = "<seen>"
 
 
 def _constructor(name: str, parameters: list[str]) -> Model:
-    qualified = f"{NAMESPACE}.{name}"
-
     def model(call: Call) -> Value:
         made = _new(call, name)
         if made is None:
@@ -76,7 +74,7 @@ def _constructor(name: str, parameters: list[str]) -> Model:
                 held.append((tensor, value, call.place(position, parameter)))
         call.write(made.fields, HELD, tuple(operand[:2] for operand in held))
         call.write(made.fields, SEEN, FALSE if unseen else TRUE)
-        device = _agreed(call, name, qualified, held) if held else None
+        device = _agreed(call, name, held) if held else None
         if device is None and unseen:
             device = UNKNOWN_DEVICE
         call.write(made.fields, DEVICE, device)
@@ -87,10 +85,10 @@ def _constructor(name: str, parameters: list[str]) -> Model:
     return model
 
 
-def _agreed(call: Call, name: str, qualified: str, held: list[Placed]) -> DeviceTree:
+def _agreed(call: Call, name: str, held: list[Placed]) -> DeviceTree:
     """Where the parameters are together, which most constructors ask for."""
     if name not in KEEPING:
-        return common_device(call.services, qualified, held, False)
+        return common_device(call.services, f"{NAMESPACE}.{name}", held, False)
     alike = _are_together(tuple(operand[:2] for operand in held))
     return held[0][0].device if alike else UNKNOWN_DEVICE
 
