@@ -84,8 +84,10 @@ def check(cause: Cause, context: Context) -> Finding | None:
 
 
 def _is_of_one_list(conflict: Conflict) -> bool:
-    """Whether both tensors are items of one list that the operation takes."""
-    return conflict.stray.site.node is conflict.other.site.node
+    """Whether both tensors are items of one list that the operation takes, and not what an object
+    holds under two names."""
+    stray, other = conflict.stray, conflict.other
+    return stray.site.node is other.site.node and stray.text == other.text
 
 
 def _gather(conflict: Conflict, context: Context) -> Fix | None:

@@ -1,15 +1,11 @@
-"""`torch.distributions`: samples are where the distribution's parameters are."""
+"""`torch.distributions`: samples are where the distribution's parameters are, which meet when
+something is drawn or asked."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from device_lens.domain.code import ClassValue
 from device_lens.domain.device import (
-    CPU,
+    CONTESTED,
     UNKNOWN_DEVICE,
-    Device,
-    DeviceTree,
     is_unknown,
     same_everywhere,
 )
@@ -31,14 +27,32 @@ from device_lens.models.call import Call, Model, Value, is_none, tensor_of
 from device_lens.models.numbers import dimension, is_number, sequence
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.shapes.extent import broadcast, of_tensor
-from device_lens.models.torch.distribution_kinds import (
+from device_lens.models.torch.distribution_parameters import (
+    DEVICE,
+    GIVEN,
+    HELD,
+    SEEN,
+    Held,
+    Parameters,
+    are_numbers_apart,
+    as_operands,
+    needed,
+    parameters_of,
+    short_name,
+    together,
+    where_shared,
+)
+from device_lens.models.torch.distribution_tables import (
     ARITHMETIC,
     BROADCASTING,
     ELEMENTWISE,
-    FILES,
-    KEEPING,
+    IF_VALIDATED,
+    LENIENT,
+    MEETING_AT_ONCE,
     PARAMETERS,
     POSITION,
+    TAKING_VALUES,
+    UNMOVED,
     WHOLE,
     WRAPPERS,
 )
@@ -46,15 +60,6 @@ from device_lens.models.words import words
 
 NAMESPACE = "torch.distributions"
 BASE = f"{NAMESPACE}.Distribution"
-_Held = tuple[tuple[Tensor, Value], ...]
-_Parameters = tuple[DeviceTree | None, _Held]
-
-DEVICE = "<device>"
-HELD = "<operands>"
-GIVEN = "<given>"
-"""The field with the tensors that the constructor was given, by their names."""
-SEEN = "<seen>"
-"""The field that tells whether all of the parameters are known."""
 
 
 def _constructor(name: str, parameters: list[str]) -> Model:
@@ -62,7 +67,8 @@ def _constructor(name: str, parameters: list[str]) -> Model:
         made = _new(call, name)
         if made is None:
             return NONE
-        held: list[Placed] = []
+        held: list[tuple[Tensor, Value, str]] = []
+        places: dict[str, int | str] = {}
         unseen = False
         for position, parameter in enumerate(parameters):
             value = call.get(position, parameter)
@@ -70,11 +76,14 @@ def _constructor(name: str, parameters: list[str]) -> Model:
             tensor = tensor_of(value)
             if tensor is not None:
                 call.write(made.fields, parameter, value)
-            if tensor is not None and (parameter != "temperature" or tensor.zero_dim is False):
-                held.append((tensor, value, call.place(position, parameter)))
-        call.write(made.fields, HELD, tuple(operand[:2] for operand in held))
+                held.append((tensor, value, parameter))
+                places[parameter] = call.place(position, parameter)
+        moved = [each for each in held if each[2] not in UNMOVED]
+        held = moved or held
+        call.write(made.fields, HELD, tuple(held))
         call.write(made.fields, SEEN, FALSE if unseen else TRUE)
-        device = _agreed(call, name, held) if held else None
+        _meet_at_once(call, name, tuple(held), places)
+        device = where_shared(call, tuple(held)) if held else None
         if device is None and unseen:
             device = UNKNOWN_DEVICE
         call.write(made.fields, DEVICE, device)
@@ -85,23 +94,20 @@ def _constructor(name: str, parameters: list[str]) -> Model:
     return model
 
 
-def _agreed(call: Call, name: str, held: list[Placed]) -> DeviceTree:
-    """Where the parameters are together, which most constructors ask for."""
-    if name not in KEEPING:
-        return common_device(call.services, f"{NAMESPACE}.{name}", held, False)
-    alike = _are_together(tuple(operand[:2] for operand in held))
-    return held[0][0].device if alike else UNKNOWN_DEVICE
-
-
-def _are_together(held: _Held) -> bool:
-    return all(same_everywhere(each.device, held[0][0].device) for each, _ in held)
-
-
-def _take_together(call: Call) -> None:
-    """What a constructor has only kept meets in a sample or a density."""
-    _, held = _parameters(call.receiver)
-    if len(held) > 1 and _short_name(call) in KEEPING:
-        common_device(call.services, call.name, [(*each, -1) for each in held], False)
+def _meet_at_once(call: Call, name: str, held: Held, places: dict[str, int | str]) -> None:
+    """Reports parameters that the constructor itself reckons with and that are apart."""
+    meeting = words(MEETING_AT_ONCE.get(name, ""))
+    if name in IF_VALIDATED:
+        asked = call.get(len(PARAMETERS[name].split()), "validate_args")
+        if not is_none(asked) and asked != TRUE:
+            return
+    met = tuple(each for each in held if each[2] in meeting)
+    if met:
+        operands: list[Placed] = [
+            (*operand[:2], places[each[2]])
+            for operand, each in zip(as_operands(met), met, strict=True)
+        ]
+        common_device(call.services, f"{NAMESPACE}.{name}", operands, name in LENIENT)
 
 
 def _new(call: Call, name: str) -> Instance | None:
@@ -121,42 +127,46 @@ def _wrapper(name: str, attribute: str) -> Model:
         base = call.get(POSITION.get(name, 0), attribute)
         if made is not None and isinstance(base, Instance):
             call.write(made.fields, "base_dist", base)
-            device, held = _parameters(base)
-            call.write(made.fields, HELD, held)
+            device, held = parameters_of(base)
             if name == "MixtureSameFamily":
-                device = _beside_mixture(call, base)
+                device, held = _with_weights(call, base)
+            call.write(made.fields, HELD, held)
             call.write(made.fields, DEVICE, device)
         return _answer(call, made)
 
     return model
 
 
-def _beside_mixture(call: Call, base: Instance) -> DeviceTree | None:
-    """Where the components of a mixture and its weights are, which samples and densities take
-    together."""
+def _with_weights(call: Call, base: Instance) -> Parameters:
+    """The components of a mixture and its weights, which samples and densities take together."""
     mixture = call.get(0, "mixture_distribution")
     if not isinstance(mixture, Instance):
-        return UNKNOWN_DEVICE
-    operands: list[Placed] = []
-    for position, each in enumerate((mixture, base)):
-        where, held = _parameters(each)
+        return UNKNOWN_DEVICE, parameters_of(base)[1]
+    made: list[tuple[Tensor, Value, str]] = []
+    for name, each in (("mixture_distribution", mixture), ("component_distribution", base)):
+        where, held = parameters_of(each)
         if held:
-            together = _together(UNKNOWN_DEVICE if where is None else where, held)
-            operands.append((together, together, position))
-    if not operands:
-        return _parameters(base)[0]
-    return common_device(call.services, call.name, operands, False)
+            part = together(UNKNOWN_DEVICE if where is None else where, held)
+            made.append((part, part, name))
+    return (where_shared(call, tuple(made)), tuple(made)) if made else parameters_of(base)
 
 
 def _result(
-    call: Call, grad: bool, others: tuple[Value, ...] = (), parameters: _Parameters | None = None
+    call: Call,
+    grad: bool,
+    others: tuple[Value, ...] = (),
+    parameters: Parameters | None = None,
+    point: bool = False,
 ) -> Tensor:
-    """A tensor beside the distribution's parameters, as they are now if others are not given."""
-    device, held = parameters or _parameters(call.receiver)
+    """A tensor beside the distribution's parameters, as they are now if others are not given.
+    `point`: these are one number each, also where they meet `others`."""
+    device, held = parameters or needed(call)
     if device is None:
         device = UNKNOWN_DEVICE if held else call.services.default_device()
-    own = _together(device, held)
+    own = together(device, held).with_(zero_dim=point)
     operands: list[Placed] = [(own, own, -1)]
+    if CONTESTED in leaves(device) and short_name(call) not in MEETING_AT_ONCE:
+        operands = as_operands(held)
     for position, value in enumerate(others):
         tensor = tensor_of(value)
         if tensor is not None:
@@ -164,61 +174,13 @@ def _result(
     where = common_device(call.services, call.name, operands, True)
     if not grad:
         return Tensor(where, _sample_type(call), zero_dim=None)
-    tensors = [tensor for tensor, _ in held] + [operand[0] for operand in operands[1:]]
-    needs, leaf = gradient.of_result(call.services, tensors, "float32")
+    tensors = [tensor for tensor, *_ in held] + [tensor_of(other) for other in others]
+    needs, leaf = gradient.of_result(call.services, [each for each in tensors if each], "float32")
     return Tensor(where, "float32", requires_grad=needs, leaf=leaf, zero_dim=None)
 
 
-def _parameters(value: Value) -> _Parameters:
-    """Where the parameters of a distribution are, None where all are numbers, and those that are
-    tensors. A program may have put others in their place."""
-    if not isinstance(value, Instance):
-        return UNKNOWN_DEVICE, ()
-    fields = value.fields
-    device, held = fields.get(DEVICE, UNKNOWN_DEVICE), fields.get(HELD, ())
-    base = fields.get("base_dist")
-    if isinstance(base, Instance):
-        now = _parameters(base)
-        return (device, held) if now[1] == base.fields.get(HELD, ()) else (now[0], now[1])
-    given = dict(fields.get(GIVEN, ()))
-    if type(value.cls) is not External or DEVICE not in fields:
-        return device, held
-    names = words(PARAMETERS.get(value.cls.name.rpartition(".")[2], ""))
-    present = {
-        name: tensor
-        for name in fields
-        if isinstance(name, str) and name[:1] != "<" and (tensor := tensor_of(fields[name]))
-    }
-    if all(given.get(name) is fields[name] for name in present):
-        return device, held
-    tensors = list(present.values())
-    whole = all(name in present or name in _ALTERNATIVE for name in names)
-    together = all(same_everywhere(each.device, tensors[0].device) for each in tensors)
-    where = tensors[0].device if whole and together else UNKNOWN_DEVICE
-    return where, tuple((tensor, fields[name]) for name, tensor in present.items())
-
-
-_ALTERNATIVE = frozenset(
-    words("probs logits covariance_matrix precision_matrix scale_tril total_count temperature dim")
-)
-"""Parameters that may be left out for others, or have defaults."""
-
-
-def _together(device: DeviceTree, held: tuple[tuple[Tensor, Value], ...]) -> Tensor:
-    """A distribution's parameters as one operand, with the history of the first."""
-    trail = held[0][0].trail if held else None
-    return Tensor(device, zero_dim=False, trail=trail)
-
-
-def _short_name(call: Call) -> str:
-    """The name of the library's class that a distribution is of."""
-    cls: Any = call.receiver.cls if isinstance(call.receiver, Instance) else None
-    name = cls.foreign[0] if type(cls) is ClassValue and cls.foreign else getattr(cls, "name", "")
-    return str(name).rpartition(".")[2]
-
-
 def _sample_type(call: Call) -> str | None:
-    short = _short_name(call)
+    short = short_name(call)
     return "int64" if short == "Categorical" else None if short in WHOLE else "float32"
 
 
@@ -233,16 +195,17 @@ def _rsample(call: Call) -> Value:
 def _drawn(call: Call, grad: bool) -> Value:
     """Samples: more than one number where several are asked for, or where the parameters are more
     than one, which only a category is drawn from as a whole."""
-    _take_together(call)
     drawn = _result(call, grad)
     asked = call.get(0, "sample_shape")
     shape = _shape_drawn(call, asked)
     many = type(asked) in (TupleValue, ListObject) and bool(asked.items)
+    held = parameters_of(call.receiver)[1]
+    if are_numbers_apart(held):
+        return drawn.with_(device=UNKNOWN_DEVICE)
     if not many and _sample_type(call) != "int64" and isinstance(call.receiver, Instance):
-        held = _parameters(call.receiver)[1]
-        many = any(tensor.zero_dim is False for tensor, _ in held)
+        many = any(tensor.zero_dim is False for tensor, *_ in held)
     trail = None
-    if not _parameters(call.receiver)[1]:
+    if not held:
         trail = call.trail("created", wording.created(call.name, drawn.device))
     if shape is not None:
         return drawn.with_(shape=shape, zero_dim=not shape, trail=trail)
@@ -258,7 +221,7 @@ def _shape_drawn(call: Call, asked: Value) -> Shape:
     if made.cls.name.rpartition(".")[2] not in ELEMENTWISE:
         return None
     sizes = () if is_none(asked) or asked is None else sequence(asked)
-    batch, _ = broadcast(of_tensor(tensor) for tensor, _ in _parameters(made)[1])
+    batch, _ = broadcast(of_tensor(tensor) for tensor, *_ in parameters_of(made)[1])
     return None if sizes is None or batch is None else (*map(dimension, sizes), *batch)
 
 
@@ -268,11 +231,14 @@ def _beside(call: Call) -> Value:
 
 
 def _parameter(call: Call) -> Value:
-    """A parameter that nobody has put another in the place of: beside those that were given."""
+    """A parameter that is a number and that nobody has put another in the place of: beside the
+    first of the tensors that were given."""
     if not isinstance(call.receiver, Instance):
         return call.unknown()
     fields = call.receiver.fields
     given = fields.get(DEVICE, UNKNOWN_DEVICE), fields.get(HELD, ())
+    if CONTESTED in leaves(given[0]):
+        given = given[1][0][0].device, given[1][:1]
     return _result(call, grad=True, parameters=given)
 
 
@@ -280,23 +246,24 @@ def _of_value(call: Call) -> Value:
     """`log_prob(value)`, `cdf(value)`: the value has to be beside the parameters, but where these
     are numbers or one number each, which some distributions take anywhere."""
     given = call.args[:1] or tuple(call.kwargs.values())[:1]
-    _, held = _parameters(call.receiver)
-    _take_together(call)
+    _, held = parameters_of(call.receiver)
+    name, is_density = short_name(call), call.name.endswith("log_prob")
     made = _result(call, grad=True)
-    if is_unknown(made.device) or any(not tensor.zero_dim for tensor, _ in held):
+    if is_density and name in TAKING_VALUES:
+        return made.with_(requires_grad=None, leaf=None)
+    if is_unknown(made.device) or any(not tensor.zero_dim for tensor, *_ in held):
         return _result(call, grad=True, others=given)
     tensors = [tensor for tensor in map(tensor_of, given) if tensor is not None]
     if all(tensor.device == made.device for tensor in tensors):
         return made
-    if call.name.endswith("log_prob") and all(tensor.zero_dim is False for tensor in tensors):
-        name = _short_name(call)
-        if name in BROADCASTING:
-            return _result(call, grad=True, others=given)
-        if name in ARITHMETIC and made.device is CPU:
-            return made.with_(device=tensors[0].device)
-        if name in ARITHMETIC and type(made.device) is Device and made.device is not CPU:
-            return _result(call, grad=True, others=given)
-    return made.with_(device=UNKNOWN_DEVICE)
+    if any(tensor.zero_dim is not False for tensor in tensors):
+        return made.with_(device=UNKNOWN_DEVICE)
+    if is_density and name in BROADCASTING:
+        return _result(call, grad=True, others=given)
+    beside = _result(call, grad=True, others=given, point=True)
+    if (is_density and name in ARITHMETIC) or same_everywhere(beside.device, made.device):
+        return beside
+    return beside.with_(device=UNKNOWN_DEVICE)
 
 
 def _expand(call: Call) -> Value:
@@ -314,16 +281,14 @@ def _divergence(call: Call) -> Value:
     any other."""
     operands: list[Placed] = []
     for position, value in enumerate(call.args[:2]):
-        where, held = _parameters(value)
-        if not isinstance(value, Instance) or where is None:
-            continue
-        if not _are_together(held):
-            operands += [(*each, position) for each in held]
-        else:
-            dims = {tensor.zero_dim for tensor, _ in held}
+        where, held = parameters_of(value)
+        if where is not None and CONTESTED in leaves(where):
+            operands.extend(as_operands(held))
+        elif isinstance(value, Instance) and where is not None:
+            dims = {tensor.zero_dim for tensor, *_ in held}
             zero_dim = False if False in dims else None if None in dims else bool(dims)
-            together = _together(where, held).with_(zero_dim=zero_dim)
-            operands.append((together, together, position))
+            part = together(where, held).with_(zero_dim=zero_dim)
+            operands.append((part, part, position))
     if not operands:
         return Tensor(requires_grad=None, leaf=None)
     device = common_device(call.services, call.name, operands, True)
@@ -332,8 +297,19 @@ def _divergence(call: Call) -> Value:
 
 def _file_of(name: str) -> str:
     """The module that defines a distribution: `log_normal` for `LogNormal`."""
-    known = FILES.get(name)
+    known = _FILES.get(name)
     return known or "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
+
+
+_FILES = {
+    "Chi2": "chi2",
+    "FisherSnedecor": "fishersnedecor",
+    "LKJCholesky": "lkj_cholesky",
+    "LowRankMultivariateNormal": "lowrank_multivariate_normal",
+    "OneHotCategoricalStraightThrough": "one_hot_categorical",
+    "RelaxedOneHotCategorical": "relaxed_categorical",
+    "StudentT": "studentT",
+}
 
 
 def register_all() -> None:

@@ -1,4 +1,4 @@
-"""The distributions of `torch.distributions`: what they are made of, and what they do with it."""
+"""What the distributions of `torch.distributions` are made from, and which of that meets what."""
 
 from __future__ import annotations
 
@@ -51,7 +51,6 @@ WRAPPERS = {
 }
 """Distributions made from others, with the attribute that holds the one that counts."""
 POSITION = {"MixtureSameFamily": 1}
-"""Where the constructor takes it, if not first."""
 ELEMENTWISE = words(
     "Bernoulli Beta Cauchy ContinuousBernoulli Exponential Gamma Geometric Gumbel HalfCauchy "
     "HalfNormal Kumaraswamy Laplace LogNormal Normal Pareto Poisson StudentT Uniform Weibull"
@@ -62,23 +61,56 @@ BROADCASTING = words(
 )
 """Those that make their parameters as large as the value before the two meet: one number on the
 host is none any more."""
-ARITHMETIC = words("Cauchy Exponential Gumbel HalfNormal Laplace LogNormal Normal")
+ARITHMETIC = words(
+    "Cauchy Exponential FisherSnedecor Gumbel HalfNormal Laplace LogNormal Normal StudentT VonMises"
+)
 """Those that only reckon with a value and their parameters: one number on the host meets a value
 anywhere."""
-KEEPING = words(
-    "Cauchy FisherSnedecor Gamma Gumbel InverseGamma Kumaraswamy Laplace LogNormal Normal Pareto "
-    "StudentT VonMises Weibull"
-)
-"""Those whose constructor only keeps its parameters: samples and densities take them together."""
 WHOLE = words("Bernoulli Binomial Geometric NegativeBinomial Poisson")
-"""Those whose samples are whole numbers, of a type that their parameters decide."""
-FILES = {
-    "Chi2": "chi2",
-    "FisherSnedecor": "fishersnedecor",
-    "LKJCholesky": "lkj_cholesky",
-    "LowRankMultivariateNormal": "lowrank_multivariate_normal",
-    "OneHotCategoricalStraightThrough": "one_hot_categorical",
-    "RelaxedOneHotCategorical": "relaxed_categorical",
-    "StudentT": "studentT",
+ALTERNATIVE = frozenset(
+    words("probs logits covariance_matrix precision_matrix scale_tril total_count temperature dim")
+)
+"""Parameters that may be left out for others, or have defaults."""
+_MATRIX = "covariance_matrix precision_matrix scale_tril"
+_SPREAD = "variance stddev entropy"
+_BESIDE = {
+    "Cauchy": {"loc": "mean mode variance stddev", "scale": "entropy"},
+    "FisherSnedecor": {"df2": "mean"},
+    "Gumbel": {"loc": "mode", "scale": _SPREAD},
+    "Laplace": {"loc": "mean mode", "scale": _SPREAD},
+    "LowRankMultivariateNormal": {
+        "loc": "mean mode",
+        "cov_factor": f"{_MATRIX} {_SPREAD}",
+    },
+    "MultivariateNormal": {"loc": "mean mode", _MATRIX: f"{_MATRIX} {_SPREAD}"},
+    "Normal": {"loc": "mean mode", "scale": _SPREAD},
+    "Pareto": {"scale": "mode"},
+    "RelaxedBernoulli": {"probs logits": "probs logits"},
+    "RelaxedOneHotCategorical": {"probs logits": "probs logits"},
+    "StudentT": {"loc": "mean mode", "df scale": _SPREAD},
+    "Uniform": {"high": "mode"},
+    "VonMises": {"loc": "mean mode", "concentration": "variance stddev"},
 }
-"""The modules that define distributions, where their names do not tell."""
+"""Statistics that are reckoned from some of the parameters: the others may be anywhere."""
+STATISTICS: dict[tuple[str, str], frozenset[str]] = {
+    (name, statistic): frozenset(words(parameters))
+    for name, rows in _BESIDE.items()
+    for parameters, statistics in rows.items()
+    for statistic in words(statistics)
+}
+MEETING_AT_ONCE = {
+    "Beta": "concentration1 concentration0",
+    "LowRankMultivariateNormal": "cov_factor cov_diag",
+    "Uniform": "low high",
+    "Wishart": "df covariance_matrix precision_matrix scale_tril",
+}
+"""Parameters that the constructor itself reckons with. Those of all other distributions meet when
+something is drawn or asked: a constructor only makes them of one size."""
+IF_VALIDATED = frozenset(("Uniform",))
+"""Those that do so to check their arguments."""
+LENIENT = frozenset(("Uniform",))
+"""Those that take one number on the host beside one that is not."""
+UNMOVED = frozenset(("total_count",))
+"""Parameters that are moved to where the others are."""
+TAKING_VALUES = words("Chi2 Gamma HalfCauchy")
+"""Distributions whose `log_prob` moves the value to their parameters."""
