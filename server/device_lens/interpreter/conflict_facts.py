@@ -141,7 +141,9 @@ def _operand(
     drawn = {atom for atom, _ in literals if atom.is_drawn}
     told = None if drawn & atom_set(tensor.device) else tensor.trail  # one way's history is kept
     case = together(literals, machine.path.named)
-    trail = with_followed(machine, _of_case(told, case), device)
+    trail = with_followed(
+        machine, _of_case(told, case), device, (*literals, *machine.path.literals)
+    )
     return Operand(
         site,
         text,

@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import DeviceTree
-from device_lens.domain.guard import leaves
+from device_lens.domain.guard import Literals, assume_all, leaves
 from device_lens.domain.trail import Trail
 from device_lens.models.call import tensor_of
 
@@ -23,15 +23,20 @@ def followed(node: Any) -> ast.expr | None:
     return None
 
 
-def with_followed(machine: Machine, trail: Trail | None, device: DeviceTree) -> Trail | None:
+def with_followed(
+    machine: Machine, trail: Trail | None, device: DeviceTree, literals: Literals
+) -> Trail | None:
     """A history that ends with such a factory, behind that of the tensor: what made that one is
-    why the new one is where it is."""
+    why the new one, which is there in a case, is where it is. Several calls may have been given
+    different ones: the history is told where those that are there share it."""
     if trail is None or trail.kind != "created" or trail.previous is not None:
         return trail
-    tensor = followed(trail.site.node)
-    for seen in reversed(machine.recorder.seen.get(tensor, ())):
+    histories: list[Trail | None] = []
+    for seen in machine.recorder.seen.get(followed(trail.site.node), ()):
         known = tensor_of(seen.value)
-        if known is None or known.trail is None or device not in leaves(known.device):
-            continue
-        return trail.behind(known.trail)
-    return trail
+        if known is not None and device in leaves(assume_all(known.device, literals)):
+            histories.append(known.trail)
+    first = histories[0] if histories else None
+    if first is None or any(each is None or each.site != first.site for each in histories):
+        return trail
+    return trail.behind(histories[-1])
