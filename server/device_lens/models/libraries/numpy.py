@@ -52,6 +52,13 @@ _KEEPING = words("ndarray.copy ndarray.clip ndarray.round ndarray.__neg__ ndarra
 _OWN_METHODS = words("squeeze swapaxes nonzero real")
 """Functions that call the method of that name, which a tensor has too."""
 _RESHAPING = words("squeeze swapaxes")
+_GIVING_BACK = words(
+    "argmax argmin argpartition argsort cumprod cumsum delete ptp repeat reshape take transpose"
+)
+"""Functions that read their first argument as an array and give a tensor for a tensor: what they
+computed is put into what that makes of arrays."""
+_PLACES = words("argmax argmin argpartition argsort")
+"""Those whose result is indices."""
 _ELEMENTWISE = words("triu tril nan_to_num copy zeros_like ones_like empty_like full_like")
 """Functions whose result has the shape of their first argument."""
 _UNIVERSAL = words(
@@ -166,6 +173,23 @@ def _universal(call: Call) -> Value:
             trail = call.trail("created", "is computed on the CPU by numpy")
             return Tensor(CPU, None, None if count == 2 else tensor.shape, trail)
     return array(together(*call.args[:count]), double(call, call.name))
+
+
+def _giving_back(name: str) -> Model:
+    """`np.argsort(t)` reads a tensor in host memory, and its result is a tensor there."""
+    computed = FUNCTIONS.get(f"numpy.{name}") or host_function(written(name))
+
+    def model(call: Call) -> Value:
+        result = computed(call)
+        tensor = tensor_of(call.args[0]) if call.args else None
+        if tensor is None or not treated_as_tensor(call.args[0]):
+            return result
+        shape, zero_dim = extent_of(result)
+        trail = call.trail("created", "is computed on the CPU by numpy")
+        dtype = "int64" if name in _PLACES else None
+        return Tensor(CPU, dtype, shape, trail, zero_dim=zero_dim)
+
+    return model
 
 
 def _own_method(call: Call) -> Value:
@@ -301,6 +325,8 @@ def register_all() -> None:
     for names, model in groups:
         for name in names:
             FUNCTIONS[f"numpy.{name}"] = model
+    for name in _GIVING_BACK:
+        FUNCTIONS[f"numpy.{name}"] = _giving_back(name)
     FUNCTIONS["numpy.isscalar"] = _is_scalar
     FUNCTIONS[f"{ARRAY}.item"] = _item
     FUNCTIONS[f"{ARRAY}.astype"] = _astype
