@@ -175,11 +175,10 @@ def walk(module: ModuleObject) -> Iterator[tuple[str, ModuleObject]]:
 
 
 def of_many(module: ModuleObject) -> list[ModuleObject]:
-    """The direct submodules that stand for any number of them."""
+    """The direct submodules that stand for any number of them, each once."""
+    found = {id(leaf): leaf for leaf in leaves(module.modules.get(REST))}
     return [
-        leaf
-        for leaf in leaves(module.modules.get(REST))
-        if isinstance(leaf, ModuleObject) and leaf.many is not None
+        leaf for leaf in found.values() if isinstance(leaf, ModuleObject) and leaf.many is not None
     ]
 
 
