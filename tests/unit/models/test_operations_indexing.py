@@ -34,7 +34,7 @@ GET, SET = "torch.Tensor.__getitem__", "torch.Tensor.__setitem__"
         ((ROWS, ROWS), (2, 5)),
         ((1, 2, 3), ()),
         (on(CPU, dtype="int64"), (3, 5)),
-        ((ROWS, slice(None), ROWS), None),
+        ((ROWS, slice(None), ROWS), (2, 3)),
         (MASK, (None, 3, 5)),
         ((slice(None), on(CPU, 3, 5, dtype="bool")), (4, None)),
         (on(CPU, dtype="bool"), None),

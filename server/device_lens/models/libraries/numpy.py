@@ -20,7 +20,7 @@ from device_lens.domain.values import (
 )
 from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.dtypes import named
-from device_lens.models.libraries import numpy_random, numpy_shapes
+from device_lens.models.libraries import numpy_linalg, numpy_random, numpy_shapes
 from device_lens.models.libraries.host import host_function, read_arguments, written
 from device_lens.models.libraries.numpy_shapes import (
     ARRAY,
@@ -310,6 +310,7 @@ def register_all() -> None:
     PACKAGES["numpy"] = _model
     numpy_shapes.register_all()
     numpy_random.register_all()
+    numpy_linalg.register_all()
     groups: tuple[tuple[list[str], Model], ...] = (
         (_FILLED, _filled),
         (words("array asarray ascontiguousarray asanyarray"), _array),

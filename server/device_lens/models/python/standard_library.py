@@ -7,7 +7,7 @@ import math
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
-from device_lens.models.call import Call, Model, Value, treated_as_tensor
+from device_lens.models.call import Call, Model, Value, constant, treated_as_tensor
 from device_lens.models.numbers import DRAWN, number
 from device_lens.models.python import list_classes
 from device_lens.models.python.builtins import first_argument, listing
@@ -37,6 +37,14 @@ def _arithmetic(call: Call) -> Value:
         if treated_as_tensor(value):
             call.services.synchronize(f"{call.name}()", value, position)
     return number("a number")
+
+
+def _whole(call: Call) -> Value:
+    """`math.ceil(x)`, `math.floor(x)`: a number that is known has a whole one that is known."""
+    known = constant(call.args[0]) if len(call.args) == 1 else None
+    if isinstance(known, int | float) and math.isfinite(known):
+        return Const(getattr(math, call.name.rpartition(".")[2])(known))
+    return _arithmetic(call)
 
 
 def _nothing(call: Call) -> Value:
@@ -114,6 +122,8 @@ def register_all() -> None:
         ATTRIBUTES[f"math.{name}"] = returns(Const(getattr(math, name)))
     for name in words("pi e inf nan"):
         ATTRIBUTES[f"torch.{name}"] = returns(Const(getattr(math, name)))
+    for name in words("ceil floor trunc"):
+        FUNCTIONS[f"math.{name}"] = _whole
     for name in _SEQUENCES:
         FUNCTIONS[name] = _pairs
     for name in _CLOCKS:

@@ -222,14 +222,16 @@ def _is_constant(part: Value, *values: object) -> bool:
 
 def _walk(parts: list[Value], dims: list[Dim]) -> Extent:
     """The sizes that are left. Index tensors and lists are broadcast together; their dimensions
-    stand where the first of them does, or in front where others part them."""
+    stand where the first of them does, or in front where others part them. A number takes its
+    dimension away before, and parts nothing."""
     result: list[Dim] = []
     advanced: list[Extent] = []
     at: list[int] = []
-    integers = 0
-    for position, part in enumerate(parts):
+    first = position = 0
+    for part in parts:
         if _is_constant(part, None):
             result.append(1)
+            position += 1
             continue
         dim = dims.pop(0)
         del dims[: max(_rank(part) - 1, 0)]
@@ -242,12 +244,15 @@ def _walk(parts: list[Value], dims: list[Dim]) -> Extent:
         elif type(part) is SliceValue:
             result.append(_sliced(part, dim))
         else:
-            integers += 1
+            continue
+        position += 1
     if not advanced:
         return exactly(result)
     shape, _ = broadcast(advanced)
-    if shape is None or integers or at[-1] - at[0] >= len(at):
+    if shape is None:
         return SOME
+    if at[-1] - at[0] >= len(at):
+        return exactly((*shape, *result))
     return exactly((*result[:first], *shape, *result[first:]))
 
 
