@@ -2,10 +2,10 @@
 
     PYTHONPATH=server python server/tools/verify_distributions.py [--emulation FOLDER] [NAME...]
 
-Makes every distribution from every placement of its parameters on the host and an accelerator, with
-and without dimensions, draws, asks for densities and statistics, and compares devices and errors
-with what the model says. `--emulation` names a folder with a module `fakecuda` that emulates CUDA in
-a CPU build; without it a real accelerator is needed.
+Makes every distribution from every placement of its parameters on the host and an accelerator,
+with and without dimensions, draws, asks for densities and statistics, and compares devices and
+errors with what the model says. `--emulation` names a folder with a module `fakecuda` that emulates
+CUDA in a CPU build; without it a real accelerator is needed.
 """
 
 from __future__ import annotations

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+
 from device_lens.domain.device import CONTESTED, CPU, is_unknown
 from device_lens.domain.heap import Instance
 from device_lens.domain.values import Const, Tensor
 from device_lens.models import registry
 from device_lens.models.call import Call
 from device_lens.models.torch.distributions import BASE, NAMESPACE
-
 from model_check.recorder import CUDA, SITE, Recorder
 
 NUMBERS: dict[str, dict[str, float]] = {

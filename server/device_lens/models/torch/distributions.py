@@ -246,12 +246,15 @@ def _of_value(call: Call) -> Value:
     """`log_prob(value)`, `cdf(value)`: the value has to be beside the parameters, but where these
     are numbers or one number each, which some distributions take anywhere."""
     given = call.args[:1] or tuple(call.kwargs.values())[:1]
-    _, held = parameters_of(call.receiver)
+    held = needed(call)[1]
     name, is_density = short_name(call), call.name.endswith("log_prob")
+    takes_values = is_density and name in TAKING_VALUES
+    if not takes_values and any(not tensor.zero_dim for tensor, *_ in held):
+        return _result(call, grad=True, others=given)
     made = _result(call, grad=True)
-    if is_density and name in TAKING_VALUES:
+    if takes_values:
         return made.with_(requires_grad=None, leaf=None)
-    if is_unknown(made.device) or any(not tensor.zero_dim for tensor, *_ in held):
+    if is_unknown(made.device):
         return _result(call, grad=True, others=given)
     tensors = [tensor for tensor in map(tensor_of, given) if tensor is not None]
     if all(tensor.device == made.device for tensor in tensors):
