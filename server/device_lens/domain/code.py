@@ -7,6 +7,9 @@ from typing import Any
 
 from device_lens.domain.heap import HeapObject, LocalNames, ModuleNames, Table, moment
 
+METACLASS = "<metaclass>"
+"""The class attribute that holds what `metaclass=` says."""
+
 
 class Scope:
     """Names of one activation, module or class body. `parent` is the scope that encloses it in

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Scope
 from device_lens.domain.device import UNKNOWN_DEVICE, same_everywhere
 from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import HeapObject, ModuleObject, Table
 from device_lens.domain.values import Tensor, TupleValue
-from device_lens.interpreter.machine import Machine
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 
 def lose_others(machine: Machine, old: Tensor, changed: Tensor) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function, Namespace
 from device_lens.domain.heap import ModuleObject
@@ -16,7 +16,6 @@ from device_lens.interpreter.facts import FileFacts
 from device_lens.interpreter.findings import Findings
 from device_lens.interpreter.frame_room import in_one_piece
 from device_lens.interpreter.loads import Load
-from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.program import Program
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Sizes, expression_at, expressions
@@ -24,6 +23,9 @@ from device_lens.interpreter.self_tests import hidden_nodes
 from device_lens.interpreter.tables import fill_tables
 from device_lens.interpreter.unit import Unit
 from device_lens.models.torch.parts import bytes_and_count
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 fill_tables()
 MAX_SIZED = 8

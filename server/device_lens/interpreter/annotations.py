@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Deferred
 from device_lens.domain.heap import MISSING, ListObject, ModuleObject
@@ -18,10 +18,12 @@ from device_lens.domain.values import (
 from device_lens.interpreter import imports
 from device_lens.interpreter.conditions import symbol_of
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.numbers import number
 from device_lens.syntax.names import last_name
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 _TENSORS = frozenset(
     {

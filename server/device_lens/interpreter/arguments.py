@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import MISSING, DictObject, Instance
@@ -13,8 +13,10 @@ from device_lens.domain.join import join
 from device_lens.domain.presence import either, presence
 from device_lens.domain.values import NONE, External, TupleValue, Unknown
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
 from device_lens.models.python import dict_classes
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any], bool]
 """Positional values, keyword values, and whether these are all."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import objects
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace, Scope
@@ -18,19 +18,21 @@ from device_lens.domain.values import NONE, Const, External, Tensor, Unknown
 from device_lens.interpreter import (
     aliases,
     descriptors,
-    intrinsics,
     library_names,
     of_many,
     reports,
     scan,
 )
+from device_lens.interpreter.dispatch import INTRINSICS, NEXT
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import NEXT, Machine
 from device_lens.models.call import constant, tensor_of
 from device_lens.models.python import dict_classes
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.parts import all_parts
 from device_lens.syntax.pairing import parts_of
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 
 def assign(machine: Machine, target: ast.expr, value: Any, frame: Frame, source: Any) -> None:
@@ -139,7 +141,7 @@ def set_by_call(
         else:
             set_attribute(machine, args[0], name, args[2], node, frame, None)
     elif len(args) == 3:
-        intrinsics.INTRINSICS["builtins.setattr"](machine, args, {}, node, frame)
+        INTRINSICS["builtins.setattr"](machine, args, {}, node, frame)
     return NONE
 
 

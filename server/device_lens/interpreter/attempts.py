@@ -5,7 +5,7 @@ name: `with suppress(…)`."""
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import MISSING, DictObject
@@ -14,9 +14,11 @@ from device_lens.domain.torch_keys import told_apart
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import having
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.scan import has_call
 from device_lens.syntax.names import last_name
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 _CAUGHT = frozenset("KeyError LookupError Exception BaseException".split())
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Deferred, Function, Namespace
 from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice
@@ -35,6 +35,7 @@ from device_lens.interpreter import (
     class_attributes,
     descriptors,
     every_item,
+    having,
     imports,
     library_modules,
     library_names,
@@ -43,13 +44,14 @@ from device_lens.interpreter import (
 from device_lens.interpreter.choices import names_of_module
 from device_lens.interpreter.conditions import symbol_of
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.having import is_without
-from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.numbers import is_text
 from device_lens.models.python import dict_classes, records
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.evidence import PLAIN
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 BUILTIN_CLASSES = frozenset(
     "object int float str bool bytes list tuple dict set frozenset type complex slice "
@@ -88,9 +90,9 @@ def read(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) ->
 def _of_tree(machine: Machine, tree: Guarded, name: str, node: Any, frame: Frame) -> Any:
     """Of a tree, leaf by leaf. None has no attributes worth following, and a module of the program
     may lack this one, so that it is taken not to be there: the line raises otherwise."""
-    if is_without(tree.yes, name):
+    if having.is_without(tree.yes, name):
         return read(machine, tree.no, name, node, frame)
-    if is_without(tree.no, name):
+    if having.is_without(tree.no, name):
         return read(machine, tree.yes, name, node, frame)
     return machine.choose(
         Guarded(tree.atom, True, False),
@@ -355,6 +357,10 @@ def _of_opaque(machine: Machine, receiver: Any, name: str, node: Any, frame: Fra
     return Unknown(name, UNKNOWN_DEVICE)
 
 
+def _of_class(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) -> Any:
+    return class_attributes.of_class(machine, receiver, name, node, frame)
+
+
 _READERS: dict[type, Any] = {
     Tensor: _of_tensor,
     Parameter: _of_tensor,
@@ -363,7 +369,7 @@ _READERS: dict[type, Any] = {
     Super: _of_super,
     Namespace: _of_namespace,
     External: _of_external,
-    ClassValue: class_attributes.of_class,
+    ClassValue: _of_class,
     Unknown: _of_unknown,
     TupleValue: _of_tuple,
     ListObject: _of_list,

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.heap import MISSING
 from device_lens.domain.values import External, Unknown
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 CLASSES = frozenset(
     f"{package}.{name}"

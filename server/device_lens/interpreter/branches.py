@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import lengths
 from device_lens.domain.guard import Guarded, undecided
@@ -16,12 +16,15 @@ from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import attempts, contexts, leaving, patterns, reports, trials
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
+from device_lens.interpreter.dispatch import DEAD, EXECUTORS, NEXT
 from device_lens.interpreter.existence import asks_what_is_there, has_no_words
 from device_lens.interpreter.expressions import text_of
 from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.iteration import any_of
-from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
 from device_lens.interpreter.merging import any_of_these
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 
 def _if(machine: Machine, node: ast.If, frame: Frame) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded
@@ -12,6 +12,7 @@ from device_lens.domain.heap import Instance, ModuleObject
 from device_lens.domain.values import NONE, BoundExternal, External, Partial, Unknown
 from device_lens.interpreter import (
     arguments,
+    assignment,
     attributes,
     classes,
     effects,
@@ -20,14 +21,17 @@ from device_lens.interpreter import (
     library_modules,
     reports,
 )
+from device_lens.interpreter.dispatch import INTRINSICS
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.picks import picking
 from device_lens.interpreter.services import with_active
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, tensor_of
 from device_lens.models.torch import forward_hooks
 from device_lens.models.torch import module as torch_module
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 
 def evaluate_call(machine: Machine, node: ast.Call, frame: Frame, unpacked: Any = None) -> Any:
@@ -131,7 +135,7 @@ def call_external(
 ) -> Any:
     """A library function, class or module class."""
     name = function.name
-    intrinsic = intrinsics.INTRINSICS.get(name)
+    intrinsic = INTRINSICS.get(name)
     if intrinsic is not None:
         stuck, value = frame.stuck, intrinsic(machine, args, kwargs, node, frame)
         frame.stuck = stuck  # by what came before: what it calls, as of `getattr`, may not end it
@@ -173,21 +177,13 @@ def _unbound_method(
     """`dict.__init__(self, …)`, `object.__setattr__(…)`: a method called on its class."""
     method = name.rpartition(".")[2]
     if method == "__setattr__":
-        return _set_attribute(machine, name, args, node, frame)
+        return assignment.set_by_call(machine, name, args, node, frame)
     if method == "__new__" and args and type(args[0]) is ClassValue:
         return classes.made_by_new(machine, args[0], node)
     if method == "__init__" and args and isinstance(args[0], Instance):
         bound = BoundExternal(args[0], name)
         return _call_bound_external(machine, bound, args[1:], kwargs, node, frame, complete)
     return None
-
-
-def _set_attribute(
-    machine: Machine, setter: str, args: tuple[Any, ...], node: Any, frame: Frame
-) -> Any:
-    from device_lens.interpreter.assignment import set_by_call
-
-    return set_by_call(machine, setter, args, node, frame)
 
 
 def _call_bound_external(
@@ -203,7 +199,7 @@ def _call_bound_external(
     if name.endswith(".__call__") and type(receiver) is ClassValue:
         return classes.new_object(machine, receiver, args, kwargs, node, frame, complete)
     if name.endswith(".__setattr__"):
-        return _set_attribute(machine, name, (receiver, *args), node, frame)
+        return assignment.set_by_call(machine, name, (receiver, *args), node, frame)
     if name.endswith(".__new__") and args and type(args[0]) is ClassValue:
         return classes.made_by_new(machine, args[0], node)
     if name.endswith(".__init__") and isinstance(receiver, ModuleObject):
@@ -340,7 +336,9 @@ def _call_unknown(
     frame: Frame,
 ) -> Any:
     if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
-        return _set_attribute(machine, "setattr", args, node, frame)  # of a test's `monkeypatch`
+        return assignment.set_by_call(
+            machine, "setattr", args, node, frame
+        )  # of a test's `monkeypatch`
     label = function.label if type(function) is Unknown else ""
     machine.skip_at(node, frame, "the called value is not known")
     machine.escape(args, kwargs, label)

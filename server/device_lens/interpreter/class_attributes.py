@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
+from device_lens.domain.code import METACLASS, BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, ModuleObject
 from device_lens.domain.join import join
@@ -23,12 +23,11 @@ from device_lens.domain.values import (
 )
 from device_lens.interpreter import calls, descriptors, enumerations
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.python import records
 
-METACLASS = "<metaclass>"
-"""The class attribute that holds what `metaclass=` says."""
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 
 def through_instance(machine: Machine, receiver: Any, found: Any, node: Any, frame: Frame) -> Any:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.code import BoundMethod, ClassValue, Function, Scope
+from device_lens.domain.code import METACLASS, BoundMethod, ClassValue, Function, Scope
 from device_lens.domain.heap import MISSING, DictObject, Instance, ModuleObject
 from device_lens.domain.values import BoundExternal, Const, External, TupleValue, Unknown
 from device_lens.interpreter import (
+    assignment,
     calls,
     decorators,
     descriptors,
@@ -16,14 +17,14 @@ from device_lens.interpreter import (
     registering,
     standalone,
 )
-from device_lens.interpreter.assignment import assign_name
 from device_lens.interpreter.attrs_fields import Converted, DefaultFactory
-from device_lens.interpreter.class_attributes import METACLASS
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.python import dict_classes, list_classes
 from device_lens.models.python.records import annotated_names
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 
 def define_function(machine: Machine, node: Any, frame: Frame) -> None:
@@ -38,7 +39,9 @@ def define_function(machine: Machine, node: Any, frame: Frame) -> None:
     if not frame.lazily or not registering.decorates(machine, function, frame):
         for decorator in reversed(node.decorator_list):
             value = decorators.apply(machine, decorator, value, node, frame)
-    assign_name(machine, value.name if _is_setter(value, node) else node.name, value, frame)
+    assignment.assign_name(
+        machine, value.name if _is_setter(value, node) else node.name, value, frame
+    )
 
 
 def _is_setter(value: Any, node: Any) -> bool:
@@ -75,7 +78,7 @@ def define_class(machine: Machine, node: ast.ClassDef, frame: Frame) -> None:
     value: Any = cls
     for decorator in reversed(node.decorator_list):
         value = decorators.apply_to_class(machine, decorator, value, node, frame)
-    assign_name(machine, node.name, value, frame)
+    assignment.assign_name(machine, node.name, value, frame)
 
 
 def _name_descriptors(machine: Machine, cls: ClassValue, node: ast.ClassDef, frame: Frame) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.condition import disjunction, negation
 from device_lens.domain.device import ANY_INDEX, Agreement, SymbolicDevice, agree, is_unknown
@@ -27,10 +27,10 @@ from device_lens.domain.values import (
 from device_lens.interpreter import calls, class_attributes, reports, shape_tests
 from device_lens.interpreter.class_tests import asks_class_of_symbol
 from device_lens.interpreter.conditions import either_way, is_none_condition, opaque, truth
+from device_lens.interpreter.dispatch import EVALUATORS
 from device_lens.interpreter.enumerations import is_member
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.keys import key_of
-from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.interpreter.operators import is_tensor, parts
 from device_lens.models import registry
 from device_lens.models.call import device_of
@@ -41,6 +41,9 @@ from device_lens.models.python import dict_classes
 from device_lens.models.torch.attributes import is_on
 from device_lens.models.torch.parts import is_many
 from device_lens.models.torch.type_names import equal_types, names_kind
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 _COMPARE: dict[type, tuple[str, Any]] = {
     ast.Eq: ("eq", operator.eq),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Scope
 from device_lens.domain.device import CONTESTED
@@ -17,10 +17,13 @@ from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import effects, item_effects, lazily, numbered, of_many, reports
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
+from device_lens.interpreter.dispatch import EVALUATORS, NEXT
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.iteration import any_of, iterate, most_keys, trip_count
 from device_lens.interpreter.keys import put
-from device_lens.interpreter.machine import EVALUATORS, NEXT, Machine
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 MAX_UNROLLED = 8
 """Items for which the element is evaluated one by one."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import UNKNOWN_DEVICE, widen_device
@@ -14,11 +14,13 @@ from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import FALSE, DeviceValue, External, Unknown
 from device_lens.interpreter import calls, effects, reports, suspended
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch.autograd import BEFORE
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 Leave = Callable[[], None]
 GRAD_OFF = frozenset({"torch.no_grad", "torch.inference_mode", "torch.autograd.no_grad"})

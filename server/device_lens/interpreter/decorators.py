@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded
@@ -12,8 +12,10 @@ from device_lens.domain.values import Const, DeviceValue, External, Partial, Unk
 from device_lens.interpreter import attrs_fields, calls, kept_answers, suspended
 from device_lens.interpreter.attrs_fields import DefaultFactory
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 _KINDS = {
     "builtins.staticmethod": "static",

@@ -4,15 +4,17 @@ turn may be answered otherwise now."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.atom import Atom
 from device_lens.domain.device import SymbolicDevice, shared
 from device_lens.domain.guard import Guarded, atoms, leaves
 from device_lens.domain.heap import Parameter
 from device_lens.domain.values import Tensor, TupleValue, Unknown
-from device_lens.interpreter.machine import Machine
 from device_lens.models.torch.copying import fresh
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 DEEPEST = 4
 """Parts of parts of an unknown that are looked at for tests of them."""

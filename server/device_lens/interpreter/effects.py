@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree
@@ -26,11 +26,13 @@ from device_lens.domain.parameters import members
 from device_lens.domain.values import WHOLE, Tensor, TupleValue, Unknown
 from device_lens.interpreter import module_facts, reports
 from device_lens.interpreter.doings import Doings, first_parameter, moved_by, what_it_does
-from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.moving_code import RUNS_IT, any_runs_it
 from device_lens.models.torch.parts import walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 MOST_METHODS = 32
 """Methods whose texts are read for what one call may do."""

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.device import is_unknown
 from device_lens.domain.heap import MISSING, DictObject, ListObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.values import Tensor, Unknown
-from device_lens.interpreter import scan
+from device_lens.interpreter import keys, scan
 from device_lens.interpreter.frames import LoopRecord
-from device_lens.interpreter.keys import key_of
-from device_lens.interpreter.machine import Machine
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 EVERY = "<every item>"
 """Under this an unknown remembers what a loop has put in place of each of its items."""
@@ -144,7 +145,7 @@ def _is_own(target: ast.Subscript, source: ast.expr, key: str) -> bool:
 
 def note(record: LoopRecord, receiver: Any, index: Any, value: Any) -> None:
     """What a pass has put in place of an item."""
-    record.stored.append(Stored(receiver, key_of(index) is not MISSING, value))
+    record.stored.append(Stored(receiver, keys.key_of(index) is not MISSING, value))
 
 
 def mapping_of(receiver: Unknown, method: str) -> DictObject | None:

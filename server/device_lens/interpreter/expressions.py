@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Deferred, Function, Scope, Waiting
 from device_lens.domain.guard import Guarded
@@ -24,21 +24,23 @@ from device_lens.interpreter import (
     attributes,
     calls,
     imports,
-    intrinsics,
     reports,
     scan,
     suspended,
 )
 from device_lens.interpreter.assignment import assign, is_global
 from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
+from device_lens.interpreter.dispatch import EVALUATORS, INTRINSICS
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.keys import overwrite, put
-from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.models import registry
 from device_lens.models.numbers import is_text, text_begun
 from device_lens.models.python import dict_classes
 from device_lens.models.python.builtins import string_of
 from device_lens.models.python.text_cases import by_cases
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 BUILTIN_CONSTANTS = {"True": True, "False": False, "None": None, "__debug__": True}
 MAX_ITEMS = 64
@@ -100,7 +102,7 @@ def _name(machine: Machine, node: ast.Name, frame: Frame) -> Any:
 def _builtin(name: str) -> External | None:
     """The builtin of a name, if it is one that means something here."""
     builtin = "builtins." + name
-    known = registry.function(builtin) is not None or builtin in intrinsics.INTRINSICS
+    known = registry.function(builtin) is not None or builtin in INTRINSICS
     if known or name in attributes.BUILTIN_CLASSES or name == "super":
         return External(builtin)
     return None

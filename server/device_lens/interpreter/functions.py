@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.atom import atoms_before
 from device_lens.domain.code import Function, Scope
@@ -14,15 +14,17 @@ from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, M
 from device_lens.domain.join import join_blind
 from device_lens.domain.path import Path
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
+from device_lens.interpreter import annotations as type_hints
 from device_lens.interpreter import effects, kept_answers, lazily, reports, scan, suspended
 from device_lens.interpreter.alike import likeness, numbers_of
-from device_lens.interpreter.annotations import of_host
 from device_lens.interpreter.arguments import of_any_name
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.merging import Ways, fold, join_values
 from device_lens.interpreter.unfollowed import answered, not_followed
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 
 class _Never:
@@ -370,7 +372,7 @@ def _as_declared(value: Any, parameter: ast.arg) -> Any:
     declared."""
     if type(value) is not Unknown or not value.tensor_evidence:
         return value
-    declared = of_host(parameter.annotation)
+    declared = type_hints.of_host(parameter.annotation)
     return value if declared is None else declared
 
 

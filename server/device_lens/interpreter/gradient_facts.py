@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.heap import Instance, Parameter
 from device_lens.domain.values import Tensor, TupleValue
-from device_lens.interpreter.services import with_active
+from device_lens.interpreter import services
 from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import tensor_of
 from device_lens.models.torch.autograd import INPUTS
@@ -30,7 +30,9 @@ def assigned(
     if tensor is None or gradient is None or not isinstance(node, ast.Attribute):
         return
     sides: list[Placed] = [(tensor, receiver, _RECEIVER), (gradient, value, _ASSIGNED)]
-    with_active(machine, node, frame, partial(common_device, machine, ".grad =", sides, False))
+    services.with_active(
+        machine, node, frame, partial(common_device, machine, ".grad =", sides, False)
+    )
 
 
 def returned(machine: Machine, node: ast.Return, value: Any, frame: Frame) -> None:
@@ -55,7 +57,9 @@ def returned(machine: Machine, node: ast.Return, value: Any, frame: Frame) -> No
         place = f"0[{number}]" if many else 0
         sides: list[Placed] = [(tensor, given, names[number]), (gradient, its, place)]
         told = f"{function.owner.name}.backward" if function.owner else function.name
-        with_active(machine, node, frame, partial(common_device, machine, told, sides, False))
+        services.with_active(
+            machine, node, frame, partial(common_device, machine, told, sides, False)
+        )
 
 
 def _names(owner: Any, count: int) -> list[str]:

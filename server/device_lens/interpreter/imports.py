@@ -6,24 +6,25 @@ import ast
 import re
 from functools import partial
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Deferred, Function, Namespace, Waiting
 from device_lens.domain.guard import Guarded, combine, leaves, undecided
 from device_lens.domain.heap import MISSING, Entries, Presences, Table
 from device_lens.domain.presence import settle
 from device_lens.domain.values import NONE, Const, External, Unknown
-from device_lens.interpreter import choices, loading, registering, scan, waiting
-from device_lens.interpreter.assignment import assign_name
+from device_lens.interpreter import assignment, choices, loading, registering, scan, waiting
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.loads import GROWING
-from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.merging import any_of_these
 from device_lens.interpreter.top_level import TopLevel
 from device_lens.models import registry
 from device_lens.syntax.import_statements import any_module
 from device_lens.syntax.search_folders import in_folders
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 _MORE_NAMES = re.compile(r"import\s*\*|\b(?:exec|globals|setattr)\b")
 """What may give a module names that its text does not tell."""
@@ -56,11 +57,11 @@ def run_import(machine: Machine, node: ast.Import, frame: Frame) -> None:
             value: Any = External(registry.canonical(top))
             if inside is not None:
                 value = load(machine, inside, top)
-            assign_name(machine, bound, value, frame)
+            assignment.assign_name(machine, bound, value, frame)
             continue
         module = load(machine, path, alias.name)
         if alias.asname or "." not in alias.name:
-            assign_name(machine, alias.asname or alias.name, module, frame)
+            assignment.assign_name(machine, alias.asname or alias.name, module, frame)
             continue
         _bind_dotted(machine, alias.name, module, frame)
 
@@ -77,7 +78,7 @@ def _bind_dotted(machine: Machine, name: str, module: Any, frame: Frame) -> None
         if isinstance(outer, Namespace):
             machine.journal.write(outer.scope.names, part, inner)
     if packages[0] is not None:
-        assign_name(machine, parts[0], packages[0], frame)
+        assignment.assign_name(machine, parts[0], packages[0], frame)
 
 
 def run_import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> None:
@@ -91,7 +92,7 @@ def run_import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> Non
         if node.names[0].name == "*":
             names = [(exported, exported) for exported in machine.exports(path)]
         for attribute, bound in names:
-            assign_name(machine, bound, Deferred(path, name, attribute), frame)
+            assignment.assign_name(machine, bound, Deferred(path, name, attribute), frame)
         return
     module = load(machine, path, name)
     for alias in node.names:
@@ -99,7 +100,7 @@ def run_import_from(machine: Machine, node: ast.ImportFrom, frame: Frame) -> Non
             _star(machine, module, frame)
             continue
         value = member(machine, module, alias.name)
-        assign_name(machine, alias.asname or alias.name, value, frame)
+        assignment.assign_name(machine, alias.asname or alias.name, value, frame)
 
 
 def _from_library(machine: Machine, node: ast.ImportFrom, name: str, frame: Frame) -> None:
@@ -118,7 +119,7 @@ def _from_library(machine: Machine, node: ast.ImportFrom, name: str, frame: Fram
             value = load(machine, inside, alias.name)
         elif not node.level:
             value = attributes.read(machine, External(name), alias.name, node, frame)
-        assign_name(machine, alias.asname or alias.name, value, frame)
+        assignment.assign_name(machine, alias.asname or alias.name, value, frame)
 
 
 _STARS = "_<stars>"
@@ -277,7 +278,7 @@ def _star(machine: Machine, module: Any, frame: Frame) -> None:
         return
     for name, value in list(module.scope.names.items()):
         if not name.startswith("_"):
-            assign_name(machine, name, value, frame)
+            assignment.assign_name(machine, name, value, frame)
     stars = module.scope.names.get(_STARS)
     if type(stars) is Const:
         _add_stars(machine, stars.value, frame)

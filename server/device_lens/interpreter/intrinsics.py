@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
@@ -29,12 +28,12 @@ from device_lens.interpreter import (
     choices,
     class_attributes,
     descriptors,
+    having,
     imports,
-    scope_tables,
 )
 from device_lens.interpreter.conditions import opaque
+from device_lens.interpreter.dispatch import INTRINSICS
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.having import fits, has, lacks, present, surely_lacks
 from device_lens.interpreter.standard_classes import is_standard, type_of_kind
 from device_lens.models import registry
 from device_lens.models.call import tensor_of
@@ -46,7 +45,6 @@ from device_lens.models.torch.attributes import is_on
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
-Intrinsic = Callable[["Machine", tuple[Any, ...], dict[str, Any], Any, Frame], Any]
 _TENSOR_CLASSES = frozenset(
     {
         "torch.Tensor",
@@ -140,7 +138,7 @@ def is_instance(machine: Machine, value: Any, cls: Any) -> bool | None:
         if _is_of_own_class(value, cls):
             return True
         if not _PROTOCOLS.isdisjoint(cls.foreign):
-            return fits(value, cls)
+            return having.fits(value, cls)
         hooked = cls.lookup("__subclasshook__") is not None
         return None if type(value) is Unknown or hooked else False
     if type(cls) is not External:
@@ -280,10 +278,10 @@ def _of_name(machine: Machine, args: tuple[Any, ...], node: Any, frame: Frame) -
     if len(args) >= 2 and type(args[1]) is Const and isinstance(args[1].value, str):
         tree, name = args[0], args[1].value
         has_default = len(args) == 3
-        if has_default and surely_lacks(tree, name):
+        if has_default and having.surely_lacks(tree, name):
             return args[2]
         parted = has_default and type(tree) is Guarded
-        if parted and any(lacks(leaf, name) for leaf in leaves(tree)):
+        if parted and any(having.lacks(leaf, name) for leaf in leaves(tree)):
             return machine.choose(
                 Guarded(tree.atom, True, False),
                 frame,
@@ -291,7 +289,7 @@ def _of_name(machine: Machine, args: tuple[Any, ...], node: Any, frame: Frame) -
                 lambda: _of_name(machine, (tree.no, *args[1:]), node, frame),
             )
         found = attributes.read(machine, tree, name, node, frame)
-        there = present(tree, name) if has_default else True
+        there = having.present(tree, name) if has_default else True
         return found if there is True else join(there, found, args[2])
     machine.skip_at(node, frame, "the attribute's name is not known")
     return Unknown("getattr(…)")
@@ -341,7 +339,7 @@ def _hasattr(
 ) -> Any:
     if len(args) != 2 or type(args[1]) is not Const or type(name := args[1].value) is not str:
         return Unknown()
-    return has(args[0], name)
+    return having.has(args[0], name)
 
 
 def _type(
@@ -374,21 +372,16 @@ def _callable(
     return Unknown()
 
 
-INTRINSICS: dict[str, Intrinsic] = {
-    "builtins.isinstance": _isinstance,
-    "torch.is_tensor": _is_tensor,
-    "builtins.getattr": _getattr,
-    "builtins.setattr": _setattr,
-    "builtins.delattr": _delattr,
-    "builtins.hasattr": _hasattr,
-    "builtins.type": _type,
-    "builtins.callable": _callable,
-    "builtins.property": descriptors.made_property,
-    "builtins.locals": scope_tables.local_names,
-    "builtins.globals": scope_tables.global_names,
-    "builtins.vars": scope_tables.names_of,
-    "importlib.import_module": scope_tables.import_module,
-    "builtins.__import__": scope_tables.imported,
-    "builtins.eval": scope_tables.value_of_text,
-    "builtins.exec": scope_tables.evaluated,
-}
+INTRINSICS.update(
+    {
+        "builtins.isinstance": _isinstance,
+        "torch.is_tensor": _is_tensor,
+        "builtins.getattr": _getattr,
+        "builtins.setattr": _setattr,
+        "builtins.delattr": _delattr,
+        "builtins.hasattr": _hasattr,
+        "builtins.type": _type,
+        "builtins.callable": _callable,
+        "builtins.property": descriptors.made_property,
+    }
+)

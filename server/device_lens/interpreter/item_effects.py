@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.heap import ANY_OF, ListObject, ModuleObject, Parameter
 from device_lens.domain.parameters import members
@@ -12,10 +12,12 @@ from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter.doings import CHANGERS, MOVERS, ONLY_READ
 from device_lens.interpreter.effects import forget, objects
 from device_lens.interpreter.iteration import any_of
-from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
 from device_lens.models.torch.parts import all_parts
 from device_lens.syntax.walking import walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 MAX_OBJECTS = 64
 """Objects for which a body that changes them is run one by one."""

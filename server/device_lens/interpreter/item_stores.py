@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import objects
 from device_lens.domain.code import BoundMethod, ClassValue, Function
@@ -31,17 +31,20 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.interpreter import calls, every_item, of_many
+from device_lens.interpreter.dispatch import NEXT
 from device_lens.interpreter.every_item import EVERY
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import any_of
 from device_lens.interpreter.keys import key_of, put
-from device_lens.interpreter.machine import NEXT, Machine
 from device_lens.interpreter.subscripts import REPLACED, library_classes, replaces_part
 from device_lens.models import registry
 from device_lens.models.call import constant
 from device_lens.models.numbers import is_number
 from device_lens.models.python import dict_classes, list_classes
 from device_lens.models.torch import module as torch_module
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 
 def store(machine: Machine, target: ast.Subscript, value: Any, frame: Frame) -> None:

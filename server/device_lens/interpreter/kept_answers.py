@@ -4,7 +4,7 @@ before, with all that was done to it since."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.device import Device
@@ -12,7 +12,9 @@ from device_lens.domain.heap import Instance, ModuleObject, Table
 from device_lens.domain.presence import presence, put
 from device_lens.domain.values import Const, DeviceValue, External, Tensor, Unknown
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 KEEPING = frozenset({"functools.lru_cache", "functools.cache"})
 _FIXED = (Const, Tensor)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import presence
 from device_lens.domain.guard import Guarded, Literals, cases, combine
@@ -13,8 +13,10 @@ from device_lens.domain.torch_keys import told_apart, torch_key
 from device_lens.domain.values import Const, DeviceValue, External, TupleValue, Unknown
 from device_lens.interpreter import class_attributes
 from device_lens.interpreter.enumerations import is_member
-from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 MAX_CASES = 4
 """Keys that conditions decide between which are stored under one by one."""

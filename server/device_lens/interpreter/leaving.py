@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from device_lens.interpreter.frames import Exit, Frame
-from device_lens.interpreter.machine import Machine
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 MOST_LEFT = 12
 """Paths out of one block for which its end is run: each costs what the block has written."""

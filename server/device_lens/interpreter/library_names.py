@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.heap import MISSING
 from device_lens.domain.values import External
-from device_lens.interpreter.machine import Machine
 from device_lens.models import registry
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 
 def bind(machine: Machine, library: External, name: str, value: Any) -> None:

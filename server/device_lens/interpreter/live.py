@@ -4,7 +4,7 @@ generator that reads later what a pass has changed."""
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, moment
@@ -14,8 +14,10 @@ from device_lens.interpreter.expressions import lookup
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import Items, any_of, iterate
 from device_lens.interpreter.keys import key_of
-from device_lens.interpreter.machine import Machine
 from device_lens.models.python.iterators import ITERATORS
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 _LAZY = frozenset({"enumerate", "zip", "reversed", "iter", "map", "filter", "tqdm"})
 """Functions whose answer reads what they are given item by item."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import undecided
 from device_lens.domain.heap import ListObject, moment
@@ -15,6 +15,7 @@ from device_lens.domain.values import Const, TupleValue
 from device_lens.interpreter import every_item, item_effects, numbered, of_many, reports, scan
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
+from device_lens.interpreter.dispatch import DEAD, EXECUTORS, NEXT
 from device_lens.interpreter.draws import drawn
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.iteration import (
@@ -27,7 +28,6 @@ from device_lens.interpreter.iteration import (
     trip_count,
 )
 from device_lens.interpreter.live import Live, use_up
-from device_lens.interpreter.machine import DEAD, EXECUTORS, NEXT, Machine
 from device_lens.interpreter.passes import (
     give_up,
     join_state,
@@ -40,6 +40,9 @@ from device_lens.interpreter.passes import (
     stop_counting_members,
 )
 from device_lens.syntax.walking import walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 MAX_PASSES = 4
 """Passes over a body before what still changes is given up."""

@@ -1,7 +1,7 @@
 """The state of an analysis, and how paths part and meet.
 
 `Machine` holds the journal, the path condition and the observations. What to do with a node is
-found in two tables, `EVALUATORS` and `EXECUTORS`, that the other modules of this package fill.
+found in the tables of `dispatch`.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ from device_lens.domain.values import (
 from device_lens.interpreter import ambient, stretch
 from device_lens.interpreter.budget import Cancelled, Exhausted, Options
 from device_lens.interpreter.described import is_nowhere
+from device_lens.interpreter.dispatch import DEAD, EVALUATORS, EXECUTORS, NEXT
 from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.merging import (
     Ways,
@@ -54,18 +55,8 @@ from device_lens.models.numbers import is_plain
 if TYPE_CHECKING:
     from device_lens.interpreter.program import Program
 
-NEXT = 0
-"""The path goes on with the next statement."""
-DEAD = 1
-"""The path has left: by return, break, continue or an exception."""
-
 _NOT_SHOWN = frozenset({Const, External, BoundExternal, SliceValue, HostArray})
 """Values that are on no device."""
-
-Evaluator = Callable[["Machine", Any, Frame], Any]
-Executor = Callable[["Machine", Any, Frame], int]
-EVALUATORS: dict[type, Evaluator] = {}
-EXECUTORS: dict[type, Executor] = {}
 
 
 class Machine(ModelServices):

@@ -4,7 +4,7 @@ one of them by its number is not done to the others."""
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import (
@@ -21,11 +21,13 @@ from device_lens.domain.join import join_blind
 from device_lens.domain.journal import Change
 from device_lens.domain.values import TupleValue
 from device_lens.interpreter.frames import Frame, LoopRecord
-from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.scan import names_bound
 from device_lens.models.torch.parts import REST, STANDS_FOR, walk
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk as walk_tree
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 DEEPEST = 3
 """Objects within objects that are parts of many too."""

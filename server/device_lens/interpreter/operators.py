@@ -6,7 +6,7 @@ import ast
 import operator
 import re
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue
 from device_lens.domain.condition import negation
@@ -33,9 +33,9 @@ from device_lens.domain.values import (
 )
 from device_lens.interpreter import calls, reports
 from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
+from device_lens.interpreter.dispatch import EVALUATORS
 from device_lens.interpreter.expressions import merge_mapping, text_of
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.interpreter.services import with_active
 from device_lens.models.call import constant, tensor_of, treated_as_tensor
 from device_lens.models.libraries import numpy_shapes
@@ -43,6 +43,9 @@ from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, is_text, number, start_of, text_begun
 from device_lens.models.python.text_cases import by_cases
 from device_lens.models.wording import operation
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 _BINARY: dict[type, tuple[str, Any]] = {
     ast.Add: ("add", operator.add),

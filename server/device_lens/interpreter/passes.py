@@ -3,7 +3,7 @@ where it always is."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import lengths
 from device_lens.domain.guard import leaves, undecided
@@ -16,8 +16,10 @@ from device_lens.domain.similarity import similar
 from device_lens.domain.values import Const, TupleValue, Unknown
 from device_lens.interpreter import carried
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
 from device_lens.models.numbers import is_number, number, number_above
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 
 def read_after(machine: Machine, loop: Any, frame: Frame, first: bool) -> frozenset[str] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue
 from device_lens.domain.condition import conjunction, disjunction, settled
@@ -25,7 +25,9 @@ from device_lens.interpreter.comparisons import compare
 from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.intrinsics import instance_condition
-from device_lens.interpreter.machine import Machine
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 _SINGLE = (Tensor, Parameter, HostArray, ModuleObject, DeviceValue, DtypeValue)
 """Values that are neither sequences nor mappings to a pattern."""

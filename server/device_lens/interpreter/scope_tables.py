@@ -12,6 +12,7 @@ from device_lens.domain.heap import DictObject, Instance
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import attributes, imports
 from device_lens.interpreter.choices import called, names_of_module, unknown_name
+from device_lens.interpreter.dispatch import INTRINSICS
 from device_lens.interpreter.frames import Frame
 from device_lens.models.numbers import start_of
 from device_lens.models.python.held_in_texts import literal
@@ -166,3 +167,16 @@ def _table_of(name: str, frame: Frame) -> Any:
 
 def _is_text(value: Any) -> bool:
     return type(value) is Const and isinstance(value.value, str) and not is_many(value.value)
+
+
+INTRINSICS.update(
+    {
+        "builtins.locals": local_names,
+        "builtins.globals": global_names,
+        "builtins.vars": names_of,
+        "importlib.import_module": import_module,
+        "builtins.__import__": imported,
+        "builtins.eval": value_of_text,
+        "builtins.exec": evaluated,
+    }
+)

@@ -22,6 +22,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.interpreter import conditions, gradient_text, reports
+from device_lens.interpreter.dispatch import NEXT
 from device_lens.interpreter.facts import Skipped
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.parts import home_device
@@ -112,8 +113,6 @@ class ModelServices:
         kwargs: dict[str, Any],
         in_process: bool,
     ) -> Any:
-        from device_lens.interpreter.machine import NEXT
-
         found: list[Any] = [Unknown()]
         mark, start = self.journal.mark(), moment()
 

@@ -10,8 +10,8 @@ from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree, Symbol
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, moment
 from device_lens.domain.path import ALWAYS
 from device_lens.domain.values import Const, TupleValue, Unknown, forgetting
+from device_lens.interpreter import annotations as type_hints
 from device_lens.interpreter import effects, functions, library_steps, module_facts, reports
-from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.somewhere import is_somewhere
@@ -129,7 +129,7 @@ def symbol(machine: Machine, parameter: ast.arg, default: Any, home: Any, frame:
     name = parameter.arg
     value = Unknown(name, home if home is not None else SymbolicDevice(name))
     if parameter.annotation is not None:
-        refined = refine(machine, value, parameter.annotation, frame)
+        refined = type_hints.refine(machine, value, parameter.annotation, frame)
         if refined is not value or _is_host(parameter.annotation):
             return refined if refined is not value else Unknown(name)
     if _is_plain(default):

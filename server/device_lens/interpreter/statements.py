@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import ast
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.heap import ListObject, moment
 from device_lens.domain.values import NONE, External, Tensor, Unknown
 from device_lens.interpreter import assignment, classes, imports, late_names, operators, reports
 from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.conditions import narrow, truth
+from device_lens.interpreter.dispatch import DEAD, EVALUATORS, EXECUTORS, NEXT
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import DEAD, EVALUATORS, EXECUTORS, NEXT, Machine
 from device_lens.syntax.resting import Resting
 from device_lens.syntax.twins import twin
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 
 def _expression(machine: Machine, node: ast.Expr, frame: Frame) -> int:

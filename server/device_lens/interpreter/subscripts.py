@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from functools import partial, reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import CONTESTED, UNKNOWN_DEVICE
@@ -42,16 +42,19 @@ from device_lens.interpreter import (
     imports,
     library_modules,
 )
+from device_lens.interpreter.dispatch import EVALUATORS
 from device_lens.interpreter.every_item import EVERY
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import any_of
 from device_lens.interpreter.keys import key_of, put
-from device_lens.interpreter.machine import EVALUATORS, Machine
 from device_lens.interpreter.sequences import CONTAINERS, of_constant, of_sequence
 from device_lens.models import registry
 from device_lens.models.call import constant
 from device_lens.models.python import dict_classes
 from device_lens.models.torch.parts import REST, is_opaque, opaque_part
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 REPLACED = "<items replaced>"
 """What is remembered of an unknown of which nobody knows which items the program has replaced."""

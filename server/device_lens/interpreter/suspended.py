@@ -7,7 +7,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Function
 from device_lens.domain.device import UNKNOWN_DEVICE
@@ -15,10 +15,12 @@ from device_lens.domain.heap import MISSING, ListObject, Presences, Table
 from device_lens.domain.journal import Delta
 from device_lens.interpreter import scan
 from device_lens.interpreter.frames import Exit, Frame
-from device_lens.interpreter.machine import Machine
 from device_lens.interpreter.merging import Ways, fold, join_values
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 MANAGING = frozenset({"contextlib.contextmanager", "contextlib.asynccontextmanager"})
 FIELD = "<suspended>"

@@ -1,4 +1,5 @@
-"""Brings the modules together that fill the interpreter's tables of evaluators and executors."""
+"""Brings together the modules that fill the interpreter's tables of evaluators, executors and
+intrinsics."""
 
 from __future__ import annotations
 
@@ -7,20 +8,24 @@ from device_lens.interpreter import (
     comparisons,
     comprehensions,
     expressions,
+    intrinsics,
     loops,
     operators,
+    scope_tables,
     statements,
     subscripts,
 )
-from device_lens.interpreter.machine import EVALUATORS, EXECUTORS
+from device_lens.interpreter.dispatch import EVALUATORS, EXECUTORS
 
 _FILLED_BY = (
     branches,
     comparisons,
     comprehensions,
     expressions,
+    intrinsics,
     loops,
     operators,
+    scope_tables,
     statements,
     subscripts,
 )

@@ -32,6 +32,7 @@ from device_lens.interpreter import (
     settable,
     tensor_facts,
 )
+from device_lens.interpreter.dispatch import EVALUATORS
 from device_lens.interpreter.facts import Kind, Transfer
 from device_lens.models.call import constant, device_of, tensor_of
 from device_lens.models.torch.transfers import is_called_dtype
@@ -309,8 +310,6 @@ def uncalled(machine: Machine, expression: Any, value: Any, frame: Frame) -> Non
     if not isinstance(expression, ast.Attribute) or expression.attr not in MOVES:
         return
     if value is None:
-        from device_lens.interpreter.machine import EVALUATORS
-
         value = EVALUATORS[ast.Attribute](machine, expression, frame)
     if type(value) is not BoundExternal or expression.attr == "to_empty":
         return

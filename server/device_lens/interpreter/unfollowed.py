@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Function
 from device_lens.domain.values import Unknown
 from device_lens.interpreter import effects
-from device_lens.interpreter.machine import Machine
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 
 def not_followed(
