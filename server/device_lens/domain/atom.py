@@ -8,6 +8,8 @@ from itertools import count
 _ORDER = count()
 EITHER_WAY = "a random number decides"
 """What an atom says that a random number decides, anew each time."""
+WHICH_ITEM = "which item has the number"
+"""What an atom says that a number decides which is not known: a program need not take each."""
 
 
 class Atom:
@@ -47,6 +49,11 @@ class Atom:
     def is_drawn(self) -> bool:
         """Whether a random number decides, so that either way is taken in a long run."""
         return self.text == EITHER_WAY
+
+    @property
+    def tells_items_apart(self) -> bool:
+        """Whether a number decides that may stand for some of the items alone."""
+        return self.text == WHICH_ITEM
 
     def __repr__(self) -> str:
         return f"Atom({self.text or self.order})"

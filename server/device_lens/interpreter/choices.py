@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.guard import choose, leaves, undecided
-from device_lens.domain.heap import OF_MODULE, DictObject, ListObject, ModuleObject
+from device_lens.domain.heap import OF_MODULE, DictObject, Instance, ListObject, ModuleObject
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import (
     NONE,
@@ -24,7 +25,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter.conditions import opaque
+from device_lens.interpreter.conditions import asked, opaque
 from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
 from device_lens.syntax.walking import walk
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 MAX_CHOICES = 8
 """Values that are told apart; whatever is done with the choice is done with each."""
+MAX_OBJECTS = 4
+"""Objects of a list that are told apart."""
 MOST_ENTRIES = 64
 """Values that are looked at for those whose code is alike."""
 _CODE = (Function, BoundMethod, ClassValue, Namespace, Partial, BoundExternal)
@@ -63,6 +66,23 @@ def choice(machine: Machine, table: DictObject, index: Any) -> Any:
         return None
     few = _few(groups)
     return None if few is None else _tree(few, _decision(machine, index))
+
+
+def item_choice(machine: Machine, listed: ListObject, index: Unknown) -> Any:
+    """`listed[index]` for an index that is not known, where the list holds a few objects of the
+    program's classes; None where it holds anything else, or too many."""
+    held = (*listed.items, listed.rest) if listed.rest is not None else listed.items
+    objects = {id(each): each for each in held}
+    if not 1 < len(objects) <= MAX_OBJECTS or not all(map(_is_own_object, objects.values())):
+        return None
+    groups = [(value, [place]) for place, value in objects.items()]
+    if _in_loop(machine):
+        return _tree(groups, lambda _: undecided(WHICH_ITEM))
+    return _tree(groups, lambda places: asked(index, ("item", places), WHICH_ITEM))
+
+
+def _is_own_object(value: Any) -> bool:
+    return type(value) is Instance and type(value.cls) is ClassValue
 
 
 def names_of_module(names: Mapping[str, Any], rest: Any, site: Any) -> DictObject:
@@ -127,9 +147,13 @@ def _keywords(call: ast.Call) -> set[str | None]:
 
 
 def _decision(machine: Machine, index: Any) -> Decision:
-    # What one name stands for in a loop may be another key in each pass.
-    is_asked_again = type(index) is Unknown and not any(frame.loops for frame in machine.stack)
+    is_asked_again = type(index) is Unknown and not _in_loop(machine)
     return _asked_of(index) if is_asked_again else _asked_anew
+
+
+def _in_loop(machine: Machine) -> bool:
+    """Whether one name may stand for another key, or number, the next time."""
+    return any(frame.loops for frame in machine.stack)
 
 
 def among(modules: dict[str, Any], name: Unknown) -> Any:

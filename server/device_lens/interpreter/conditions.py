@@ -71,14 +71,15 @@ def opaque(value: Unknown, test: Any, text: str = "") -> Any:
 
 def either_way(value: Unknown, test: Any) -> Any:
     """The same of a random number, where it decides either way."""
-    return _asked(value, test, EITHER_WAY)
+    return asked(value, test, EITHER_WAY)
 
 
 def _opaque(value: Unknown, test: Any, text: str) -> Any:
-    return _asked(value, test, value.label or text)
+    return asked(value, test, value.label or text)
 
 
-def _asked(value: Unknown, test: Any, text: str) -> Any:
+def asked(value: Unknown, test: Any, text: str) -> Any:
+    """The same with a text of its own, unless it was asked before."""
     value.note()
     if value.truths is None:
         value.truths = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function, Namespace, Scope
+from device_lens.domain.heap import moment
 from device_lens.domain.journal import Delta
 
 if TYPE_CHECKING:
@@ -17,15 +18,16 @@ Exit = tuple[Any, Any, Delta | None]
 
 class LoopRecord:
     """A loop that is being run. `breaks` and `continues` are the paths that left its body, `left`
-    the former with the mark at which the pass began that each was in; `start` is that of the loop;
-    `repeats` tells that a pass may stand for any number of them, `many` that the text of the body
-    decides whether it runs for each item, `ends` that it may end without a `break`; `depth` counts
-    the branches around the loop that may go another way in another pass of a loop around it;
-    `replaces` is the statement that puts something in place of every item, `stored` what it put
-    there in each pass (`every_item.py`). `unbound` tells that the present pass has read a name that
-    the body binds only later: what follows from it is not run."""
+    the former with the mark at which the pass began that each was in; `start` is that of the loop,
+    `began` the moment of it; `repeats` tells that a pass may stand for any number of them, `many`
+    that the text of the body decides whether it runs for each item, `ends` that it may end without
+    a `break`; `depth` counts the branches around the loop that may go another way in another pass
+    of a loop around it; `replaces` is the statement that puts something in place of every item,
+    `stored` what it put there in each pass (`every_item.py`). `unbound` tells that the present pass
+    has read a name that the body binds only later: what follows from it is not run."""
 
     __slots__ = (
+        "began",
         "breaks",
         "chunk",
         "continues",
@@ -63,6 +65,7 @@ class LoopRecord:
         self.ends = True
         self.mark = 0
         self.start = start
+        self.began = moment()
         self.depth = depth
         self.breaks: list[Exit] = []
         self.left: list[tuple[int, Exit]] = []

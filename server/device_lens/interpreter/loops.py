@@ -266,17 +266,17 @@ def _repeat(
     start = machine.journal.mark()
     path = machine.path
     alive = True
-    ends: list[Delta] = [] if surely_runs else [{}]
-    over: list[int] = []
+    ends: list[_End] = [] if surely_runs else [({}, moment())]
+    over: list[tuple[int, int]] = []
     binders = first
     for number in range(MAX_PASSES):
         before, since = machine.journal.mark(), moment()
         if number > 1 and _may_end(record, number - 1):
-            ends.append(machine.journal.changes_at(start, over[-2]))
+            ends.append(_end(machine, start, over[-2]))
         if any(_pass(machine, record, body, frame, bind, path) for bind in binders):
             alive = False
             break
-        over.append(machine.journal.mark())
+        over.append((machine.journal.mark(), moment()))
         handed = read_after(machine, record.node, frame, not number)
         seen = seen_later(machine, before, since, frame, handed)
         open_now = not number and (stop_counting(machine, seen) | let_vary(machine, seen))
@@ -288,7 +288,7 @@ def _repeat(
             give_up(machine, before)
         binders = more
     if not alive and over and _may_end(record, len(over)):
-        ends.append(machine.journal.changes_at(start, over[-1]))
+        ends.append(_end(machine, start, over[-1]))
     record.ends = alive or bool(ends)
     if alive and ending is not None:
         ending()
@@ -303,7 +303,7 @@ def _or_not_at_all(
     it does to objects counts as done, since most of them are what it goes through."""
     if flow:
         record.ends = True
-        return _with_ends(machine, record.start, [{}], path, flow)
+        return _with_ends(machine, record.start, [({}, record.began)], path, flow)
     machine.path = machine.path.meet(path)
     or_as_before(machine, record.start, frame.scope.names)
     return NEXT
@@ -314,16 +314,25 @@ def _may_end(record: LoopRecord, passes: int) -> bool:
     return record.trip_count is None or record.trip_count <= passes
 
 
-def _with_ends(machine: Machine, start: int, ends: list[Delta], path: Path, flow: int) -> int:
+_End = tuple[Delta, int]
+"""What had changed since the start of a loop at a moment at which it may be over."""
+
+
+def _end(machine: Machine, start: int, over: tuple[int, int]) -> _End:
+    """The end of a pass, of which the mark and the moment are given."""
+    return machine.journal.changes_at(start, over[0]), over[1]
+
+
+def _with_ends(machine: Machine, start: int, ends: list[_End], path: Path, flow: int) -> int:
     """Joins the ends of the passes before the last ones, as what had changed since the start, with
     the state after the loop; `flow` tells that there is none."""
     if flow:
         machine.journal.undo(start)  # whoever comes here has not run the last pass
         machine.path = path
-        machine.apply(ends[0])
+        machine.apply(ends[0][0])
     machine.path = machine.path.meet(path)
-    for changes in ends[1 if flow else 0 :]:
-        join_state(machine, start, changes)
+    for changes, at in ends[1 if flow else 0 :]:
+        join_state(machine, start, changes, at)
     return NEXT
 
 

@@ -164,12 +164,15 @@ def _either(old: Any, new: Any) -> Any:
     return ListObject((), join_all(held) if held else None, "list", new.site)
 
 
-def join_state(machine: Machine, mark: int, changes: Delta) -> None:
-    """Joins a state from which the present one comes: that at a mark, with some changes."""
+def join_state(machine: Machine, mark: int, changes: Delta, at: int | None = None) -> None:
+    """Joins a state from which the present one comes: that at a mark, with some changes. If it is
+    that of a moment `at`, a dict made later is not there, and says nothing of its keys."""
     places = {**machine.journal.value_at(mark), **changes}
+    is_later = machine.journal.passing(at) if at is not None else _never
     kept = [
         (*place, either(undecided(), presence(*place), presence_in(places, *place)))
         for place in kept_in(places)
+        if not is_later(place[0])
     ]
     met = list(lengths.of_lists({}, places))
     for table, key, old in list(places.values()):
@@ -186,6 +189,10 @@ def join_state(machine: Machine, mark: int, changes: Delta) -> None:
     for entries, key, present in kept:
         settle(machine.journal, entries, key, present)
     lengths.settle(machine.journal, met)
+
+
+def _never(table: Table) -> bool:
+    return False
 
 
 def or_as_before(machine: Machine, mark: int, names: Table) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Pick:
     """The atoms that picked what is called, in an activation as deep as `depth`. A pick is doubtful
     where the path had decided something else without words: `if kind == "a"` picks `A()`, and
-    another test of what `kind` is may exclude that."""
+    another test of what `kind` is may exclude that; and where a number picks an item of a list."""
 
     depth: int = 0
     atoms: tuple[Atom, ...] = ()
@@ -28,7 +28,8 @@ class Pick:
         """The pick of one side of `atom`; those in one activation are one of a tree."""
         atoms = self.atoms if depth == self.depth else ()
         others = (each for each, _ in path.literals if not each.named and each not in atoms)
-        doubtful = self.is_doubtful or any(each is not atom for each in others)
+        doubtful = self.is_doubtful or atom.tells_items_apart
+        doubtful = doubtful or any(each is not atom for each in others)
         return Pick(depth, (*atoms, atom), doubtful)
 
 

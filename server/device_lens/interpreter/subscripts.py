@@ -92,6 +92,8 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
     if kind is ListObject:
         if not receiver.items and receiver.rest is None and type(index) is not SliceValue:
             return _of_nothing(frame)
+        if type(index) is Unknown and (found := choices.item_choice(machine, receiver, index)):
+            return found
         if at_least(receiver) < len(receiver.items):
             return _of_some(receiver, index, node)
         return of_sequence(receiver.items, receiver.rest, index, receiver.kind, node)

@@ -14,7 +14,7 @@ from device_lens.domain.device import (
     SymbolicDevice,
     surely_same,
 )
-from device_lens.domain.guard import Guarded, leaves
+from device_lens.domain.guard import Guarded, atom_set, leaves
 from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.values import (
     BoundExternal,
@@ -109,7 +109,8 @@ def finish(
     target = UNKNOWN_DEVICE if target is None else target
     tensor = seen.tensor
     is_known = tensor is not None and all(map(_is_known, leaves(target)))
-    names_other = is_known and _reads_device(argument)
+    is_settled = is_known and all(atom.named for atom in atom_set(target))
+    names_other = is_settled and _reads_device(argument)
     fact = Transfer(
         machine.site(node, frame),
         machine.site(node.func.value, frame),
