@@ -154,7 +154,7 @@ def set_attribute(
         return
     kind = type(receiver)
     write = machine.journal.write
-    if _through_own_setter(machine, receiver, name, value, node, frame):
+    if through_own_setter(machine, receiver, name, value, node, frame):
         return
     if kind is ModuleObject:
         _set_in_module(machine, receiver, name, value, node, frame, source)
@@ -184,17 +184,18 @@ def set_attribute(
     elif kind is Tensor and name == "data":
         aliases.lose_others(machine, receiver, _with_data(receiver, value))
     elif kind is Unknown:
+        torch_module.part_set(machine, receiver, name, value)
         write(receiver.parts(), name, value)
         torch_module.hold(machine, receiver, value)
     elif isinstance(receiver, HeapObject) and name not in receiver.fields:
         write(receiver.fields, "." + name, value)
 
 
-def _through_own_setter(
-    machine: Machine, receiver: Any, name: str, value: Any, node: Any, frame: Frame
+def through_own_setter(
+    machine: Machine, receiver: Any, name: Any, value: Any, node: Any, frame: Frame
 ) -> bool:
     """Runs the `__setattr__` of the program's own class, unless it is what runs, or the `__set__`
-    of the descriptor that the class has by that name."""
+    of the descriptor that the class has by that name; `name` is a value where it is not known."""
     if not isinstance(receiver, Instance) or type(receiver.cls) is not ClassValue:
         return False
     from device_lens.interpreter import calls
@@ -203,8 +204,11 @@ def _through_own_setter(
     if type(setter) is Function and not any(
         f.function and f.function.node is setter.node for f in machine.stack
     ):
-        calls.call(machine, BoundMethod(receiver, setter), (Const(name), value), {}, node, frame)
+        given = Const(name) if isinstance(name, str) else name
+        calls.call(machine, BoundMethod(receiver, setter), (given, value), {}, node, frame)
         return True
+    if not isinstance(name, str):
+        return False
     if type(receiver) is ModuleObject and type(value) in (ModuleObject, Parameter):
         return False
     described = descriptors.setter(receiver, name)

@@ -6,10 +6,9 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
-from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
-from device_lens.domain.join import join, join_blind
+from device_lens.domain.join import join
 from device_lens.domain.values import (
     NONE,
     BoundExternal,
@@ -39,7 +38,7 @@ from device_lens.models import registry
 from device_lens.models.call import tensor_of
 from device_lens.models.dtypes import TENSOR_TYPES
 from device_lens.models.numbers import is_number, is_text, is_whole
-from device_lens.models.torch import module as torch_module
+from device_lens.models.torch import unnamed_parts
 from device_lens.models.torch.attributes import is_on
 
 if TYPE_CHECKING:
@@ -292,6 +291,8 @@ def _of_name(machine: Machine, args: tuple[Any, ...], node: Any, frame: Frame) -
         there = having.present(tree, name) if has_default else True
         return found if there is True else join(there, found, args[2])
     machine.skip_at(node, frame, "the attribute's name is not known")
+    if len(args) >= 2 and type(args[0]) is ModuleObject:
+        return unnamed_parts.some_part(args[0], args[1], "getattr(…)")
     return Unknown("getattr(…)")
 
 
@@ -304,9 +305,9 @@ def _setattr(
         source = node.args[2] if isinstance(node, ast.Call) and len(node.args) == 3 else None
         set_attribute(machine, args[0], args[1].value, args[2], node, frame, source)
     elif len(args) == 3:
-        torch_module.hold(machine, args[0], args[2])
-        if isinstance(args[0], Instance):
-            _set_some(machine, args[0], args[2])
+        from device_lens.interpreter.unnamed_attributes import set_some
+
+        set_some(machine, args[0], args[1], args[2], node, frame)
     return NONE
 
 
@@ -317,21 +318,11 @@ def _delattr(
 
     if len(args) == 2 and type(args[1]) is Const and isinstance(args[1].value, str):
         delete_attribute(machine, args[0], args[1].value)
+    elif len(args) == 2:
+        from device_lens.interpreter.unnamed_attributes import delete_some
+
+        delete_some(machine, args[0], args[1])
     return NONE
-
-
-def _set_some(machine: Machine, instance: Instance, given: Any) -> None:
-    """An attribute whose name is not known gets a value. One that is not known may be any setting,
-    or stand for any tensor; a tensor may be any of those that are there."""
-    unknown = type(given) is Unknown
-    for name, value in list(instance.fields.items()):
-        if name[:1] == "<":
-            continue
-        if type(value) is Tensor and (unknown or type(given) is Tensor):
-            met = value.with_(device=UNKNOWN_DEVICE) if unknown else join_blind(value, given)
-            machine.journal.write(instance.fields, name, met)
-        elif unknown and type(value) in (Const, DeviceValue, Guarded):
-            machine.journal.write(instance.fields, name, Unknown(name))
 
 
 def _hasattr(

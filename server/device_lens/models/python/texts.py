@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from device_lens.domain.guard import combine
-from device_lens.domain.heap import MISSING, ListObject
+from device_lens.domain.heap import MISSING, DictObject, ListObject
 from device_lens.domain.values import FALSE, TRUE, Const, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Value, constant
@@ -41,8 +41,35 @@ def _method(call: Call) -> Value:
     method = call.name.rpartition(".")[2]
     if method not in _TEXTS:
         return _run(call, method, call.args)
-    unknown = _begun(call) if method == "format" else text("a string")
-    return by_cases(lambda *args: _run(call, method, args), call.args, unknown)
+    if method == "format":
+        given = (*call.args, *call.kwargs.values())
+        return by_cases(lambda *values: _formatted(call, values), given, _begun(call))
+    return by_cases(lambda *args: _run(call, method, args), call.args, text("a string"))
+
+
+def _formatted(call: Call, given: Sequence[Value]) -> Value:
+    """`form.format(…)` of values by position, then of those that have names."""
+    form, values = constant(call.receiver), [constant(value, MISSING) for value in given]
+    plain = all(isinstance(value, str | int | None) for value in values)
+    if not call.complete or not isinstance(form, str) or not plain:
+        return _begun(call)
+    if not _is_small("format", form, values):
+        return _begun(call)
+    count = len(call.args)
+    named = dict(zip(call.kwargs, values[count:], strict=True))
+    try:
+        return Const(form.format(*values[:count], **named))
+    except (AttributeError, TypeError, ValueError, IndexError, KeyError):
+        return _begun(call)
+
+
+def _format_map(call: Call) -> Value:
+    """`form.format_map(words)`, of a dict whose keys are known."""
+    table = call.args[0] if call.args else None
+    if type(table) is not DictObject or table.rest is not None:
+        return _begun(call)
+    named = {name: value for name, value in table.entries.items() if isinstance(name, str)}
+    return _method(Call("str.format", call.receiver, (), named, call.site, call.services))
 
 
 def _of_class(call: Call) -> Value:
@@ -78,8 +105,6 @@ def _run(call: Call, method: str, args: Sequence[Value]) -> Value:
             return found
     if method in _LISTS:
         return ListObject((), text("a string"), "list", call.site.node)
-    if method == "format":
-        return _begun(call)
     return text("a string") if method in _TEXTS else Unknown("a string")
 
 
@@ -146,3 +171,4 @@ def register() -> None:
         registry.FUNCTIONS["str." + name] = _method
         registry.FUNCTIONS["builtins.str." + name] = _of_class
     registry.FUNCTIONS["str.join"] = _join
+    registry.FUNCTIONS["str.format_map"] = _format_map

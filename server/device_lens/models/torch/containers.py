@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
 from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import (
@@ -31,6 +29,7 @@ from device_lens.models.torch.members import choose
 from device_lens.models.torch.module import note_replaced
 from device_lens.models.torch.module_parts import named, names_at
 from device_lens.models.torch.parts import HAS_HOME, HOLDS_SOME, REST, of_many
+from device_lens.models.torch.unnamed_parts import hold_unknown
 
 MODULE = "torch.nn.Module"
 
@@ -78,6 +77,7 @@ class Container:
         elif key == REST and not all(isinstance(each, ModuleObject) for each in leaves(value)):
             call.write(module.own, "opaque", True)
             call.write(module.own, "device", UNKNOWN_DEVICE)
+        hold_unknown(call.services, module, value)
         if key not in self.table(module):
             count(call, module, 1)
         call.write(self.table(module), key, value)
@@ -379,7 +379,7 @@ ORDERED: dict[str, Model] = {
     "insert": _insert,
     "__iadd__": _extend,
 }
-KEYED: dict[str, Callable[[Call], Value]] = {
+KEYED: dict[str, Model] = {
     "keys": _keys,
     "values": _values,
     "items": _items,

@@ -7,6 +7,7 @@ from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, same_ever
 from device_lens.domain.guard import Guarded, choose, leaves, undecided
 from device_lens.domain.heap import MISSING, Instance, ModuleObject, Parameter, Table
 from device_lens.domain.join import join
+from device_lens.domain.parameters import set_tensor
 from device_lens.domain.presence import presence
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import (
@@ -20,7 +21,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.domain.wholes import members
-from device_lens.models.call import Services, Value
+from device_lens.models.call import Services, Value, tensor_of
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
@@ -108,6 +109,29 @@ def part_moved(services: Services, part: Unknown, device: DeviceTree = UNKNOWN_D
     where that module is now is not known."""
     whole = None if part.fields is None else part.fields.get(WHOLE)
     _scatter(services, whole, device)
+
+
+def part_set(services: Services, part: Unknown, name: str, value: Value) -> None:
+    """What may be a parameter of a module gets other data, or a part of one another part."""
+    device = _place_set(name, value)
+    if device is None:
+        return
+    wholes = None if part.fields is None else part.fields.get(WHOLE)
+    for each in members(wholes):
+        if type(each) is Parameter and not same_everywhere(each.tensor.device, device):
+            lost = each.tensor.with_(device=UNKNOWN_DEVICE)
+            set_tensor(services.journal, each, lost)
+    _scatter(services, wholes, device)
+
+
+def _place_set(name: str, value: Value) -> DeviceTree | None:
+    """Where a part is that gets what an attribute is set to; None where no part gets it."""
+    if type(value) is ModuleObject:
+        return devices_of(value)
+    tensor = tensor_of(value) if name == "data" or type(value) is Parameter else None
+    if tensor is None:
+        return UNKNOWN_DEVICE if name == "data" else None
+    return tensor.device
 
 
 def given(args: tuple[Value, ...], kwargs: dict[str, Value]) -> tuple[ModuleObject, ...]:
@@ -321,9 +345,9 @@ def _move_all(
     missed = _perhaps_missed(services, module, owners) if device is not None else _NONE
     for owner in owners:
         mover.may_miss = id(owner) in missed
-        mover.move_parts(owner)
         if device is not None and HELD in owner.own:
-            _scatter(services, owner.own[HELD], device)
+            _scatter(services, owner.own[HELD], device)  # first: they may be what it does not list
+        mover.move_parts(owner)
 
 
 _NONE: frozenset[int] = frozenset()

@@ -25,7 +25,7 @@ from device_lens.domain.values import (
 from device_lens.models import wording
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.registry import ATTRIBUTES, BASES, FUNCTIONS
-from device_lens.models.torch import forward_hooks, gradient_hooks
+from device_lens.models.torch import forward_hooks, gradient_hooks, unnamed_parts
 from device_lens.models.torch.conversions import Target, device_argument, to_target, type_target
 from device_lens.models.torch.handles import registers
 from device_lens.models.torch.module import (
@@ -202,7 +202,8 @@ def _registers(kind: str, argument: str) -> Model:
         if module is not None:
             table = getattr(module, kind)
             if not isinstance(name, str):
-                name = f"*{len(table)}"
+                part, asked = call.get(1, argument, NONE), call.get(0, "name", NONE)
+                name = unnamed_parts.list_unnamed(call.services, module, table, asked, part)
             call.services.journal.delete(module.fields, name)
             call.write(table, name, without_attribute(call.get(1, argument, NONE)))
             if kind == "buffers" and constant(call.get(2, "persistent", TRUE)) is False:
@@ -213,7 +214,9 @@ def _registers(kind: str, argument: str) -> Model:
 
 
 def _get_submodule(call: Call) -> Value:
-    found: Value = call.receiver
+    found, target = call.receiver, call.get(0, "target", NONE)
+    if isinstance(found, ModuleObject) and type(target) is Unknown:
+        return unnamed_parts.some_part_within(found, target, call.unknown().label)
     for name in str(constant(call.get(0, "target"), "?")).split("."):
         if not isinstance(found, ModuleObject) or not name:
             break

@@ -10,6 +10,7 @@ from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gathered
 from device_lens.domain.values import TRUE, Const, SliceValue, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, constant, is_none
+from device_lens.models.torch.module import HELD
 from device_lens.models.torch.parts import (
     REST,
     Part,
@@ -81,9 +82,11 @@ def _by_case(found: list[Part]) -> list[Part]:
 
 def _sure(module: ModuleObject, found: list[Part]) -> int:
     """How many of the parts come first whatever the case: of a part that a condition decides, one
-    is listed for each case."""
+    is listed for each case. What a module does not list may come before what it does."""
     either: set[int] = set()
     for _, owner in walk(module):
+        if _has_some_unlisted(owner):
+            return 0
         for held in owner.modules.values():
             for leaf in leaves(held) if type(held) is Guarded else ():
                 if isinstance(leaf, ModuleObject):
@@ -94,6 +97,13 @@ def _sure(module: ModuleObject, found: list[Part]) -> int:
         if id(part.table) in either or decided:
             return number
     return len(found)
+
+
+def _has_some_unlisted(owner: ModuleObject) -> bool:
+    """Whether the program itself gave a module parts that are not listed."""
+    if is_opaque(owner) and HELD in owner.own:
+        return True
+    return any(type(held) is Unknown for held in owner.modules.values())
 
 
 def _opaque(part: Part) -> bool:

@@ -1,0 +1,212 @@
+"""Parts of an `nn.Module` under names that are not known, as `getattr(net, f"block{i}")` has them.
+
+Such a part may be any that the name allows, or one that the module does not list. What is given out
+for it remembers them: where it is moved by itself, each of them may have moved.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown, same_everywhere
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import ModuleObject, Parameter, Table
+from device_lens.domain.join import join_blind
+from device_lens.domain.similarity import similar
+from device_lens.domain.values import WHOLE, Const, Unknown
+from device_lens.domain.wholes import each_once
+from device_lens.models.call import Services, Value, constant
+from device_lens.models.numbers import start_of
+from device_lens.models.torch.module import hold
+from device_lens.models.torch.parts import REST, devices_of, is_opaque, own_device, walk
+
+_START = "<start of {}>"
+"""The entry of a module's own table that tells how the name of a part begins that is listed without
+its name."""
+
+
+class _Place(NamedTuple):
+    """Where a registry has a part that may be meant."""
+
+    table: Table
+    key: str
+    value: Value
+
+
+def some_part(module: ModuleObject, name: Value, label: str) -> Unknown:
+    """What an attribute of the module is whose name is not known."""
+    return _any_of([module], start_of(name), label)
+
+
+def some_part_within(module: ModuleObject, path: Value, label: str) -> Unknown:
+    """The same of a path, `stages.block` with some number behind: only its last word is open, or
+    what follows a word that is."""
+    *known, start = start_of(path).split(".")
+    owners: list[ModuleObject] = [module]
+    for word in known:
+        found = [leaf for owner in owners for leaf in leaves(owner.modules.get(word))]
+        unlisted = [owner for owner in owners if is_opaque(owner)]
+        owners = [*(leaf for leaf in found if isinstance(leaf, ModuleObject)), *unlisted]
+    if not known and not start:
+        return _with_wholes([module], label)
+    return _any_of(owners, start, label)
+
+
+def _any_of(owners: list[ModuleObject], start: str, label: str) -> Unknown:
+    wholes: list[Value] = [owner for owner in owners if is_opaque(owner)]
+    for owner in owners:
+        for place in _places(owner, start):
+            for leaf in leaves(place.value):
+                if isinstance(leaf, ModuleObject):
+                    wholes += _to_be_moved(leaf)
+                elif type(leaf) is Parameter:
+                    wholes.append(leaf)
+                elif type(leaf) is Unknown and leaf.fields is not None:
+                    wholes.append(leaf.fields.get(WHOLE))
+    return _with_wholes(wholes, label)
+
+
+def _wholes(value: Value) -> list[Value]:
+    """The modules that a value may be, or be a part of."""
+    found: list[Value] = []
+    for leaf in leaves(value):
+        if isinstance(leaf, ModuleObject):
+            found.append(leaf)
+        elif type(leaf) is Unknown and leaf.fields is not None:
+            found.append(leaf.fields.get(WHOLE))
+    return found
+
+
+def _with_wholes(wholes: list[Value], label: str) -> Unknown:
+    found, known = Unknown(label), each_once([each for each in wholes if each is not None])
+    if known:
+        found.parts()[WHOLE] = known
+    return found
+
+
+def _to_be_moved(module: ModuleObject) -> list[Value]:
+    """The module, with those in it where it has parts that are not listed: of such a one only these
+    count as moved where something in it may have moved."""
+    parts = [part for _, part in walk(module)]
+    return [*parts] if any(map(is_opaque, parts)) else [module]
+
+
+def _places(module: ModuleObject, start: str) -> Iterator[_Place]:
+    """Where the registries have what a name may be that begins so."""
+    for table in (module.parameters, module.buffers, module.modules):
+        for key, value in list(table.items()):
+            if key[:1] == REST:
+                begun = str(constant(module.own.get(_START.format(key)), ""))
+                fits = begun.startswith(start) or start.startswith(begun)
+            else:
+                fits = key.startswith(start)
+            if fits:
+                yield _Place(table, key, value)
+
+
+def set_part(services: Services, module: ModuleObject, name: Value, value: Value) -> None:
+    """The module gets a part under a name that is not known: perhaps in the place of one that it
+    has, perhaps one that it does not list."""
+    if not _is_part(value):
+        return
+    replace_some(services, module, name, value)
+    for leaf in leaves(value):
+        if isinstance(leaf, ModuleObject):
+            _belong(services, leaf, module)
+    home = devices_of(module)
+    for device in _devices(value):
+        if home is None or not same_everywhere(home, device):
+            have_unlisted(services, module, device if home is None else UNKNOWN_DEVICE)
+            home = UNKNOWN_DEVICE
+
+
+def hold_unknown(services: Services, module: ModuleObject, value: Value) -> None:
+    """A part of a module that may be any of some moves those where the module moves."""
+    for leaf in leaves(value):
+        if type(leaf) is Unknown:
+            hold(services, module, leaf)
+
+
+def _belong(services: Services, part: ModuleObject, module: ModuleObject) -> None:
+    """Where the part moves by itself, so does what the module does not list."""
+    if part is module or "parent" in part.own:
+        return
+    if is_opaque(part):
+        services.journal.write(part.own, "device", own_device(part))
+    services.journal.write(part.own, "parent", module)
+
+
+def replace_some(services: Services, module: ModuleObject, name: Value, value: Value) -> None:
+    """Each part that the name may mean is itself from now on, or what is given. Two that one line
+    makes alike are parts of their own: a loop gives each another name."""
+    kinds = {type(leaf) for leaf in leaves(value)}
+    for table, key, old in _places(module, start_of(name)):
+        if table is module.modules and not kinds & {ModuleObject, Unknown}:
+            continue
+        if table is not module.modules and ModuleObject in kinds:
+            continue
+        if any(similar(leaf, value) for leaf in leaves(old)):
+            continue
+        if table is module.modules:
+            either: Value = _with_wholes([*_wholes(old), *_wholes(value)], key)
+        else:
+            either = join_blind(old, value)
+        services.journal.write(table, key, either)
+        if any(type(leaf) is Unknown for leaf in leaves(either)):
+            hold_unknown(services, module, either)
+            have_unlisted(services, module, UNKNOWN_DEVICE)
+
+
+def delete_some(services: Services, module: ModuleObject, name: Value) -> None:
+    """A part goes whose name is not known: each that it may mean may be gone."""
+    for table, key, old in _places(module, start_of(name)):
+        gone = Unknown(key)
+        if isinstance(old, ModuleObject | Parameter):
+            gone.parts()[WHOLE] = (old,)
+        services.journal.write(table, key, gone)
+        have_unlisted(services, module, UNKNOWN_DEVICE)
+
+
+def list_unnamed(
+    services: Services, module: ModuleObject, table: Table, name: Value, value: Value
+) -> str:
+    """The key under which a registry lists a part whose name is not known."""
+    replace_some(services, module, name, value)
+    for leaf in leaves(value):
+        if type(leaf) is Unknown and table is module.modules:
+            have_unlisted(services, module, UNKNOWN_DEVICE)
+    key = f"{REST}{len(table)}"
+    services.journal.write(module.own, _START.format(key), Const(start_of(name)))
+    return key
+
+
+def have_unlisted(services: Services, module: ModuleObject, device: DeviceTree) -> None:
+    """The module has parts that it does not list, at a place."""
+    services.journal.write(module.own, "opaque", True)
+    services.journal.write(module.own, "device", device)
+
+
+def _is_part(value: Value) -> bool:
+    """Whether a value may be a part of a module: an unknown one that it was, or that was moved."""
+    return any(
+        type(leaf) in (ModuleObject, Parameter) or (type(leaf) is Unknown and _is_of_module(leaf))
+        for leaf in leaves(value)
+    )
+
+
+def _is_of_module(value: Unknown) -> bool:
+    held = value.fields is not None and WHOLE in value.fields
+    return held or not is_unknown(value.device)
+
+
+def _devices(value: Value) -> Iterator[DeviceTree]:
+    for leaf in leaves(value):
+        if isinstance(leaf, ModuleObject):
+            found = devices_of(leaf)
+            if found is not None:
+                yield found
+        elif type(leaf) is Parameter:
+            yield leaf.tensor.device
+        elif type(leaf) is Unknown:
+            yield leaf.device
