@@ -103,8 +103,10 @@ def _sum(call: Call) -> Value:
 
 def _extreme(call: Call) -> Value:
     values = list(call.args)
+    sure = len(values)
     if len(values) == 1:
         items, rest = call.services.iterate(values[0])
+        sure = min(surely_held(values[0], items), len(items))
         values = [item for item in (*items, rest) if item is not None]
     if "key" in call.kwargs:
         ask_key(call, tuple(values), None)
@@ -112,14 +114,26 @@ def _extreme(call: Call) -> Value:
     if len(values) > 1:
         _wait_for_tensors(call, values)
     if values and all(type(v) is Const for v in values):
-        choose = max if call.name.endswith("max") else min
-        try:
-            return Const(choose(v.value for v in values))
-        except TypeError:
-            return Unknown()
+        return _chosen(call, values, sure)
     found = join_all(values) if values else Unknown()
     are_numbers = type(found) is Unknown and all(map(is_number, values))
     return number("an extreme") if values and are_numbers else found
+
+
+def _chosen(call: Call, values: list[Value], sure: int) -> Value:
+    """The extreme of constants of which the first `sure` are there: any of the others that may be
+    it, where these need not be."""
+    choose = max if call.name.endswith("max") else min
+    try:
+        if sure == len(values):
+            return Const(choose(v.value for v in values))
+        if sure == 0:
+            return join_all([*values, *_otherwise(call)])
+        best = choose(v.value for v in values[:sure])
+        more = [v for v in values[sure:] if choose(best, v.value) != best]
+        return join_all([Const(best), *more])
+    except TypeError:
+        return Unknown()
 
 
 def _otherwise(call: Call) -> list[Value]:
