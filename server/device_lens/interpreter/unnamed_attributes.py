@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.guard import Guarded
@@ -11,9 +11,11 @@ from device_lens.domain.join import join_blind
 from device_lens.domain.values import Const, DeviceValue, Tensor, Unknown
 from device_lens.interpreter import assignment
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.machine import Machine
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch import unnamed_parts
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
 
 
 def set_some(
