@@ -108,6 +108,9 @@ def check(program: Program, root: Path) -> list[str]:
     """What is not as expected, one sentence each."""
     outcome = analyse(program, root)
     wrong = list(_not_found_alone(outcome))
+    for name, analysis in outcome.analyses.items():
+        faults = (each for each in analysis.facts.limits if each.endswith("not understood"))
+        wrong += [f"{name}: {fault}" for fault in faults]
     for name, fence in program.files.items():
         for line, text in enumerate(fence.lines):
             words = (found[1] for found in _LIKE_MARK.finditer(text) if not MARK.match(found[0]))

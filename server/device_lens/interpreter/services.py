@@ -292,11 +292,20 @@ class ModelServices:
 
 
 def _lose_gradients(journal: Any, value: Instance) -> None:
-    """Code that is not seen may have run what sets the attributes of an object anew, without a
-    graph."""
-    for key, kept in list(value.fields.items()):
-        if type(kept) is Tensor and kept.requires_grad:
-            journal.write(value.fields, key, kept.with_(requires_grad=None, leaf=None))
+    """Code that is not seen may have run what sets the attributes of an object, or of what it
+    holds, anew, without a graph."""
+    pending, seen = [value], {id(value)}
+    while pending:
+        instance = pending.pop()
+        for key, kept in list(instance.fields.items()):
+            if type(kept) is Tensor and kept.requires_grad:
+                journal.write(instance.fields, key, kept.with_(requires_grad=None, leaf=None))
+        parts = instance.modules.values() if isinstance(instance, ModuleObject) else ()
+        for held in (*instance.fields.values(), *parts):
+            for leaf in leaves(held):
+                if isinstance(leaf, Instance) and id(leaf) not in seen:
+                    seen.add(id(leaf))
+                    pending.append(leaf)
 
 
 def _lose_items(journal: Any, container: ListObject | DictObject) -> None:

@@ -134,12 +134,15 @@ def _is_operand(statement: Any, transfer: ast.Call) -> bool:
 
 def _may_matter(frame: Frame) -> bool:
     """Whether anyone may ask for the gradient: not of a local variable that its function neither
-    keeps nor gives back nor reads a gradient of, and not of a script's variable that the script,
-    which computes gradients, neither keeps nor asks for its own."""
+    keeps nor gives back nor reads a gradient of, not of a script's variable that the script, which
+    computes gradients, neither keeps nor asks for its own, and not of an attribute by which the
+    file differentiates."""
     statement = frame.statement
     if not isinstance(statement, ast.Assign):
         return True
     target = statement.targets[0]
+    if len(statement.targets) == 1 and isinstance(target, ast.Attribute):
+        return not any(_differentiates_by(node, target.attr) for node in _of_file(frame))
     if len(statement.targets) != 1 or not isinstance(target, ast.Name):
         return True
     if frame.function is not None:
@@ -187,6 +190,16 @@ def _differentiates(node: ast.AST) -> bool:
     """Whether a node runs a backward pass, or `torch.autograd.grad`."""
     function = node.func if isinstance(node, ast.Call) else None
     return isinstance(function, ast.Attribute) and function.attr in ("backward", "grad")
+
+
+def _differentiates_by(node: ast.AST, attribute: str) -> bool:
+    """Whether a node is `torch.autograd.grad(loss, inputs)` with the attribute of some object among
+    the inputs, which need not be leaves."""
+    if not isinstance(node, ast.Call) or not _differentiates(node):
+        return False
+    inputs = (*node.args[1:], *(keyword.value for keyword in node.keywords))
+    parts = (part for each in inputs for part in walk(each))
+    return any(isinstance(part, ast.Attribute) and part.attr == attribute for part in parts)
 
 
 def reads_gradients(node: ast.AST) -> bool:
