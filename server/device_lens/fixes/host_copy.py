@@ -8,8 +8,11 @@ from device_lens.fixes.move_operand import appended
 from device_lens.fixes.place import Place, grouped
 
 
-def host_copy(subject: Place, container: str | None, detach: bool, move: bool) -> Fix | None:
-    """Brings a tensor, or each tensor of a container, to where host code can read it."""
+def host_copy(
+    subject: Place, container: str | None, detach: bool, move: bool, as_array: bool = False
+) -> Fix | None:
+    """Brings a tensor, or each tensor of a container, to where host code can read it; a tensor that
+    is none for that code `as_array`."""
     suffix = _suffix(detach, move)
     if container is not None:
         new_text = mapped(subject, (container,), suffix)
@@ -17,6 +20,7 @@ def host_copy(subject: Place, container: str | None, detach: bool, move: bool) -
             return None
         edit = subject.replace(new_text)
         return Fix(f"Copy each to the host: {new_text}", Safety.SAFE, (edit,))
+    suffix += ".numpy()" if as_array else ""
     appending = appended(subject, suffix)
     if appending is None:
         return None

@@ -37,7 +37,13 @@ def copied(fact: HostRead, detach: bool, move: bool, context: Context) -> Fix | 
     if fact.nested:
         items = [place.at(node) for node in _items(place.node) if _is_read(node, move, context)]
         return copy_items(items, detach, move)
-    return host_copy(place, container_of(fact, context), detach, move)
+    as_array = fact.what.removeprefix("np.") in _ASKING_THE_TENSOR
+    return host_copy(place, container_of(fact, context), detach, move, as_array)
+
+
+_ASKING_THE_TENSOR = frozenset("sum mean std var max min amax amin prod any all".split())
+"""Functions of NumPy that call the method of what they are given, which in PyTorch takes other
+arguments: they raise for a tensor anywhere."""
 
 
 def _term(node: ast.AST, context: Context) -> ast.AST:
