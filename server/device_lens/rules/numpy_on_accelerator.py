@@ -23,8 +23,8 @@ Silent where the device is not known, and for `.numpy(force=True)`, which copies
 
 ## Fix safety
 Safe: `.cpu()` (and `.detach()` where the tensor requires grad) makes the copy that the message asks
-for; `.numpy()` is added for `np.mean` and the like, which take no tensor. Unsafe beside an operator,
-where a tensor is made of the array instead.
+for; `.numpy()` is added for `np.mean` and the like, which take no tensor. Unsafe beside an
+operator, where a tensor is made of the array instead.
 """
 
 from __future__ import annotations
