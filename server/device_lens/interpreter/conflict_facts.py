@@ -25,7 +25,6 @@ from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
 from device_lens.interpreter.followed_devices import followed, with_followed
 from device_lens.interpreter.part_facts import OwnPart, own_part
 from device_lens.models.call import tensor_of
-from device_lens.models.torch.availability import TEXTS, assumed_accelerator, availability
 from device_lens.models.torch.like import TAKING_AFTER
 from device_lens.syntax.walking import walk
 
@@ -68,7 +67,7 @@ def conflict(
     second = _operand(machine, right, literals, node, frame)
     if first is None or second is None or _decided_together(machine, first, second, literals):
         return
-    if _is_absent(machine, first) or _is_absent(machine, second):
+    if any(places.is_absent(machine, each.device, literals) for each in (first, second)):
         return
     part = None
     if not (first.is_parameter or second.is_parameter or wants_cpu):
@@ -165,17 +164,6 @@ def _of_case(trail: Trail | None, case: Any) -> Trail | None:
         return trail if other is None else _of_case(other, case)
     previous = _of_case(trail.previous, case)
     return trail if previous is trail.previous else trail.behind(previous)
-
-
-def _is_absent(machine: Machine, operand: Operand) -> bool:
-    """Whether an operand's accelerator is not there on the present path: what made it has failed
-    before."""
-    device = operand.device
-    return type(device) is Device and any(
-        atom == availability(device.type, assumed_accelerator(machine)) and not value
-        for atom, value in machine.path.literals
-        if atom.kind == "accelerator" and device.type in TEXTS
-    )
 
 
 def _decided_together(

@@ -7,12 +7,17 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.condition import describe
-from device_lens.domain.device import is_accelerator
+from device_lens.domain.device import Device, is_accelerator
 from device_lens.domain.guard import Literals, assume_all, cases
 from device_lens.domain.trail import Site
 from device_lens.interpreter import scan
 from device_lens.interpreter.facts import Loop
-from device_lens.models.torch.availability import TEXTS
+from device_lens.models.torch.availability import (
+    TEXTS,
+    assumed_accelerator,
+    availability,
+    several,
+)
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -116,6 +121,17 @@ def on_no_machine(machine: Machine, literals: Literals) -> bool:
     """Whether a case on the present path needs two accelerators that no machine has together."""
     found = {atom.text for atom, value in (*machine.path.literals, *literals) if value}
     return found >= _NEVER_TOGETHER
+
+
+def is_absent(machine: Machine, device: Any, literals: Literals) -> bool:
+    """Whether an accelerator is not there in a case on the present path: what made something on it
+    has failed before."""
+    if type(device) is not Device or device.type not in TEXTS:
+        return False
+    if (availability(device.type, assumed_accelerator(machine)), False) in machine.path.literals:
+        return True
+    is_further = device.index is not None and device.index > 0
+    return is_further and (several(device.type), False) in (*literals, *machine.path.literals)
 
 
 def primary_first(tree: Any) -> list[tuple[Literals, Any]]:
