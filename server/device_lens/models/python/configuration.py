@@ -300,12 +300,6 @@ def parse_args(call: Call) -> Value:
     return found
 
 
-def _namespace(call: Call) -> Value:
-    found = Instance(External(NAMESPACE), call.site.node)
-    found.fields.update(call.kwargs)
-    return found
-
-
 def _variable(name: str) -> Atom:
     """The atom "is this environment variable set": one for the whole program."""
     text = f"{name} is set in the environment"
@@ -351,7 +345,6 @@ def register() -> None:
         f"{PARSER}.set_defaults": set_defaults,
         f"{PARSER}.parse_args": parse_args,
         f"{PARSER}.parse_known_args": parse_args,
-        NAMESPACE: _namespace,
         "os.getenv": _getenv,
         "os.environ.get": _getenv,
         "os.environ.setdefault": _getenv,

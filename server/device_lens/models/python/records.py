@@ -1,4 +1,4 @@
-"""Named tuples, dataclasses and namespaces: records whose fields carry tensors."""
+"""Named tuples and dataclasses: records whose fields carry tensors."""
 
 from __future__ import annotations
 
@@ -75,15 +75,6 @@ def _with_fields(call: Call) -> Value:
         return Unknown()
     pairs = zip(record.names, record.items, strict=True)
     return TupleValue(tuple(call.kwargs.get(name, item) for name, item in pairs), record.names)
-
-
-def _simple_namespace(call: Call) -> Value:
-    found = Instance(External("types.SimpleNamespace"), call.site.node)
-    for source in call.args:
-        if type(source) is DictObject:
-            found.fields.update({k: v for k, v in source.entries.items() if isinstance(k, str)})
-    found.fields.update(call.kwargs)
-    return found
 
 
 def _as_dict(call: Call) -> Value:
@@ -203,7 +194,6 @@ def register() -> None:
         FROM_ITEMS: _from_items,
         "tuple._asdict": _as_mapping,
         "tuple._replace": _with_fields,
-        "types.SimpleNamespace": _simple_namespace,
         "dataclasses.asdict": _as_dict,
         "dataclasses.astuple": _as_tuple,
         "dataclasses.fields": _fields,

@@ -17,6 +17,7 @@ from device_lens.models.python import (
     iterators,
     list_classes,
     mappings,
+    namespaces,
     optparse_options,
     records,
     standard_library,
@@ -36,6 +37,7 @@ def register_all() -> None:
     getters.register()
     records.register()
     configuration.register()
+    namespaces.register()
     optparse_options.register()
     commands.register()
     click_commands.register()
