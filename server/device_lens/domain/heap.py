@@ -222,6 +222,10 @@ class ListObject(HeapObject):
         return self.fields["rest"]
 
 
+ORDERED = "ordered"
+"""The field that tells of a dict that it is an `OrderedDict`."""
+
+
 class DictObject(HeapObject):
     """A dict: `entries` maps constant keys to values, `fields["rest"]` is the value under any
     other key (None: there is none), `fields["rest_key"]` what such a key is."""

@@ -15,6 +15,7 @@ from device_lens.domain.condition import disjunction
 from device_lens.domain.guard import atoms, choose, depth, undecided
 from device_lens.domain.heap import (
     MISSING,
+    ORDERED,
     DictObject,
     Entries,
     LocalNames,
@@ -170,4 +171,6 @@ def copied_dict(source: DictObject, site: Any) -> DictObject:
     """A shallow copy, made at a site."""
     found = DictObject(dict(source.entries), source.rest, site)
     carry(source.entries, found.entries)
+    if ORDERED in source.fields:
+        found.fields[ORDERED] = True
     return found

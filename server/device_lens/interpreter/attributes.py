@@ -263,8 +263,9 @@ def _of_external(machine: Machine, receiver: External, name: str, node: Any, fra
     model = registry.attribute(qualified)
     if model is not None:
         return calls.run_model(machine, model, qualified, receiver, (), {}, node, frame)
-    if name == "__name__" and registry.module(receiver.name) is not None:
-        return Const(receiver.name.rpartition(".")[2])
+    text = class_attributes.name_of_library_class(receiver.name) if name == "__name__" else None
+    if text is not None:
+        return Const(text)
     added = library_names.bound(machine, qualified)
     return External(registry.canonical(qualified)) if added is None else added
 

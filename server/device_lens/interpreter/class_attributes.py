@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import METACLASS, BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, ModuleObject
+from device_lens.domain.heap import (
+    MISSING,
+    ORDERED,
+    DictObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+)
 from device_lens.domain.join import join
 from device_lens.domain.presence import presence
 from device_lens.domain.values import (
@@ -101,12 +108,22 @@ def of_class(machine: Machine, receiver: ClassValue, name: str, node: Any, frame
     return unknown
 
 
+ORDERED_DICT = "collections.OrderedDict"
+DEFAULT_DICT = "collections.defaultdict"
 _OF_KNOWN_CLASS: dict[type, str] = {
     TupleValue: "builtins.tuple",
-    DictObject: "builtins.dict",
     Tensor: "torch.Tensor",
     HostArray: "numpy.ndarray",
 }
+_OF_KNOWN_NAME = frozenset({"torch.Tensor", "numpy.ndarray", ORDERED_DICT, DEFAULT_DICT})
+"""Library classes that the values of the analysis have, each called what its name ends on."""
+
+
+def name_of_library_class(name: str) -> str | None:
+    """`Class.__name__` of a class of a library or of Python; None where that is not known."""
+    package, _, last = name.rpartition(".")
+    known = package == "builtins" or name in _OF_KNOWN_NAME or registry.module(name) is not None
+    return last if known else None
 
 
 def is_plain_class(value: Any) -> bool:
@@ -125,10 +142,18 @@ def class_of(value: Any) -> Any:
     if type(value) is TupleValue and value.names:
         owner = getattr(value.names, "owner", None)
         return records.maker(value.names) if owner is None else owner
-    if type(value) is DictObject and value.kind != "dict":
-        return None
+    if type(value) is DictObject:
+        return _class_of_dict(value)
     name = _OF_KNOWN_CLASS.get(type(value))
     return External(name) if name else None
+
+
+def _class_of_dict(value: DictObject) -> External | None:
+    if value.kind != "dict":
+        return None
+    if "default" in value.fields:
+        return External(DEFAULT_DICT)
+    return External(ORDERED_DICT if ORDERED in value.fields else "builtins.dict")
 
 
 def or_of_class(

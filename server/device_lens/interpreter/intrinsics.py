@@ -338,7 +338,11 @@ def _type(
 ) -> Any:
     if len(args) != 1:
         return Unknown()
-    found = class_attributes.class_of(args[0])
+    return combine(_class_or_unknown, args[0])
+
+
+def _class_or_unknown(value: Any) -> Any:
+    found = class_attributes.class_of(value)
     return Unknown("type(…)") if found is None else found
 
 

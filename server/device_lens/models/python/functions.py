@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import combinations, combinations_with_replacement, islice, permutations
 
 from device_lens.domain.code import BoundMethod, Function
-from device_lens.domain.heap import DictObject, Instance, ListObject
+from device_lens.domain.heap import ORDERED, DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.presence import carry, copied_dict
 from device_lens.domain.values import (
@@ -203,7 +203,10 @@ def _default_dict(call: Call) -> Value:
 
 def _ordered_dict(call: Call) -> Value:
     model = registry.function("builtins.dict")
-    return model(call) if model else Unknown()
+    found = model(call) if model else Unknown()
+    if type(found) is DictObject:
+        found.fields[ORDERED] = True
+    return found
 
 
 def _deque(call: Call) -> Value:

@@ -8,7 +8,7 @@ from typing import Any
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.device import DeviceTree
 from device_lens.domain.guard import combine
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter
+from device_lens.domain.heap import ORDERED, DictObject, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import FALSE, TRUE, Tensor, Unknown
@@ -63,7 +63,9 @@ def _state_dict(call: Call) -> Value:
             entries[part.name] = value
     if changed or _has_own(module, "get_extra_state"):
         more.append(Unknown("what the program saves"))
-    return DictObject(entries, join_all(more) if more else None, call.site.node)
+    found = DictObject(entries, join_all(more) if more else None, call.site.node)
+    found.fields[ORDERED] = True
+    return found
 
 
 def _has_own(module: ModuleObject, method: str, hooks: str | None = None) -> bool:
