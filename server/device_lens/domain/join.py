@@ -33,7 +33,7 @@ from device_lens.domain.heap import (
     ModuleObject,
     Parameter,
 )
-from device_lens.domain.objects import one_dict, one_of
+from device_lens.domain.objects import ONE_OF_TWO, one_dict
 from device_lens.domain.parameters import either
 from device_lens.domain.plain import any_number
 from device_lens.domain.shallow import shallow
@@ -257,8 +257,8 @@ def join_blind(left: Any, right: Any) -> Any:
         return _join_unknowns(left, right, widen_device(combine(shared, left.device, right.device)))
     if type(left) in TENSORS and type(right) in TENSORS:
         return join_tensors_blindly(value_of(left), value_of(right))
-    elif type(left) is Instance and type(right) is Instance:
-        return one_of(left, right) or flatten(join(undecided(), left, right))
+    elif type(left) is type(right) and type(left) in ONE_OF_TWO:
+        return ONE_OF_TWO[type(left)](left, right) or flatten(join(undecided(), left, right))
     tensors = [found for found in (_whole(left), _whole(right)) if found is not None]
     if len(tensors) == 2:
         return join_tensors_blindly(*tensors)

@@ -1,12 +1,14 @@
-"""One object for any of several that differ in numbers alone, as the clients of a list do, and one
-dict for any of several with the same keys."""
+"""One object for any of several that differ in numbers alone, as the clients of a list do, one dict
+for any of several with the same keys, and one list for any of several whose items are alike."""
 
 from __future__ import annotations
 
+import ast
+from collections.abc import Callable
 from typing import Any
 
-from device_lens.domain.heap import DictObject, Instance
-from device_lens.domain.values import Const, TupleValue, Unknown
+from device_lens.domain.heap import FRESH, DictObject, Instance, ListObject
+from device_lens.domain.values import Const, Tensor, TupleValue, Unknown
 
 ANY_OF = "<any of>"
 """The field that has the objects that one stands for: what is set in it may be set in each."""
@@ -64,7 +66,42 @@ def one_dict(left: DictObject, right: DictObject) -> DictObject | None:
     return found
 
 
+def one_list(left: ListObject, right: ListObject) -> ListObject | None:
+    """A list that is either of two, as batches of different lengths are; None where nothing is
+    known of an item that may be of either, or where either may get more items later on."""
+    from device_lens.domain.join import join_all
+
+    if left.kind != right.kind or not (_is_whole(left) and _is_whole(right)):
+        return None
+    found = [
+        each for side in (left, right) for each in (*side.items, side.rest) if each is not None
+    ]
+    if not found or not all(map(_is_row, found)) or FRESH in {*left.fields, *right.fields}:
+        return None
+    item = join_all(found)
+    if not _is_row(item):
+        return None
+    return ListObject((), item, left.kind, left.site if left.site is right.site else None)
+
+
+def _is_whole(value: ListObject) -> bool:
+    """Whether this is a tuple, or a list that has its items from where it is made on: a slice, a
+    comprehension."""
+    made_whole = isinstance(value.site, ast.Subscript | ast.ListComp)
+    return value.kind == "tuple" or (value.kind == "list" and made_whole)
+
+
+def _is_row(item: Any) -> bool:
+    """Whether this is a tensor, or a tuple with one."""
+    if type(item) is TupleValue:
+        return any(map(_is_row, item.items))
+    return type(item) is Tensor
+
+
 def _is_number(value: Any) -> bool:
     if type(value) is Const:
         return type(value.value) in (int, float)
     return type(value) is Unknown and not value.tensor_evidence
+
+
+ONE_OF_TWO: dict[type, Callable[[Any, Any], Any]] = {Instance: one_of, ListObject: one_list}
