@@ -1,4 +1,5 @@
-"""`absl.flags`: flags that any file of a program declares, and that all read from one object."""
+"""`absl.flags`, and `gflags` before it: flags that any file of a program declares, and that all
+read from one object."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from device_lens.domain.heap import Instance
 from device_lens.domain.values import NONE, Const, External, Unknown
 from device_lens.models.call import Call, Value, constant
 from device_lens.models.python.configuration import unless_given
-from device_lens.models.registry import FUNCTIONS
+from device_lens.models.registry import ALIASES, FUNCTIONS
 from device_lens.models.words import words
 
 FLAGS = "absl.flags.FLAGS"
@@ -63,3 +64,5 @@ def register() -> None:
         FUNCTIONS[f"absl.flags.DEFINE_{kind}"] = _define
     for name in ("mark_flag_as_required", "mark_flags_as_required"):
         FUNCTIONS[f"absl.flags.{name}"] = _require
+    for name in ("FLAGS", "mark_flag_as_required", *(f"DEFINE_{kind}" for kind in _KINDS)):
+        ALIASES[f"gflags.{name}"] = f"absl.flags.{name}"

@@ -54,13 +54,13 @@ TABLE = """
 (@input, n) -> same.float
     polygamma
 (@input, ...size) -> viewed.keep view
-    reshape
+    reshape resize
 (@input, ...size) -> viewed.keep
     view
 (@input, ...size) -> expanded.keep
     expand
 (@input, other) -> like_other.keep
-    expand_as reshape_as view_as
+    expand_as reshape_as resize_as view_as
 (@input, ...size) -> permuted.keep
     permute
 (@input, ...size) -> same.keep
