@@ -24,16 +24,14 @@ from device_lens.interpreter.container_parts import kept_in
 from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
 from device_lens.interpreter.followed_devices import followed, with_followed
 from device_lens.interpreter.part_facts import OwnPart, own_part
+from device_lens.interpreter.strays import LOST_MOVES, order, stands_in
 from device_lens.models.call import tensor_of
 from device_lens.models.torch.like import TAKING_AFTER
-from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
     from device_lens.interpreter.machine import Machine
 
-_LOST_MOVES = ("discarded", "loop-variable")
-"""Origins that say more than that the operand is part of a module."""
 _CALLING = ("forward", "__call__", "generate", "update")
 """Methods that run the module itself; a metric is updated."""
 
@@ -72,7 +70,7 @@ def conflict(
     part = None
     if not (first.is_parameter or second.is_parameter or wants_cpu):
         part = _as_part(machine, first, second)
-    stray, other = _order(first, second, wants_cpu, frame)
+    stray, other = order(first, second, wants_cpu, frame)
     certainty = _certainty(stray, other)
     if certainty is None and _is_made_beside_input(stray, other, frame):
         certainty = Certainty.EVIDENCED
@@ -188,7 +186,7 @@ def _as_part(machine: Machine, first: Operand, second: Operand) -> OwnPart | Non
         wherever = isinstance(beside.device, SymbolicDevice)
         if not (is_accelerator(beside.device) or wherever):
             continue
-        if operand.origin.kind in _LOST_MOVES:
+        if operand.origin.kind in LOST_MOVES:
             continue
         part = own_part(machine, operand.trail, wherever_moved=wherever)
         if part is not None:
@@ -284,43 +282,6 @@ def _factory(trail: Trail) -> str:
     return ast.unparse(node.func) if isinstance(node, ast.Call) else "a factory"
 
 
-def _cached(frame: Frame, operand: Operand) -> bool:
-    """Whether the function that runs has kept an operand as an attribute, in an earlier call: it is
-    where that call's arguments were."""
-    trail, function = operand.trail, frame.function
-    if trail is None or trail.kind != "attribute" or function is None or operand.device is CPU:
-        return False
-    return _stands_in(trail.site.node, function.node)
-
-
-def _stands_in(node: Any, function: ast.AST) -> bool:
-    return any(each is node for each in walk(function))
-
-
-def _order(
-    first: Operand, second: Operand, wants_cpu: bool, frame: Frame
-) -> tuple[Operand, Operand]:
-    """Which operand strays: the one that an earlier call has kept; the one whose move was lost; the
-    one on the host beside an accelerator or a symbol; an input rather than a parameter; what a
-    factory made rather than what was moved."""
-    if wants_cpu:
-        return (first, second) if is_accelerator(first.device) else (second, first)
-    cached = _cached(frame, first), _cached(frame, second)
-    if cached[0] != cached[1]:
-        return (first, second) if cached[0] else (second, first)
-    lost = (first.origin.kind in _LOST_MOVES, second.origin.kind in _LOST_MOVES)
-    if lost[0] != lost[1]:
-        return (first, second) if lost[0] else (second, first)
-    hosts = (first.device is CPU, second.device is CPU)
-    if first.is_parameter != second.is_parameter:
-        return (second, first) if first.is_parameter else (first, second)
-    if hosts[0] != hosts[1]:
-        return (first, second) if hosts[0] else (second, first)
-    if isinstance(first.device, SymbolicDevice):
-        return second, first
-    return (second, first) if first.origin.kind == "moved" else (first, second)
-
-
 _MADE_ON_DEFAULT = ("factory", "plain-attribute", "cuda-block")
 
 
@@ -348,7 +309,7 @@ def _is_made_beside_input(stray: Operand, other: Operand, frame: Frame) -> bool:
         return False
     if not isinstance(symbol, SymbolicDevice) or not symbol.of_module_input:
         return False
-    return trail.kind == "created" and _stands_in(trail.site.node, function.node)
+    return trail.kind == "created" and stands_in(trail.site.node, function.node)
 
 
 def _module_call(
