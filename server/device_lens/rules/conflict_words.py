@@ -122,7 +122,7 @@ def move_fix(conflicts: list[Conflict], context: Context) -> Fix | None:
             fix = _to_indexed(place, other, context)
         else:
             device = target_device(other, place, conflict, context)
-            root = _root(place.node)
+            root = root_of(place.node)
             asks_itself = isinstance(root, ast.Name) and device == f"{root.id}.device"
             fix = None if device is None or asks_itself else move_operand([place], device)
         if fix is None:
@@ -272,13 +272,13 @@ _MOVERS = ("to", "cuda", "cpu", "xpu", "mps", "type", "type_as")
 
 def _of_root(other: Operand, context: Context) -> str | None:
     """`y.device` for `y.abs()[0]`."""
-    root = _root(other.site.node)
+    root = root_of(other.site.node)
     known = None if root is None else context.all_facts[other.site.path].expression_at(root)
     is_tensor = known is not None and known.kind is Kind.TENSOR
     return f"{root.id}.device" if is_tensor and isinstance(root, ast.Name) else None
 
 
-def _root(node: ast.AST) -> ast.AST | None:
+def root_of(node: ast.AST) -> ast.AST | None:
     """`y` of `y.abs()[0]`: methods leave a tensor where it is, unless they move it."""
     while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
         if isinstance(node, ast.Attribute) and node.attr in _MOVERS:

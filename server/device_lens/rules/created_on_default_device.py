@@ -30,7 +30,7 @@ makes up and an output that it only looks at: it runs where the module was made.
 ## Fix safety
 Safe: `device=` follows a tensor or device at hand that is not None on any call. Unsafe for random
 factories, since another device draws other numbers. Where no device is at hand, the tensor moves
-where it is used (unsafe).
+where it is used, or once below the assignment of its name (unsafe).
 """
 
 from __future__ import annotations
@@ -45,6 +45,7 @@ from device_lens.fixes.factories import takes_device
 from device_lens.fixes.names import is_local
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict
+from device_lens.rules.bound_moved import bind_moved
 from device_lens.rules.callers_choice import is_lost_on_the_way
 from device_lens.rules.causes import CREATED, Cause
 from device_lens.rules.conflict_words import (
@@ -110,7 +111,8 @@ def _fixes(cause: Cause, conflict: Conflict, context: Context) -> Iterator[Fix |
     device = _device(conflict, place, context)
     moved = None
     if device is None or _asks_a_stranger(device, place):
-        moved = keep_moved(cause, context) or move_fix(cause.conflicts, context)
+        moved = keep_moved(cause, context) or bind_moved(cause, context)
+        moved = moved or move_fix(cause.conflicts, context)
     if moved is None and device is not None and cause.origin is not None:
         yield create_there(place, cause.origin.name, device)
     else:

@@ -35,6 +35,7 @@ from device_lens.domain.guard import leaves, primary
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.move_operand import move_items
 from device_lens.interpreter.facts import Certainty, Conflict, Kind
+from device_lens.rules.bound_moved import bind_moved
 from device_lens.rules.causes import MISMATCH, Cause
 from device_lens.rules.conflict_words import (
     SEVERITIES,
@@ -79,7 +80,15 @@ def check(cause: Cause, context: Context) -> Finding | None:
         conflict.stray.text,
         severity=SEVERITIES[conflict.certainty],
         related=places(cause.conflicts, context),
-        fixes=[move_fix(cause.conflicts, context) or _gather(conflict, context)],
+        fixes=[_move(cause, context)],
+    )
+
+
+def _move(cause: Cause, context: Context) -> Fix | None:
+    return (
+        bind_moved(cause, context)
+        or move_fix(cause.conflicts, context)
+        or _gather(cause.leading, context)
     )
 
 
