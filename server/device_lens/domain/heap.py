@@ -138,6 +138,11 @@ OF_MODULE = "<module>"
 """The field of a dict that holds all names of a module."""
 COUNT = "<count>"
 """The field of a container of modules for how many it has, a tree of numbers."""
+MEMBERS = "<parameters>"
+"""The field of an optimizer with every parameter that it was given, as a tuple."""
+STATE = "<state>"
+"""The field of an optimizer with what its state was made for: a tuple of pairs of a parameter and a
+device."""
 FRESH = "<fresh>"
 """The field of an object that stands for new ones, one at each turn of a loop."""
 

@@ -8,6 +8,8 @@ from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import (
     COUNT,
     FRESH,
+    MEMBERS,
+    STATE,
     DictObject,
     ListObject,
     ModuleObject,
@@ -72,7 +74,17 @@ def similar(left: Any, right: Any, depth_left: int = 3) -> bool:
         return _similar_in(_settings(left), _settings(right), depth_left - 1)
     if type(left) is DictObject and not _similar_in(left.entries, right.entries, depth_left - 1):
         return False
+    if MEMBERS in left.fields and MEMBERS in right.fields:
+        return _similar_optimizers(left.fields, right.fields)
     return _similar_in(left.fields, right.fields, depth_left - 1)
+
+
+def _similar_optimizers(left: Table, right: Table) -> bool:
+    """Whether two optimizers train parameters, each its own, in the same places, and have state
+    there."""
+    mine, other = ([_place(each) for each in table[MEMBERS]] for table in (left, right))
+    made, made_too = ([at for _, at in table.get(STATE, ())] for table in (left, right))
+    return mine == other and made == made_too
 
 
 def _settings(module: ModuleObject) -> Table:

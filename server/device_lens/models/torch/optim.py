@@ -11,7 +11,7 @@ from typing import Any
 from device_lens.domain.condition import conjunction, forced, negation
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Agreement, DeviceTree, agree
 from device_lens.domain.guard import Literals, combine, leaves, primary
-from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
+from device_lens.domain.heap import MEMBERS, STATE, DictObject, Instance, ListObject, Parameter
 from device_lens.domain.join import join_all
 from device_lens.domain.path import without_unnamed
 from device_lens.domain.trail import Site, Trail
@@ -38,8 +38,6 @@ SCHEDULERS = words(
     "CosineAnnealingLR ChainedScheduler SequentialLR ReduceLROnPlateau CyclicLR OneCycleLR "
     "CosineAnnealingWarmRestarts PolynomialLR LRScheduler _LRScheduler"
 )
-STATE = "<state>"
-"""The field with what the state was made for: a tuple of (parameter, device) pairs."""
 ENTRIES = "<state entries>"
 """The field with the dict that `optimizer.state` is."""
 TAKEN = "<state taken>"
@@ -48,8 +46,6 @@ moved what it found there."""
 FORM = "<state form>"
 SITE = "<site>"
 STATE_SITE = "<state site>"
-MEMBERS = "<parameters>"
-"""The field with every parameter that the optimizer was given, as a tuple."""
 
 
 def _constructor(name: str) -> Model:
