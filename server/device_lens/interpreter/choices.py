@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.atom import WHICH_ITEM
@@ -64,7 +64,7 @@ def choice(machine: Machine, table: DictObject, index: Any) -> Any:
             groups.append((value, [key]))
     if all(similar(groups[0][0], value) for value, _ in groups[1:]):
         return None
-    few = _few(groups)
+    few = _few(machine, groups)
     return None if few is None else _tree(few, _decision(machine, index))
 
 
@@ -109,7 +109,7 @@ def called(
         for name, value in names.items()
         if name[:1] != "_" and type(value) in (Function, ClassValue) and _takes(value, call)
     ]
-    few = _few(found) if found else None
+    few = _few(machine, found) if found else None
     return None if few is None else _tree(few, _decision(machine, index))
 
 
@@ -177,7 +177,7 @@ Choices = list[tuple[Any, list[Any]]]
 """Values, each with the keys that it is under."""
 
 
-def _few(found: Choices) -> Choices | None:
+def _few(machine: Machine, found: Choices) -> Choices | None:
     """The values that are told apart, not more than can be; None where there are more. Of many,
     two stand for all whose code is the same but for constants: `resnet8` and `resnet110` put their
     parts where the others between them do, and what the two do not share is left open."""
@@ -185,6 +185,7 @@ def _few(found: Choices) -> Choices | None:
         return found
     kinds: dict[Any, Choices] = {}
     for value, keys in found:
+        machine.unit.consulted.update(_functions_of(value))
         kinds.setdefault(_text_of(value), []).append((value, keys))
     several = [each for each in kinds.values() if len(each) > 1]
     room = MAX_CHOICES - len(kinds)
@@ -200,6 +201,14 @@ def _few(found: Choices) -> Choices | None:
         else:
             few.append((first[0], [key for _, keys in kind for key in keys]))
     return few
+
+
+def _functions_of(value: Any) -> Iterator[ast.AST]:
+    """The functions whose text is asked for."""
+    if type(value) in (Function, ClassValue):
+        for node in walk(value.node):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield node
 
 
 def _text_of(value: Any) -> Any:

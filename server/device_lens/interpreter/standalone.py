@@ -50,7 +50,7 @@ def run_function(machine: Machine, function: Function) -> None:
     if function.name == "__init__" and owner is not None and owner.lookup("__init__") is function:
         instance_of(machine, owner)
         return
-    mark = machine.journal.mark()
+    mark, start = machine.journal.mark(), moment()
     before, lists = machine.path, len(machine.watched.lists)
     symbolic, machine.symbolic = machine.symbolic, True
     machine.unit.symbolic_depth = depth_of(machine, function)
@@ -73,6 +73,7 @@ def run_function(machine: Machine, function: Function) -> None:
         del machine.stack[depth:]
         machine.path = before
         module_facts.settle(machine, lists)
+        machine.journal.settle(mark, start)  # what was made is shown as it is
         machine.journal.undo(mark)
         machine.symbolic = symbolic
 

@@ -108,3 +108,46 @@ def test_whether_a_call_is_made_for_its_copies_hangs_on_what_is_typed_in_it(
     _, found = editing.said("train")
     thrown = any(rule == "discarded-transfer" for rule, *_ in found)
     assert thrown is (statement == "new = x")
+
+
+MAKERS = """\
+import sys
+import torch
+from torch import nn
+def small(**given):
+    return nn.Sequential(nn.Linear(2, 2), **given)
+def middle(**given):
+    return nn.Sequential(nn.Linear(3, 3), **given)
+def there():
+    return nn.Linear(1, 7).to("cuda:1")
+"""
+
+
+def test_a_choice_rests_on_the_text_of_what_it_takes_for_alike(tmp_path: Path) -> None:
+    """Of many functions that differ in constants alone two stand for all; one that is edited is
+    none of these any more."""
+    names = [f"make{number}" for number in range(7)]
+    makers = "".join(
+        f"def {name}():\n    # {name}\n    return nn.Linear(1, {size})\n"
+        for size, name in enumerate(names, 2)
+    )
+    table = ", ".join(f'"{name}": {name}' for name in (*names, "small", "middle"))
+    text = f"""\
+{MAKERS}{makers}
+many = {{{table}}}
+net = many[sys.argv[1]]()
+some = {{**many, "there": there}}
+other = some[sys.argv[1]]()
+"""
+    editing = Editing(tmp_path, {"train": text})
+    editing.agree()
+    editing.edit("train", "    # make1\n", "    new = torch.ones(3).to(where)\n")
+    found = [
+        project.analyse(str(tmp_path / "train.py"), editing.snapshot()).facts.expressions
+        for project in (editing.project, editing.fresh())
+    ]
+    line = editing.texts["train"].split("\n").index("    new = torch.ones(3).to(where)") + 1
+    edited, afresh = (
+        {str(each.device) for each in one if each.site.node.lineno == line} for one in found
+    )
+    assert edited == afresh

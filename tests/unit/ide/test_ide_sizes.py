@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from device_lens.ide.project import Project
+from device_lens.interpreter.facts import Kind
 
 LOOPS = {
     "twice as long": ("torch.zeros(3)", "torch.cat([value, value])", (None,)),
@@ -60,3 +61,12 @@ double(torch.zeros(5, 3))
     found = shapes(tmp_path, text)
     assert found["5 value * 2"] == (None, 3)
     assert found["8 torch.zeros(8, 3)"] == (8, 3)
+
+
+def test_a_module_that_nobody_calls_for_has_its_size(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    text = "from torch import nn\n\n\ndef made():\n    return nn.Linear(1, 7)\n"
+    path.write_text(text, encoding="utf-8")
+    found = Project(str(tmp_path)).analyse(str(path))
+    (module,) = (each for each in found.facts.expressions if each.kind is Kind.MODULE)
+    assert (module.bytes, module.parameter_count) == (56, 14)
