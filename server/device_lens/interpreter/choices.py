@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 MAX_CHOICES = 8
 """Values that are told apart; whatever is done with the choice is done with each."""
 MAX_OBJECTS = 4
-"""Objects of a list that are told apart."""
+"""Objects of a container that are told apart by a number, or a key, that is not known."""
 MOST_ENTRIES = 64
 """Values that are looked at for those whose code is alike."""
 _CODE = (Function, BoundMethod, ClassValue, Namespace, Partial, BoundExternal)
@@ -68,12 +68,18 @@ def choice(machine: Machine, table: DictObject, index: Any) -> Any:
     return None if few is None else _tree(few, _decision(machine, index))
 
 
-def item_choice(machine: Machine, listed: ListObject, index: Unknown) -> Any:
-    """`listed[index]` for an index that is not known, where the list holds a few objects of the
-    program's classes; None where it holds anything else, or too many."""
-    held = (*listed.items, listed.rest) if listed.rest is not None else listed.items
-    objects = {id(each): each for each in held}
-    if not 1 < len(objects) <= MAX_OBJECTS or not all(map(_is_own_object, objects.values())):
+def item_choice(
+    machine: Machine, listed: tuple[Any, ...], index: Unknown, node: Any, frame: Frame
+) -> Any:
+    """The item of a list or dict under an index that is not known, where the container holds a few
+    objects of the program's classes, or modules or containers of which the statement changes that
+    one; None where it holds anything else, or too many."""
+    objects = {id(each): each for each in listed}
+    if not 1 < len(objects) <= MAX_OBJECTS:
+        return None
+    if not all(map(_is_own_object, objects.values())) and not _is_changed(
+        tuple(objects.values()), node, frame
+    ):
         return None
     groups = [(value, [place]) for place, value in objects.items()]
     if _in_loop(machine):
@@ -83,6 +89,48 @@ def item_choice(machine: Machine, listed: ListObject, index: Unknown) -> Any:
 
 def _is_own_object(value: Any) -> bool:
     return type(value) is Instance and type(value.cls) is ClassValue
+
+
+def _is_changed(objects: tuple[Any, ...], node: Any, frame: Frame) -> bool:
+    """Whether the present statement moves one of several modules, or stores into one of several
+    modules or containers: the others stay as they are."""
+    if all(type(each) is ModuleObject for each in objects):
+        methods = _MOVING
+    elif all(type(each) in (ListObject, DictObject) for each in objects):
+        methods = _CHANGING
+    else:
+        return False
+    statement = frame.statement
+    if statement is None:
+        return False
+    if isinstance(statement, ast.Assign) and statement.value is node:
+        names = {each.id for each in statement.targets if isinstance(each, ast.Name)}
+        around = [frame.function.node] if frame.function is not None else _all_of(frame)
+        return any(
+            isinstance(value, ast.Name) and value.id in names
+            for part in around
+            for value in _changed_in(part, methods)
+        )
+    return any(value is node for value in _changed_in(statement, methods))
+
+
+def _all_of(frame: Frame) -> list[ast.stmt]:
+    return [statement for chunk in frame.namespace.file.chunks for statement in chunk.body]
+
+
+def _changed_in(code: ast.AST, methods: frozenset[str]) -> Iterator[ast.expr]:
+    """What code calls one of some methods of, or stores into."""
+    for part in walk(code):
+        if isinstance(part, ast.Attribute | ast.Subscript):
+            calls = isinstance(part, ast.Attribute) and part.attr in methods
+            if calls or not isinstance(part.ctx, ast.Load):
+                yield part.value
+
+
+_MOVING = frozenset("to cuda cpu xpu mps to_empty".split())
+_CHANGING = frozenset(
+    "append extend insert add update setdefault pop popitem remove discard clear".split()
+)
 
 
 def names_of_module(names: Mapping[str, Any], rest: Any, site: Any) -> DictObject:

@@ -74,7 +74,7 @@ def item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -
     found = None
     if OF_MODULE in receiver.fields:
         found = choices.called(machine, receiver.entries, name, node, frame)
-    return _of_dict(machine, receiver, name) if found is None else found
+    return _of_dict(machine, receiver, name, node, frame) if found is None else found
 
 
 def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -> Any:
@@ -86,14 +86,21 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
     if type(index) is Guarded and (kind in CONTAINERS or _is_table_of_names(receiver)):
         return _of_any_index(machine, receiver, index, node, frame)
     if kind is DictObject:
-        return _of_dict(machine, receiver, index)
+        return _of_dict(machine, receiver, index, node, frame)
     if kind is TupleValue:
+        if type(index) is Unknown:
+            found = choices.item_choice(machine, receiver.items, index, node, frame)
+            if found is not None:
+                return found
         return of_sequence(receiver.items, None, index, "tuple", node)
     if kind is ListObject:
         if not receiver.items and receiver.rest is None and type(index) is not SliceValue:
             return _of_nothing(frame)
-        if type(index) is Unknown and (found := choices.item_choice(machine, receiver, index)):
-            return found
+        if type(index) is Unknown:
+            held = _all_held(receiver.items, receiver.rest)
+            found = choices.item_choice(machine, held, index, node, frame)
+            if found is not None:
+                return found
         if at_least(receiver) < len(receiver.items):
             return _of_some(receiver, index, node)
         return of_sequence(receiver.items, receiver.rest, index, receiver.kind, node)
@@ -175,7 +182,7 @@ def _of_any_index(machine: Machine, receiver: Any, index: Guarded, node: Any, fr
     return join(condition, yes, _item(machine, receiver, index.no, node, frame))
 
 
-def _of_dict(machine: Machine, receiver: DictObject, index: Any) -> Any:
+def _of_dict(machine: Machine, receiver: DictObject, index: Any, node: Any, frame: Frame) -> Any:
     key = key_of(index)
     if key is not MISSING:
         found = receiver.entries.get(key, MISSING)
@@ -185,9 +192,16 @@ def _of_dict(machine: Machine, receiver: DictObject, index: Any) -> Any:
             return receiver.rest
         return _made_on_demand(machine, receiver, index)
     found = choices.choice(machine, receiver, index)
+    if found is None and type(index) is Unknown:
+        held = _all_held(tuple(receiver.entries.values()), receiver.rest)
+        found = choices.item_choice(machine, held, index, node, frame)
     if found is None:
         found = any_of(tuple(receiver.entries.values()), receiver.rest)
     return found if found is not None else _made_on_demand(machine, receiver, index)
+
+
+def _all_held(items: tuple[Any, ...], rest: Any) -> tuple[Any, ...]:
+    return items if rest is None else (*items, rest)
 
 
 def _made_on_demand(machine: Machine, receiver: DictObject, index: Any) -> Any:

@@ -37,13 +37,17 @@ def copied(fact: HostRead, detach: bool, move: bool, context: Context) -> Fix | 
     if fact.nested:
         items = [place.at(node) for node in _items(place.node) if _is_read(node, move, context)]
         return copy_items(items, detach, move)
-    as_array = fact.what.removeprefix("np.") in _ASKING_THE_TENSOR
+    as_array = fact.what.removeprefix("np.") in _TAKING_ARRAYS
     return host_copy(place, container_of(fact, context), detach, move, as_array)
 
 
-_ASKING_THE_TENSOR = frozenset("sum mean std var max min amax amin prod any all".split())
+_TAKING_ARRAYS = frozenset(
+    "sum mean std var max min amax amin prod any all abs absolute argmax argmin argsort ceil clip "
+    "cos cumprod cumsum exp expm1 floor log log10 log1p log2 negative ptp rint round sign sin sqrt "
+    "square squeeze tan tanh transpose".split()
+)
 """Functions of NumPy that call the method of what they are given, which in PyTorch takes other
-arguments: they raise for a tensor anywhere."""
+arguments, or that make a tensor of their answer, which the code behind them takes for an array."""
 
 
 def _term(node: ast.AST, context: Context) -> ast.AST:

@@ -25,11 +25,11 @@ from device_lens.domain.values import (
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
 from device_lens.models.numbers import number
 from device_lens.models.registry import BASES, FUNCTIONS, MODULES
+from device_lens.models.torch import unnamed_parts
 from device_lens.models.torch.members import choose
 from device_lens.models.torch.module import note_replaced
 from device_lens.models.torch.module_parts import named, names_at
 from device_lens.models.torch.parts import HAS_HOME, HOLDS_SOME, REST, of_many
-from device_lens.models.torch.unnamed_parts import hold_unknown
 
 MODULE = "torch.nn.Module"
 
@@ -77,7 +77,7 @@ class Container:
         elif key == REST and not all(isinstance(each, ModuleObject) for each in leaves(value)):
             call.write(module.own, "opaque", True)
             call.write(module.own, "device", UNKNOWN_DEVICE)
-        hold_unknown(call.services, module, value)
+        unnamed_parts.hold_unknown(call.services, module, value)
         if key not in self.table(module):
             count(call, module, 1)
         call.write(self.table(module), key, value)
@@ -142,8 +142,7 @@ class Sequence(Container):
         if len(call.args) == 1 and type(call.args[0]) is DictObject:
             self.update(call, module, call.args[0])
             return
-        known = call.args if call.complete else call.args[:-1]
-        for value in known:
+        for value in call.args if call.complete else call.args[:-1]:
             self.append(call, module, value)
         if not call.complete:
             self.put(call, module, REST, call.args[-1] if call.args else Unknown("module"))
@@ -245,11 +244,13 @@ def _setitem(call: Call) -> Value:
         if -len(names) <= key < len(names):
             note_replaced(call.services, kind.table(call.receiver)[names[key]], value, call.site)
             kind.put(call, call.receiver, names[key], value)
-    else:
-        former = kind.table(call.receiver).get(key) if isinstance(key, str) else None
-        if former is not None:
+    elif isinstance(key, str):
+        if (former := kind.table(call.receiver).get(key)) is not None:
             note_replaced(call.services, former, value, call.site)
-        kind.put(call, call.receiver, key if isinstance(key, str) else REST, value)
+        kind.put(call, call.receiver, key, value)
+    else:
+        unnamed_parts.set_member(call, call.receiver, kind.members(call.receiver), value)
+        kind.put(call, call.receiver, REST, value)
     return NONE
 
 

@@ -79,6 +79,9 @@ def _constructor(name: str, parameters: list[str]) -> Model:
                 held.append((tensor, value, parameter))
                 places[parameter] = call.place(position, parameter)
         moved = [each for each in held if each[2] not in UNMOVED]
+        for tensor, _, parameter in held if moved else ():
+            if parameter in UNMOVED:  # the constructor takes it to where the others are
+                call.write(made.fields, parameter, tensor.with_(device=moved[0][0].device))
         held = moved or held
         call.write(made.fields, HELD, tuple(held))
         call.write(made.fields, SEEN, FALSE if unseen else TRUE)

@@ -14,9 +14,9 @@ from device_lens.domain.guard import leaves
 from device_lens.domain.heap import ModuleObject, Parameter, Table
 from device_lens.domain.join import join_blind
 from device_lens.domain.similarity import similar
-from device_lens.domain.values import WHOLE, Const, Unknown
+from device_lens.domain.values import NONE, WHOLE, Const, Unknown
 from device_lens.domain.wholes import each_once
-from device_lens.models.call import Services, Value, constant
+from device_lens.models.call import Call, Services, Value, constant
 from device_lens.models.numbers import start_of
 from device_lens.models.torch.module import hold
 from device_lens.models.torch.parts import REST, devices_of, is_opaque, own_device, walk
@@ -119,6 +119,21 @@ def set_part(services: Services, module: ModuleObject, name: Value, value: Value
         if home is None or not same_everywhere(home, device):
             have_unlisted(services, module, device if home is None else UNKNOWN_DEVICE)
             home = UNKNOWN_DEVICE
+
+
+def set_member(call: Call, module: ModuleObject, members: list[Value], value: Value) -> None:
+    """`container[key] = value` for a key that is not known. Which of the members it takes the place
+    of counts where these are apart."""
+    first, *others = [_place(leaf) for each in (value, *members) for leaf in leaves(each)]
+    if first is not None and all(place and same_everywhere(place, first) for place in others):
+        return
+    set_part(call.services, module, call.get(0, "idx", NONE), value)
+
+
+def _place(member: Value) -> DeviceTree | None:
+    if isinstance(member, ModuleObject):
+        return devices_of(member)
+    return member.tensor.device if type(member) is Parameter else None
 
 
 def hold_unknown(services: Services, module: ModuleObject, value: Value) -> None:
