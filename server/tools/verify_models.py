@@ -13,25 +13,15 @@ no values and cannot do everything.
 
 from __future__ import annotations
 
-import argparse
 import sys
-import warnings
-from pathlib import Path
+
+from model_check.command import options_of, parser_of
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help="only these functions, in detail")
-    parser.add_argument("--emulation", help="a folder with a module that emulates CUDA")
+    parser = parser_of(__doc__, "functions")
     parser.add_argument("--verbose", action="store_true", help="every disagreement and gap")
-    options = parser.parse_args(argv)
-    sys.path.insert(0, str(Path(__file__).resolve().parent))
-    if options.emulation:
-        sys.path.insert(0, options.emulation)
-        import fakecuda  # type: ignore[import-not-found]
-
-        fakecuda.install(devices=2)
-    warnings.simplefilter("ignore")
+    options = options_of(parser, argv)
     from model_check import report
 
     return report.run(options.names, options.verbose)

@@ -8,24 +8,13 @@ a real accelerator is needed.
 
 from __future__ import annotations
 
-import argparse
 import sys
-import warnings
-from pathlib import Path
+
+from model_check.command import options_of, parser_of
 
 
 def main(argv: list[str]) -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("names", nargs="*", help="only these classes, in detail")
-    parser.add_argument("--emulation", help="a folder with a module that emulates CUDA")
-    options = parser.parse_args(argv)
-    sys.path.insert(0, str(Path(__file__).resolve().parent))
-    if options.emulation:
-        sys.path.insert(0, options.emulation)
-        import fakecuda  # type: ignore[import-not-found]
-
-        fakecuda.install(devices=2)
-    warnings.simplefilter("ignore")
+    options = options_of(parser_of(__doc__, "classes"), argv)
     from model_check import module_report
 
     return module_report.run(options.names)
