@@ -4,14 +4,40 @@ for any of several with the same keys, and one list for any of several whose ite
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import reduce
 from typing import Any
 
+from device_lens.domain.atom import WHICH_ITEM
+from device_lens.domain.code import ClassValue
+from device_lens.domain.guard import choose, undecided
 from device_lens.domain.heap import FRESH, DictObject, Instance, ListObject
 from device_lens.domain.values import Const, Tensor, TupleValue, Unknown
 
 ANY_OF = "<any of>"
 """The field that has the objects that one stands for: what is set in it may be set in each."""
+
+
+MAX_OBJECTS = 4
+"""Objects of a container that are told apart where it is not known which of them is meant."""
+
+
+def few_objects(values: Iterable[Any]) -> list[Any]:
+    """Objects of the program's classes, each once; none where there are too many to tell apart, or
+    other values among them."""
+    objects = {id(each): each for each in values}
+    if not 1 < len(objects) <= MAX_OBJECTS or not all(map(_is_own, objects.values())):
+        return []
+    return list(objects.values())
+
+
+def _is_own(value: Any) -> bool:
+    return type(value) is Instance and type(value.cls) is ClassValue
+
+
+def any_object(objects: list[Any]) -> Any:
+    """One of some objects, whichever it is: what is done to it is done to one of them."""
+    return reduce(lambda rest, each: choose(undecided(WHICH_ITEM), each, rest), objects)
 
 
 def stands_for(value: Instance | DictObject) -> tuple[Any, ...]:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.guard import choose, leaves, undecided
-from device_lens.domain.heap import OF_MODULE, DictObject, Instance, ListObject, ModuleObject
+from device_lens.domain.heap import OF_MODULE, DictObject, ListObject, ModuleObject
+from device_lens.domain.objects import MAX_OBJECTS, few_objects
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import (
     NONE,
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
 
 MAX_CHOICES = 8
 """Values that are told apart; whatever is done with the choice is done with each."""
-MAX_OBJECTS = 4
-"""Objects of a container that are told apart by a number, or a key, that is not known."""
 MOST_ENTRIES = 64
 """Values that are looked at for those whose code is alike."""
 _CODE = (Function, BoundMethod, ClassValue, Namespace, Partial, BoundExternal)
@@ -74,32 +73,31 @@ def item_choice(
     """The item of a list or dict under an index that is not known, where the container holds a few
     objects of the program's classes, or modules or containers of which the statement changes that
     one; None where it holds anything else, or too many."""
-    objects = {id(each): each for each in listed}
-    if not 1 < len(objects) <= MAX_OBJECTS:
+    objects = few_objects(listed) or _few_changed(listed, node, frame)
+    if not objects:
         return None
-    if not all(map(_is_own_object, objects.values())) and not _is_changed(
-        tuple(objects.values()), node, frame
-    ):
-        return None
-    groups = [(value, [place]) for place, value in objects.items()]
+    groups = [(value, [value]) for value in objects]
     if _in_loop(machine):
         return _tree(groups, lambda _: undecided(WHICH_ITEM))
-    return _tree(groups, lambda places: asked(index, ("item", places), WHICH_ITEM))
+    return _tree(groups, lambda those: asked(index, ("item", those), WHICH_ITEM))
 
 
-def _is_own_object(value: Any) -> bool:
-    return type(value) is Instance and type(value.cls) is ClassValue
-
-
-def _is_changed(objects: tuple[Any, ...], node: Any, frame: Frame) -> bool:
-    """Whether the present statement moves one of several modules, or stores into one of several
-    modules or containers: the others stay as they are."""
+def _few_changed(listed: tuple[Any, ...], node: Any, frame: Frame) -> list[Any]:
+    """Modules or containers, each once, of which the present statement moves one, or stores into
+    it: the others stay as they are. None where there are too many to tell apart."""
+    objects = list({id(each): each for each in listed}.values())
+    if not 1 < len(objects) <= MAX_OBJECTS:
+        return []
     if all(type(each) is ModuleObject for each in objects):
-        methods = _MOVING
-    elif all(type(each) in (ListObject, DictObject) for each in objects):
-        methods = _CHANGING
-    else:
-        return False
+        return objects if _changes(_MOVING, node, frame) else []
+    if all(type(each) in (ListObject, DictObject) for each in objects):
+        return objects if _changes(_CHANGING, node, frame) else []
+    return []
+
+
+def _changes(methods: frozenset[str], node: Any, frame: Frame) -> bool:
+    """Whether the present statement calls one of some methods of a value, or stores into it, or
+    gives it a name and others do."""
     statement = frame.statement
     if statement is None:
         return False

@@ -6,6 +6,7 @@ import math
 
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_all
+from device_lens.domain.objects import any_object, few_objects
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, constant, treated_as_tensor
 from device_lens.models.numbers import DRAWN, number
@@ -58,6 +59,9 @@ def _any_item(call: Call, source: Value) -> Value | None:
 
 
 def _choice(call: Call) -> Value:
+    items, rest = call.services.iterate(first_argument(call))
+    if objects := few_objects(items if rest is None else (*items, rest)):
+        return any_object(objects)
     found = _any_item(call, first_argument(call))
     return Unknown() if found is None else found
 
