@@ -67,7 +67,12 @@ def make_client() -> Client:
             types.WINDOW_SHOW_DOCUMENT,
         ):
             client.feature(method)(handler)
+    _answer_requests(client)
+    _take_notifications(client)
+    return client
 
+
+def _answer_requests(client: Client) -> None:
     @client.feature(types.WORKSPACE_CONFIGURATION)
     async def on_configuration(params: types.ConfigurationParams) -> list[Any]:
         found = [
@@ -79,11 +84,6 @@ def make_client() -> Client:
             client.note()
             await gate.wait()
         return found
-
-    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-    def on_diagnostics(params: types.PublishDiagnosticsParams) -> None:
-        client.published.append(params)
-        client.note()
 
     @client.feature(types.WORKSPACE_DIAGNOSTIC_REFRESH)
     def on_refresh(params: None) -> None:
@@ -110,14 +110,21 @@ def make_client() -> Client:
         client.registrations += params.registrations
         client.note()
 
+    @client.feature(types.WINDOW_WORK_DONE_PROGRESS_CREATE)
+    def on_progress_begins(params: types.WorkDoneProgressCreateParams) -> None:
+        client.progress_reports[params.token] = []
+
+
+def _take_notifications(client: Client) -> None:
+    @client.feature(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
+    def on_diagnostics(params: types.PublishDiagnosticsParams) -> None:
+        client.published.append(params)
+        client.note()
+
     @client.feature(types.WINDOW_SHOW_MESSAGE)
     def on_message(params: types.ShowMessageParams) -> None:
         client.messages.append(params)
         client.note()
-
-    @client.feature(types.WINDOW_WORK_DONE_PROGRESS_CREATE)
-    def on_progress_begins(params: types.WorkDoneProgressCreateParams) -> None:
-        client.progress_reports[params.token] = []
 
     @client.feature(types.PROGRESS)
     def on_progress(params: types.ProgressParams) -> None:
@@ -133,8 +140,6 @@ def make_client() -> Client:
     def on_analysed(params: Any) -> None:
         client.analysed += params.uris
         client.note()
-
-    return client
 
 
 def server_config() -> ClientServerConfig:

@@ -336,9 +336,8 @@ def _call_unknown(
     frame: Frame,
 ) -> Any:
     if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
-        return assignment.set_by_call(
-            machine, "setattr", args, node, frame
-        )  # of a test's `monkeypatch`
+        # A test's `monkeypatch.setattr`.
+        return assignment.set_by_call(machine, "setattr", args, node, frame)
     label = function.label if type(function) is Unknown else ""
     machine.skip_at(node, frame, "the called value is not known")
     machine.escape(args, kwargs, label)

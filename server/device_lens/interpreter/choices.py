@@ -15,7 +15,7 @@ from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.guard import choose, leaves, undecided
 from device_lens.domain.heap import OF_MODULE, DictObject, ListObject, ModuleObject
-from device_lens.domain.objects import MAX_OBJECTS, few_objects
+from device_lens.domain.objects import MAX_OBJECTS, any_object, few_objects
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import (
     NONE,
@@ -28,6 +28,8 @@ from device_lens.domain.values import (
 )
 from device_lens.interpreter.conditions import asked, opaque
 from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.scan import MUTATORS
+from device_lens.interpreter.transfer_facts import MOVES
 from device_lens.models import registry
 from device_lens.syntax.walking import walk
 
@@ -76,22 +78,22 @@ def item_choice(
     objects = few_objects(listed) or _few_changed(listed, node, frame)
     if not objects:
         return None
-    groups = [(value, [value]) for value in objects]
     if _in_loop(machine):
-        return _tree(groups, lambda _: undecided(WHICH_ITEM))
+        return any_object(objects)
+    groups = [(value, [value]) for value in objects]
     return _tree(groups, lambda those: asked(index, ("item", those), WHICH_ITEM))
 
 
 def _few_changed(listed: tuple[Any, ...], node: Any, frame: Frame) -> list[Any]:
     """Modules or containers, each once, of which the present statement moves one, or stores into
-    it: the others stay as they are. None where there are too many to tell apart."""
+    it: the others stay as they are; nothing where there are too many to tell apart."""
     objects = list({id(each): each for each in listed}.values())
     if not 1 < len(objects) <= MAX_OBJECTS:
         return []
     if all(type(each) is ModuleObject for each in objects):
-        return objects if _changes(_MOVING, node, frame) else []
+        return objects if _changes(MOVES, node, frame) else []
     if all(type(each) in (ListObject, DictObject) for each in objects):
-        return objects if _changes(_CHANGING, node, frame) else []
+        return objects if _changes(MUTATORS, node, frame) else []
     return []
 
 
@@ -123,12 +125,6 @@ def _changed_in(code: ast.AST, methods: frozenset[str]) -> Iterator[ast.expr]:
             calls = isinstance(part, ast.Attribute) and part.attr in methods
             if calls or not isinstance(part.ctx, ast.Load):
                 yield part.value
-
-
-_MOVING = frozenset("to cuda cpu xpu mps to_empty".split())
-_CHANGING = frozenset(
-    "append extend insert add update setdefault pop popitem remove discard clear".split()
-)
 
 
 def names_of_module(names: Mapping[str, Any], rest: Any, site: Any) -> DictObject:

@@ -65,6 +65,11 @@ class Expression:
     same_as: str | None = None
     """For the result of `m = model.to(d)`: the text of the receiver, which is the same module."""
 
+    @property
+    def has_buffers_alone(self) -> bool:
+        """Whether a module has something to be on a device, and no parameter."""
+        return self.parameter_count == 0 and bool(self.bytes)
+
 
 @dataclass(slots=True)
 class Loop:

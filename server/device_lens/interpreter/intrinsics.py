@@ -29,6 +29,7 @@ from device_lens.interpreter import (
     descriptors,
     having,
     imports,
+    unnamed_attributes,
 )
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.dispatch import INTRINSICS
@@ -305,9 +306,7 @@ def _setattr(
         source = node.args[2] if isinstance(node, ast.Call) and len(node.args) == 3 else None
         set_attribute(machine, args[0], args[1].value, args[2], node, frame, source)
     elif len(args) == 3:
-        from device_lens.interpreter.unnamed_attributes import set_some
-
-        set_some(machine, args[0], args[1], args[2], node, frame)
+        unnamed_attributes.set_some(machine, args[0], args[1], args[2], node, frame)
     return NONE
 
 
@@ -319,9 +318,7 @@ def _delattr(
     if len(args) == 2 and type(args[1]) is Const and isinstance(args[1].value, str):
         delete_attribute(machine, args[0], args[1].value)
     elif len(args) == 2:
-        from device_lens.interpreter.unnamed_attributes import delete_some
-
-        delete_some(machine, args[0], args[1])
+        unnamed_attributes.delete_some(machine, args[0], args[1])
     return NONE
 
 

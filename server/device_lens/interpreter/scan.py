@@ -143,14 +143,15 @@ def _loop_info(node: Any) -> LoopInfo:
     return LoopInfo(frozenset(names), frozenset(places), frozenset(mutated))
 
 
-_MUTATORS = frozenset(
+MUTATORS = frozenset(
     "append appendleft extend extendleft insert pop popleft popitem remove clear update setdefault "
     "sort reverse rotate add discard step load_state_dict".split()
 )
+"""Methods that change what they are called of."""
 
 
 def _mutates(method: str) -> bool:
-    return method in _MUTATORS or (method.endswith("_") and not method.endswith("__"))
+    return method in MUTATORS or (method.endswith("_") and not method.endswith("__"))
 
 
 def replaces_own_items(node: ast.For | ast.AsyncFor) -> bool:

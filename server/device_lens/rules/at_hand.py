@@ -168,8 +168,7 @@ class AtHand:
 
     def _sightings(self) -> Iterator[_Seen]:
         for each in self._facts.expressions:
-            has_buffers_alone = each.parameter_count == 0 and bool(each.bytes)
-            if each.kind in (Kind.DEVICE, Kind.TENSOR, Kind.MODULE) and not has_buffers_alone:
+            if each.kind in (Kind.DEVICE, Kind.TENSOR, Kind.MODULE) and not each.has_buffers_alone:
                 yield from self._sighting(each.site.chunk, each.site.node, each.kind, each.device)
         for transfer in self._facts.transfers:
             named = transfer.device_argument

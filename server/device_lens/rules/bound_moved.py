@@ -36,8 +36,8 @@ def bind_moved(cause: Cause, context: Context) -> Fix | None:
     reads = list(_reads(binder, name))
     if not all(map(_computes, reads)) or len(reads) <= len(conflicts):
         return None
-    devices = {_device(each, binder, context) for each in conflicts if _is_plain(each)}
-    device = next(iter(devices), None)
+    devices = (_device(each, binder, context) for each in conflicts if _is_plain(each))
+    device = next(filter(None, devices), None)
     if device is None or len({each.other.device for each in conflicts}) > 1:
         return None
     line = f"{name} = {name}.to({device})"

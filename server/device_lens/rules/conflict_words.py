@@ -234,8 +234,7 @@ def _module(conflict: Conflict, context: Context) -> Expression | None:
 def state_of(conflict: Conflict, context: Context) -> str:
     """What the called module has of its own that can be on a device."""
     known = _module(conflict, context)
-    has_buffers_alone = known is not None and known.parameter_count == 0 and bool(known.bytes)
-    return "buffers" if has_buffers_alone else "parameters"
+    return "buffers" if known is not None and known.has_buffers_alone else "parameters"
 
 
 def plain(text: str) -> bool:

@@ -115,7 +115,9 @@ def set_part(services: Services, module: ModuleObject, name: Value, value: Value
         if isinstance(leaf, ModuleObject):
             _belong(services, leaf, module)
     home = devices_of(module)
-    for device in _devices(value):
+    for device in map(_place, leaves(value)):
+        if device is None:
+            continue
         if home is None or not same_everywhere(home, device):
             have_unlisted(services, module, device if home is None else UNKNOWN_DEVICE)
             home = UNKNOWN_DEVICE
@@ -130,10 +132,13 @@ def set_member(call: Call, module: ModuleObject, members: list[Value], value: Va
     set_part(call.services, module, call.get(0, "idx", NONE), value)
 
 
-def _place(member: Value) -> DeviceTree | None:
-    if isinstance(member, ModuleObject):
-        return devices_of(member)
-    return member.tensor.device if type(member) is Parameter else None
+def _place(part: Value) -> DeviceTree | None:
+    """Where a part is; None where it is nowhere, or no part."""
+    if isinstance(part, ModuleObject):
+        return devices_of(part)
+    if type(part) is Parameter:
+        return part.tensor.device
+    return part.device if type(part) is Unknown else None
 
 
 def hold_unknown(services: Services, module: ModuleObject, value: Value) -> None:
@@ -213,15 +218,3 @@ def _is_part(value: Value) -> bool:
 def _is_of_module(value: Unknown) -> bool:
     held = value.fields is not None and WHOLE in value.fields
     return held or not is_unknown(value.device)
-
-
-def _devices(value: Value) -> Iterator[DeviceTree]:
-    for leaf in leaves(value):
-        if isinstance(leaf, ModuleObject):
-            found = devices_of(leaf)
-            if found is not None:
-                yield found
-        elif type(leaf) is Parameter:
-            yield leaf.tensor.device
-        elif type(leaf) is Unknown:
-            yield leaf.device
