@@ -14,7 +14,7 @@ from device_lens.cli.scope import Root, open_project
 from device_lens.ide import late_modules
 from device_lens.ide.fix_all import Apply
 from device_lens.ide.locations import Printer
-from device_lens.ide.plan import SLICE
+from device_lens.ide.plan import SLICE, Group
 from device_lens.ide.project import Analysis, Project, Unreadable
 from device_lens.project.files import ParseCache, Snapshot
 from device_lens.project.reads import Reads
@@ -26,16 +26,13 @@ DEBUG = "DEVICE_LENS_DEBUG"
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """Files to look at together. `entries` are scripts that run before them; `plain` files have
-    no tensors, so that only their comments are looked at."""
+    """Files to look at together. Those of no `group` have no tensors: only their comments are
+    looked at."""
 
     root: Root
     layer: Layer
     targets: tuple[str, ...]
-    entries: tuple[str, ...] = ()
-    component: str = ""
-    """The first of all files that they belong together with."""
-    plain: bool = False
+    group: Group | None = None
     fix: Apply | None = None
     slot: Slot | None = None
     """Where the report is kept for later runs."""
@@ -66,9 +63,7 @@ def tasks_of(
     project, limits = open_project(root, layer, outlines, parsed)
     _PROJECTS[root.root, layer] = project
     groups = project.groups(root.targets)
-    tasks = [
-        Task(root, layer, each.targets, each.entries, each.component, fix=fix) for each in groups
-    ]
+    tasks = [Task(root, layer, each.targets, each, fix=fix) for each in groups]
     limits += tuple(
         f"{each.left_out} scripts that use {os.path.basename(each.targets[0])} are left out"
         for each in groups
@@ -78,14 +73,14 @@ def tasks_of(
     others = tuple(path for path in root.targets if path not in grouped)
     for start in range(0, len(others), SLICE):
         few = others[start : start + SLICE]
-        tasks.append(Task(root, layer, few, plain=True, fix=fix))
+        tasks.append(Task(root, layer, few, fix=fix))
     return tasks, limits
 
 
 def recalled(task: Task, recall: Recall) -> tuple[Task, Report | None]:
     """A task with the place of its report, and the report of an earlier run if it still holds."""
     project = _project(task)
-    slot = recall.slot(project, task.layer, task.targets, task.entries, task.plain)
+    slot = recall.slot(project, task.layer, task.targets, task.group)
     return replace(task, slot=slot), recall.report(project, slot, task.targets)
 
 
@@ -100,8 +95,8 @@ def prepare(tasks: Sequence[Task], are_forked: bool) -> None:
 def _run_modules(tasks: Sequence[Task]) -> None:
     components: dict[tuple[Root, str], list[Task]] = {}
     for task in tasks:
-        if task.fix is None and not task.plain:
-            components.setdefault((task.root, task.component), []).append(task)
+        if task.fix is None and task.group is not None:
+            components.setdefault((task.root, task.group.component), []).append(task)
     largest = max(components.values(), key=len, default=[])
     if len(largest) < 2:
         return
@@ -119,8 +114,8 @@ def _run_modules(tasks: Sequence[Task]) -> None:
 def examine(task: Task) -> Report:
     """The findings of a task's files. Never raises: what fails is a problem of its file."""
     project = _project(task)
-    if task.fix is not None and not task.plain:
-        return _fix(task, project, task.fix)
+    if task.fix is not None and task.group is not None:
+        return _fix(task.group, project, task.fix)
     report = Report()
     project.reads = reads = _reads(task) if task.slot is not None else None
     try:
@@ -137,12 +132,12 @@ def examine(task: Task) -> Report:
 def _reads(task: Task) -> Reads:
     """Where it is taken down what a task rests on: also on what this process has read for files
     that belong together with its own, whose modules it has run."""
-    if task.plain:
+    if task.group is None:
         return Reads()
     key = (task.root.root, task.layer)
     known = _READS.get(key)
-    if known is None or known[0] != task.component:
-        known = _READS[key] = task.component, Reads()
+    if known is None or known[0] != task.group.component:
+        known = _READS[key] = task.group.component, Reads()
     return known[1]
 
 
@@ -163,17 +158,18 @@ def _project(task: Task) -> Project:
 def _analyses(task: Task, project: Project, report: Report) -> list[Analysis]:
     """What is known of the files; if that fails for all together, for each alone."""
     readable = [path for path in task.targets if _is_readable(path, project, report)]
-    if task.plain:
+    group = task.group
+    if group is None:
         return [project.without_analysis(path) for path in readable]
     try:
-        return project.analyse_together(readable, task.entries, only_findings=True)
+        return project.analyse_together(readable, group.entries, True, group.extent)
     except Exception as error:
         _complain(error)
         report.has_failed = True
     found: list[Analysis] = []
     for path in readable:
         try:
-            found += project.analyse_together([path], task.entries, only_findings=True)
+            found += project.analyse_together([path], group.entries, True, group.extent)
         except Exception as error:
             _complain(error)
             message = f"internal error: {type(error).__name__}: {error}"
@@ -212,15 +208,15 @@ def _take(analysis: Analysis, report: Report, project: Project) -> None:
     report.lines += analysis.facts.source.lines.count
 
 
-def _fix(task: Task, project: Project, apply: Apply) -> Report:
+def _fix(group: Group, project: Project, apply: Apply) -> Report:
     """The contents of the files after their fixes; what remains is looked at afterwards."""
     from device_lens.ide.fixing import fix_files
 
     report = Report()
-    for paths in _batches(task.targets):
+    for paths in _batches(group.targets):
         try:
-            others = tuple(path for path in task.targets if path not in paths)
-            entries = (*task.entries, *_scripts(others, project))
+            others = tuple(path for path in group.targets if path not in paths)
+            entries = (*group.entries, *_scripts(others, project))
             fixed = fix_files(project, paths, Snapshot(), apply, entries=entries)
         except Exception as error:
             _complain(error)

@@ -24,6 +24,7 @@ import pathspec
 
 from device_lens import __version__
 from device_lens.cli.report import Json, Report, report_from_json, report_to_json
+from device_lens.ide.plan import Group
 from device_lens.ide.project import Project
 from device_lens.project.reads import Outlines, Reads, States
 from device_lens.project.settings import Layer
@@ -62,13 +63,13 @@ class Recall:
         project: Project,
         layer: Layer,
         targets: Sequence[str],
-        entries: Sequence[str] = (),
-        plain: bool = False,
+        group: Group | None = None,
     ) -> Slot:
-        """The place of the report on some files; `plain` ones are looked at without others."""
-        name = _hash(os.getcwd(), project.root, repr(layer), plain, targets)
+        """The place of the report on some files; those of no group are looked at without others."""
+        name = _hash(os.getcwd(), project.root, repr(layer), group is None, targets)
+        entries, extent = ((), None) if group is None else (group.entries, group.extent)
         asked: Iterable[str] = targets
-        imports = {} if plain else project.imports((*targets, *entries))
+        imports = {} if group is None else project.imports((*targets, *entries))
         if imports:
             asked = sorted(imports)
         marks = hashlib.blake2b(digest_size=20)
@@ -77,7 +78,7 @@ class Recall:
         return Slot(
             str(self._shelf.folder),
             f"report-{name}",
-            _hash(self._program, name, entries, marks.hexdigest()),
+            _hash(self._program, name, entries, repr(extent), marks.hexdigest()),
         )
 
     def report(self, project: Project, slot: Slot, targets: Sequence[str]) -> Report | None:

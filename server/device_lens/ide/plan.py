@@ -8,8 +8,10 @@ from callers wherever they are.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+
+from device_lens.interpreter.fuel import Extent
 
 SLICE = 100
 """Files of a group."""
@@ -24,25 +26,34 @@ Imports = Mapping[str, frozenset[str]]
 class Group:
     """Files to analyse together, and the scripts that run before them. `left_out` counts further
     scripts that reach into the group; `component` is the first of all files that import each
-    other, directly or not, of which the group is a part."""
+    other, directly or not, of which the group is a part, `extent` tells how large they are."""
 
     targets: tuple[str, ...]
     entries: tuple[str, ...]
+    extent: Extent
     left_out: int = 0
     component: str = ""
 
 
-def plan(targets: Sequence[str], imports: Imports, scripts: Iterable[str]) -> list[Group]:
-    """The groups of `targets`, those of one component one after the other."""
+def plan(
+    targets: Sequence[str],
+    imports: Imports,
+    scripts: Iterable[str],
+    lines: Callable[[Iterable[str]], int],
+) -> list[Group]:
+    """The groups of `targets`, those of one component one after the other. `lines` counts those of
+    files."""
     wanted = frozenset(targets)
     known = frozenset(scripts)
     importers = reverse(imports)
     groups: list[Group] = []
     for component in _components(sorted(wanted), imports, importers):
         files = [path for path in component if path in wanted]
+        own = tuple(path for path in component if path in known)
+        extent = Extent(lines(component) // 1_000 + 1, own, len(files) <= SLICE)
         for start in range(0, len(files), SLICE):
             few = files[start : start + SLICE]
-            groups.append(_group(few, importers, known, component[0]))
+            groups.append(_group(few, importers, known, component[0], extent))
     return sorted(groups, key=lambda group: (group.component, group.targets))
 
 
@@ -62,11 +73,17 @@ def reverse(imports: Imports) -> dict[str, frozenset[str]]:
     return {path: frozenset(each) for path, each in found.items()}
 
 
-def _group(files: list[str], importers: Imports, scripts: frozenset[str], component: str) -> Group:
+def _group(
+    files: list[str],
+    importers: Imports,
+    scripts: frozenset[str],
+    component: str,
+    extent: Extent,
+) -> Group:
     own = frozenset(files)
     callers = [path for path in _reached(files, importers) if path in scripts and path not in own]
     left_out = max(len(callers) - MOST_SCRIPTS, 0)
-    return Group(tuple(files), tuple(callers[:MOST_SCRIPTS]), left_out, component)
+    return Group(tuple(files), tuple(callers[:MOST_SCRIPTS]), extent, left_out, component)
 
 
 def _components(paths: Sequence[str], imports: Imports, importers: Imports) -> list[list[str]]:

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from device_lens.ide.places import Lookup
     from device_lens.interpreter.budget import Options
     from device_lens.interpreter.facts import FileFacts
+    from device_lens.interpreter.fuel import Extent
     from device_lens.interpreter.program import Program
     from device_lens.rules.finding import Finding
 
@@ -206,7 +207,7 @@ class Project:
         using = self._graph.reaching(TENSOR_LIBRARIES)
         reachable = relevant(imports, using)
         wanted = [path for path in targets if path in reachable]
-        return plan(wanted, imports, self._graph.entry_scripts())
+        return plan(wanted, imports, self._graph.entry_scripts(), self._graph.lines_of)
 
     def imports(self, paths: Iterable[str]) -> dict[str, frozenset[str]]:
         """The files, and all that they import, directly or not, with what each imports."""
@@ -241,14 +242,16 @@ class Project:
         paths: Sequence[str],
         entries: Sequence[str] = (),
         only_findings: bool = False,
+        extent: Extent | None = None,
     ) -> list[Analysis]:
         """What is known of files of one project, in the order given; unreadable ones are left
-        out. With `only_findings`, functions in which nothing can be found are not looked at."""
+        out. With `only_findings`, functions in which nothing can be found are not looked at. The
+        scripts of a program of some `extent` take together what its lines allow."""
         workspace = self._workspace(Snapshot())
         readable = [path for path in paths if workspace.source(path) is not None]
         loaded = self.configuration(readable[0] if readable else self.root)
         options = _options(loaded, only_findings)
-        found = self._facts(workspace, readable, entries, options, lambda: False)
+        found = self._facts(workspace, readable, entries, options, lambda: False, extent)
         return [self._analysis(p, self.configuration(p), found, workspace) for p in readable]
 
     def load(self, paths: Sequence[str]) -> None:
@@ -341,11 +344,12 @@ class Project:
         entries: Sequence[str],
         options: Options,
         cancelled: Cancelled,
+        extent: Extent | None = None,
     ) -> dict[str, FileFacts]:
         from device_lens.interpreter.analysis import analyse
 
         program = self._program(options, workspace)
-        return analyse(program, workspace, targets, entries, cancelled)
+        return analyse(program, workspace, targets, entries, cancelled, extent)
 
     def _program(self, options: Options, workspace: ProjectWorkspace) -> Program:
         """The modules as they were run before, as long as imports mean the same files. Where it is

@@ -15,6 +15,7 @@ from device_lens.interpreter.demand import Demand
 from device_lens.interpreter.facts import FileFacts
 from device_lens.interpreter.findings import Findings
 from device_lens.interpreter.frame_room import in_one_piece
+from device_lens.interpreter.fuel import Extent, Fuel
 from device_lens.interpreter.loads import Load
 from device_lens.interpreter.program import Program
 from device_lens.interpreter.protocol import Workspace
@@ -39,22 +40,24 @@ def analyse(
     targets: Sequence[str],
     entries: Sequence[str] = (),
     cancelled: Callable[[], bool] = never,
+    extent: Extent | None = None,
 ) -> dict[str, FileFacts]:
     """The facts of `targets`. What `program` knows of an earlier version is used again where it
     still holds.
 
     `entries` are scripts whose top level runs first, so that knowledge flows from callers into
     every file that they reach. A target with a `__main__` guard is such a script itself; what no
-    script reaches runs with symbols for its parameters. Raises `Cancelled` when `cancelled` says
-    so, and nothing else.
+    script reaches runs with symbols for its parameters. With the `extent` of the program to which
+    all belong, its scripts together have steps for its lines. Raises `Cancelled` when `cancelled`
+    says so, and nothing else.
     """
     program.begin(workspace, cancelled)
-    run = _Run(program, workspace)
+    run = _Run(program, workspace, extent)
     run.all(targets, entries)
     stale = [path for path, load in run.reached.items() if load.follows]
     if stale:
         program.drop(stale)  # they are asked for more than for what nobody calls now
-        run = _Run(program, workspace)
+        run = _Run(program, workspace, extent)
         run.all(targets, entries)
     return run.facts(targets)
 
@@ -71,9 +74,15 @@ def load(program: Program, workspace: Workspace, targets: Sequence[str]) -> None
 class _Run:
     """One analysis: the units that it consists of."""
 
-    def __init__(self, program: Program, workspace: Workspace) -> None:
+    def __init__(
+        self, program: Program, workspace: Workspace, extent: Extent | None = None
+    ) -> None:
         self.program = program
         self.workspace = workspace
+        self.extent = extent
+        self.fuel: Fuel | None = None
+        self.unguarded: frozenset[str] = frozenset()
+        """Scripts that run when they are imported."""
         self.scripts: list[tuple[str, Unit]] = []
         self.functions: list[Unit] = []
         self.reached: dict[str, Load] = {}
@@ -83,9 +92,13 @@ class _Run:
     def all(self, targets: Sequence[str], entries: Sequence[str]) -> None:
         """Runs the scripts, and what none of them reaches."""
         mattering = self.program.relevance.files((*entries, *targets))
-        for entry in dict.fromkeys((*entries, *(t for t in targets if self.is_script(t)))):
-            if entry in mattering:
-                self.script(entry)
+        known = dict.fromkeys((*entries, *(t for t in targets if self.is_script(t))))
+        scripts = [entry for entry in known if entry in mattering]
+        if self.extent is not None:
+            self.unguarded = mattering.intersection(targets, self.extent.scripts).difference(known)
+            self.fuel = Fuel(self.extent, len(scripts) + len(self.unguarded))
+        for entry in scripts:
+            self.script(entry)
         self.library([target for target in targets if target in mattering])
 
     def is_script(self, path: str) -> bool:
@@ -105,13 +118,16 @@ class _Run:
             lines = file.lines.count
             options = program.options
             steps = options.max_steps + options.steps_per_line * lines
-            unit = program.unit(steps, own=program.edited | {path})
+            most = None if self.fuel is None else self.fuel.share()
+            unit = program.unit(steps, own=program.edited | {path}, most=most)
             unit.files[path] = self.workspace.stamp(path)
             unit.source = file
             unit.namespace = namespace = Namespace(path, "__main__", file)
             program.run(unit, partial(_run_script, program.machine, namespace), key)
             program.leave(unit)
             program.units[key] = unit
+        if self.fuel is not None:
+            self.fuel.take(unit.budget.spent)
         self.scripts.append((path, unit))
 
     def library(self, targets: Sequence[str]) -> None:
@@ -143,7 +159,11 @@ class _Run:
         program = self.program
         for path in paths:
             program.stand()
-            imports.load(program.machine, path, _module_name(path))
+            fuel = self.fuel if path in self.unguarded else None
+            most = None if fuel is None else fuel.share()
+            imports.load(program.machine, path, _module_name(path), most)
+            if fuel is not None and path in program.loads:
+                fuel.take(program.loads[path].unit.budget.spent)
             program.set_aside()
 
     def _all_alone(

@@ -54,6 +54,8 @@ class Options:
     """The same where its text treats nothing as a tensor: it only passes on."""
 
 
+PARTS = 4
+"""One function, with all that it calls, takes one of so many parts of what its script may take."""
 RESERVE = 1_000
 """Steps for what is under way when the others are used up: no call is followed by then."""
 
@@ -79,15 +81,29 @@ class Budget:
     touched: bool = False
     apart: bool = False
     """Whether own statements are counted apart."""
+    most: int | None = None
+    """Steps beyond which no more are granted, and as many own ones."""
+    _room: int = 0
+    _given: int = 0
+    _last: int = -RESERVE
 
     def __post_init__(self) -> None:
-        self.reserve, self.own_reserve = self.steps // 2, self.own // 2
         self.apart = self.own > 0
+        if self.most is not None:
+            self.steps, self.own = min(self.steps, self.most), min(self.own, self.most)
+            self._room = self.most - self.steps
+            self._last = -min(RESERVE, self.most // PARTS)
+        self.reserve, self.own_reserve = self.steps // 2, self.own // 2
+        self._given = self.left
 
     def grant(self, path: str, steps: int) -> None:
         """More steps for a file that is reached for the first time."""
         if path not in self.reached:
             self.reached.add(path)
+            if self.most is not None:
+                steps = min(steps, self._room)
+                self._room -= steps
+            self._given += steps
             self.steps += steps
             self.reserve += steps // 2
 
@@ -119,18 +135,27 @@ class Budget:
         return self.steps + self.own
 
     @property
+    def spent(self) -> int:
+        """The steps of both kinds that were taken."""
+        return self._given - self.left
+
+    def limit(self, most: int) -> int:
+        """What one function may take where it may take `most` of steps that are not bounded."""
+        return most if self.most is None else min(most, self.most // PARTS)
+
+    @property
     def is_low(self) -> bool:
         """Whether calls are not followed any more."""
         return self.steps < 0 or self.own < 0
 
     def spend(self) -> None:
         self.steps -= 1
-        if self.steps < -RESERVE:
+        if self.steps < self._last:
             raise Exhausted
 
     def spend_own(self) -> None:
         self.own -= 1
-        if self.own < -RESERVE:
+        if self.own < self._last:
             raise Exhausted
 
     def checkpoint(self) -> None:

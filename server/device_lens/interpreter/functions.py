@@ -111,7 +111,7 @@ def _run_or_recall(
     number = machine.activations[counted] = machine.activations[counted] + 1
     like = likeness(machine, function, args, kwargs)
     often = number > machine.most_activations()
-    often = often or machine.spent[counted] > machine.options.max_spent
+    often = often or machine.spent[counted] > machine.budget.limit(machine.options.max_spent)
     often = often or (aside and not machine.budget.spares())
     numbers = numbers_of((*args, *kwargs.values()))
     if machine.alikes.agree(like, numbers, machine.path):

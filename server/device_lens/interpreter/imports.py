@@ -285,9 +285,9 @@ def _star(machine: Machine, module: Any, frame: Frame) -> None:
     machine.program.registries.spread(module, frame.namespace)
 
 
-def load(machine: Machine, path: str, name: str) -> Any:
-    """The module at `path`, run once. A module that is still being run (a cycle) has the names
-    that it has so far."""
+def load(machine: Machine, path: str, name: str, most: int | None = None) -> Any:
+    """The module at `path`, run once, in `most` steps. A module that is still being run (a cycle)
+    has the names that it has so far."""
     program = machine.program
     file = machine.workspace.source(path) if path not in machine.modules else None
     if path in machine.modules:
@@ -297,7 +297,8 @@ def load(machine: Machine, path: str, name: str) -> Any:
         return Unknown(name)
     else:
         namespace = Namespace(path, name, file)
-        with loading.loaded(program, namespace, MODULE_STEPS + _granted(machine, namespace)):
+        steps = MODULE_STEPS + _granted(machine, namespace)
+        with loading.loaded(program, namespace, steps, most):
             run_module(machine, namespace)
     machine.budget.grant(path, _granted(machine, namespace))
     return namespace

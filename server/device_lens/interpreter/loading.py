@@ -31,11 +31,13 @@ def imported(program: Program, path: str) -> None:
 
 
 @contextmanager
-def loaded(program: Program, namespace: Namespace, steps: int) -> Iterator[None]:
+def loaded(
+    program: Program, namespace: Namespace, steps: int, most: int | None = None
+) -> Iterator[None]:
     """Around the run of a module's top level, for which the whole program waits. What is not
-    run to its end is forgotten."""
+    run to its end is forgotten. `most` bounds the steps however many files it reaches."""
     machine, path = program.machine, namespace.path
-    unit = program.unit(steps, lasting=True, own=frozenset((path,)))
+    unit = program.unit(steps, lasting=True, own=frozenset((path,)), most=most)
     load = Load(namespace, unit, machine.workspace.stamp(path))
     program.loads[path] = load
     imported(program, path)

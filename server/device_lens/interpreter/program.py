@@ -78,12 +78,19 @@ class Program:
         self.activations: Counter[Any] = Counter()
         """Those of functions that top levels call: all of them count together."""
 
-    def unit(self, steps: int, lasting: bool = False, own: frozenset[str] = frozenset()) -> Unit:
+    def unit(
+        self,
+        steps: int,
+        lasting: bool = False,
+        own: frozenset[str] = frozenset(),
+        most: int | None = None,
+    ) -> Unit:
         """A new unit. With `lasting`, its values are for others too. The statements of its `own`
-        files have as many steps again."""
+        files have as many steps again. It has no more than `most` of either, however many files it
+        reaches."""
         journal = self.machine.journal
         recorder = Recorder(lambda module: device_remembered(module, journal.moves))
-        budget = Budget(steps, lambda: self.cancelled(), steps if own else 0)
+        budget = Budget(steps, lambda: self.cancelled(), steps if own else 0, most=most)
         found = Unit(recorder, Watched(self.watched, lasting), budget)
         found.own = own
         return found

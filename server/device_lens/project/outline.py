@@ -22,6 +22,7 @@ class Outline:
     has_main: bool
     does_something: bool
     """Whether importing it runs more than definitions."""
+    lines: int
 
 
 def outline_of(file: SourceFile) -> Outline:
@@ -31,24 +32,27 @@ def outline_of(file: SourceFile) -> Outline:
         tuple(imports_of(file)),
         any(map(_is_main_guard, statements)),
         any(map(_does_something, statements)) or _only_computes(statements),
+        file.lines.count,
     )
 
 
 def outline_to_json(outline: Outline) -> Json:
     """The outline as plain data."""
     imports = [[each.module, each.level, list(each.names)] for each in outline.imports]
-    return [imports, outline.has_main, outline.does_something]
+    return [imports, outline.has_main, outline.does_something, outline.lines]
 
 
 def outline_from_json(data: object) -> Outline | None:
     """The outline that plain data stands for; None where it stands for none."""
-    if not isinstance(data, list) or len(data) != 3 or not isinstance(data[0], list):
+    if not isinstance(data, list) or len(data) != 4 or not isinstance(data[0], list):
         return None
-    found, has_main, does_something = data
+    found, has_main, does_something, lines = data
     imports = [_import(each) for each in found]
     if None in imports or not isinstance(has_main, bool) or not isinstance(does_something, bool):
         return None
-    return Outline(tuple(each for each in imports if each), has_main, does_something)
+    if type(lines) is not int:
+        return None
+    return Outline(tuple(each for each in imports if each), has_main, does_something, lines)
 
 
 def _import(data: object) -> Import | None:

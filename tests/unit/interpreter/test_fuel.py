@@ -1,0 +1,101 @@
+"""Many scripts of one program take no more steps than its lines allow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from device_lens.ide.project import Analysis, Project
+from device_lens.interpreter.budget import PARTS, Budget
+from device_lens.interpreter.fuel import STEPS_IN_ALL, Extent, Fuel
+
+SCRIPTS = 4
+NAMES = tuple(f"train_{number}.py" for number in range(SCRIPTS))
+FUNCTIONS = 20
+BODY = "    x = x * scale\n" * 20 + "    print(x.item())\n    return x\n"
+STEPS = "".join(f"def step_{number}(x, scale):\n{BODY}" for number in range(FUNCTIONS))
+CALLS = "".join(
+    f"    x = steps.step_{number}(x, {scale})\n" for number in range(FUNCTIONS) for scale in (2, 3)
+)
+SCRIPT = f"""
+import torch
+import steps
+
+def train(x):
+{CALLS}
+    torch.zeros(3) + x
+
+if __name__ == "__main__":
+    torch.zeros(3) + torch.zeros(3, device="cuda")
+    train(torch.zeros(3, device="cuda"))
+"""
+
+
+EVEN = STEPS_IN_ALL // SCRIPTS
+"""A part of 1,000 lines' steps."""
+
+
+def test_what_a_script_leaves_is_for_those_after_it() -> None:
+    fuel = Fuel(Extent(1, NAMES), 4)
+    assert fuel.share() == EVEN * 2 // 3
+    fuel.take(0)
+    assert fuel.share() == STEPS_IN_ALL // (SCRIPTS - 1) * 2 // 3
+
+
+def test_a_script_has_half_an_even_part_whatever_others_took() -> None:
+    fuel = Fuel(Extent(1, NAMES), 4)
+    fuel.take(2 * STEPS_IN_ALL)
+    assert fuel.share() == EVEN // 2 * 2 // 3
+
+
+def test_scripts_that_are_run_apart_do_not_hang_on_each_other() -> None:
+    fuel = Fuel(Extent(2, NAMES, whole=False), 1)
+    first = fuel.share()
+    fuel.take(0)
+    assert fuel.share() == first == 2 * EVEN * 2 // 3
+
+
+def test_a_file_that_is_reached_grants_no_more_than_there_is() -> None:
+    budget = Budget(100, bool, own=100, most=150)
+    budget.grant("a.py", 30)
+    budget.grant("b.py", 30)
+    assert (budget.steps, budget.own) == (150, 100)
+    budget.spend()
+    budget.spend_own()
+    assert budget.spent == 2
+
+
+@pytest.mark.parametrize("extent", [Extent(1, NAMES), Extent(1, NAMES, whole=False)])
+def test_all_scripts_together_are_bounded(
+    tmp_path: Path, extent: Extent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device_lens.interpreter.fuel.STEPS_IN_ALL", 1_000)
+    share = 1_000 // SCRIPTS
+    free = _spent(tmp_path, None)[0]
+    spent, analyses = _spent(tmp_path, extent)
+    assert spent <= SCRIPTS * 2 * (share + share // PARTS) < free
+    scripts = [each for each in analyses if "train" in each.facts.path]
+    assert len(scripts) == SCRIPTS
+    for analysis in scripts:
+        assert "created-on-default-device" in [finding.rule for finding in analysis.findings]
+        assert any("too many steps" in limit for limit in analysis.limits)
+
+
+def _spent(root: Path, extent: Extent | None) -> tuple[int, list[Analysis]]:
+    (root / "steps.py").write_text(STEPS, encoding="utf-8")
+    paths = [str(root / "steps.py")]
+    for name in NAMES:
+        path = root / name
+        path.write_text(SCRIPT, encoding="utf-8")
+        paths.append(str(path))
+    project = Project(str(root))
+    project.index(paths)
+    (group,) = project.groups(paths)
+    assert (len(group.extent.scripts), group.extent.whole) == (SCRIPTS, True)
+    analyses = project.analyse_together(group.targets, group.entries, True, extent)
+    ((program, *_),) = project._programs.values()
+    scripts = (
+        unit for key, unit in program.units.items() if type(key) is tuple and key[0] == "script"
+    )
+    return sum(unit.budget.spent for unit in scripts), analyses
