@@ -11,6 +11,7 @@ from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import UNKNOWN_DEVICE, widen_device
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import Instance, ListObject
+from device_lens.domain.libraries import APART
 from device_lens.domain.values import FALSE, DeviceValue, External, Unknown
 from device_lens.interpreter import calls, effects, reports, suspended
 from device_lens.interpreter.frames import Frame
@@ -73,13 +74,35 @@ def enter(machine: Machine, manager: Any, expression: ast.expr, frame: Frame) ->
         return yielded(manager), _nothing
     if isinstance(manager, Instance) and type(manager.cls) is ClassValue:
         return _enter_own(machine, manager, expression, frame)
-    if type(manager) is Unknown and _is_named(expression, PLACERS):
+    if type(manager) is Unknown and not _is_apart(machine, expression, frame):
+        return _enter_unknown(machine, manager, expression)
+    return manager, _nothing
+
+
+def _enter_unknown(
+    machine: Machine, manager: Unknown, expression: ast.expr
+) -> tuple[Unknown, Leave]:
+    """What a manager may change of which only the name is known."""
+    if _is_named(expression, PLACERS):
         return manager, _set(machine, "default_device", UNKNOWN_DEVICE)
-    if type(manager) is Unknown and _is_named(expression, SWITCHERS):
+    if _is_named(expression, SWITCHERS):
         return manager, _set(machine, "grad", None)
-    if type(manager) is Unknown and _is_named(expression, EXPECTING):
+    if _is_named(expression, EXPECTING):
         return manager, _set(machine, "expecting", True)
     return manager, _nothing
+
+
+def _is_apart(machine: Machine, expression: ast.expr, frame: Frame) -> bool:
+    """Whether a manager is of a library that has nothing to do with PyTorch's tensors."""
+    while not isinstance(expression, ast.Name):
+        if isinstance(expression, ast.Call):
+            expression = expression.func
+        elif isinstance(expression, ast.Attribute):
+            expression = expression.value
+        else:
+            return False
+    value = machine.evaluate(expression, frame)
+    return type(value) is External and value.name.partition(".")[0] in APART
 
 
 def may_catch(manager: Any) -> bool:

@@ -68,7 +68,8 @@ def import_module(
             known[text] = imports.any_of(machine, text, Unknown("a name"), frame)
         return known[text]
 
-    return combine(load, args[0]) if args else Unknown()
+    name = args[0] if args else kwargs.get("name")
+    return Unknown() if name is None else combine(load, name)
 
 
 def imported(

@@ -30,11 +30,13 @@ MOST_MODULES = 12
 """Modules of a package that a program may choose among."""
 _IMPORTING = ast.Import | ast.ImportFrom
 _CHOOSING = re.compile(r"\b(?:import_module|__import__)\b")
-_NAMED = re.compile(r"\bimport_module\(\s*[A-Za-z_]")
+_NAMED = re.compile(r"\bimport_module\(\s*(?:name\s*=\s*)?(?!name\s*=)[A-Za-z_]")
 """Imports by a name that stands elsewhere."""
 _CHOSEN = re.compile(r"""["']([A-Za-z_][\w.]*)\.(?:["']\s*\+|\{|%s)""")
 """The beginning of a name that is put together."""
-_WHOLE = re.compile(r"""\b(?:import_module|__import__)\(\s*(["'])([A-Za-z_][\w.]*)\1""")
+_WHOLE = re.compile(
+    r"""\b(?:import_module|__import__)\(\s*(?:name\s*=\s*)?(["'])([A-Za-z_][\w.]*)\1"""
+)
 """A name that is written out."""
 _INSIDE = "_imports"
 """The entry of a statement under which its imports are kept."""

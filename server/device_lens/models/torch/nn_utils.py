@@ -13,7 +13,7 @@ from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch import pruning
 from device_lens.models.torch.nn_layer import agreeing
 from device_lens.models.torch.objects import nothing, register_names, unknown
-from device_lens.models.torch.packed import FIELDS, PACKED, packed, packed_data
+from device_lens.models.torch.packed import FIELDS, PACKED, packed, packed_data, rebuilt
 from device_lens.models.torch.pruning import reparametrised
 from device_lens.models.words import words
 
@@ -168,6 +168,7 @@ def register_all() -> None:
     FUNCTIONS[f"{RNN}.pad_sequence"] = _padding
     for name in words("unpack_sequence unpad_sequence"):
         FUNCTIONS[f"{RNN}.{name}"] = _unpack_sequence
+    FUNCTIONS[PACKED] = rebuilt
     FUNCTIONS[f"{PACKED}.__iter__"] = _fields
     FUNCTIONS[f"{PACKED}.__getitem__"] = _field
     for name in words("to cuda cpu float half double long int pin_memory"):

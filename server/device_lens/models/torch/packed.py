@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from device_lens.domain.device import CPU
 from device_lens.domain.heap import Instance
-from device_lens.domain.values import External, Tensor
+from device_lens.domain.values import NONE, External, Tensor, TupleValue
 from device_lens.models.call import Call, Value, tensor_of
 
 PACKED = "torch.nn.utils.rnn.PackedSequence"
@@ -21,6 +21,19 @@ def packed(call: Call, data: Tensor) -> Instance:
         sorted_indices=indices,
         unsorted_indices=indices,
     )
+    return made
+
+
+def rebuilt(call: Call) -> Value:
+    """`PackedSequence(data, batch_sizes, …)`: what it is given, where that is."""
+    given = {name: call.get(place, name, NONE) for place, name in enumerate(FIELDS)}
+    data = given["data"]
+    if given["batch_sizes"] == NONE and type(data) is TupleValue and len(data.items) == 2:
+        given["data"], given["batch_sizes"] = data.items
+    if given["unsorted_indices"] == NONE:
+        given["unsorted_indices"] = given["sorted_indices"]
+    made = Instance(External(PACKED), call.site.node)
+    made.fields.update(given)
     return made
 
 
