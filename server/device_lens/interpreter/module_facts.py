@@ -20,6 +20,7 @@ from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import DeviceValue, Tensor, TupleValue, Unknown
 from device_lens.interpreter import places, tensor_facts
 from device_lens.interpreter.container_parts import plain_items
+from device_lens.interpreter.library_modules import leaves_alone
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
 from device_lens.interpreter.usage import MOVES, becomes_parameter, usage_of
 from device_lens.models.torch.every_module import OF_EVERY_MODULE
@@ -68,7 +69,7 @@ def assigned(
     if holds is not None:
         _plain(machine, module, name, holds, UNKNOWN_DEVICE, node, frame, source, None)
         machine.watched.lists.append((node, module, name, value))
-    if type(value) in (ModuleObject, Parameter):
+    if type(value) in (ModuleObject, Parameter) and not leaves_alone(module, name, value):
         _late(machine, module, name, value, node, frame, source)
     return value
 
