@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain import objects
+from device_lens.domain import objects, perhaps_none
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import (
@@ -131,9 +131,9 @@ def _store_in_list(machine: Machine, receiver: ListObject, index: Any, value: An
         return
     if type(index) is Unknown and not is_number(index) and _lists(value):
         value = any_of((value, *contents(value)), None)  # the index may be a slice
-    write(receiver.fields, "items", tuple(join_blind(old, value) for old in items))
+    write(receiver.fields, "items", tuple(perhaps_none.either(old, value) for old in items))
     if rest is not None:
-        write(receiver.fields, "rest", join_blind(rest, value))
+        write(receiver.fields, "rest", perhaps_none.either(rest, value))
 
 
 def _lists(value: Any) -> bool:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain import presence
+from device_lens.domain import perhaps_none, presence
 from device_lens.domain.guard import Guarded, Literals, cases, combine
 from device_lens.domain.heap import MISSING, OF_MODULE, DictObject
-from device_lens.domain.join import join_blind, join_blind_with
 from device_lens.domain.narrowing import where
 from device_lens.domain.torch_keys import told_apart, torch_key
 from device_lens.domain.values import Const, DeviceValue, External, TupleValue, Unknown
 from device_lens.interpreter import class_attributes
 from device_lens.interpreter.enumerations import is_member
 from device_lens.models import registry
+from device_lens.models.open_names import stored_in
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -36,7 +36,9 @@ def put(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
     rest = target.rest
     if type(key) in (Unknown, Guarded, External, TupleValue, DeviceValue):
         overwrite(machine, target, key, value)
-    machine.journal.write(target.fields, "rest", value if rest is None else join_blind(rest, value))
+        stored_in(machine.journal, target, key)
+    given = value if rest is None else perhaps_none.either(rest, value)
+    machine.journal.write(target.fields, "rest", given)
     machine.journal.write(target.fields, "rest_key", key)
 
 
@@ -58,7 +60,7 @@ def _put_in_cases(machine: Machine, target: DictObject, key: Guarded, value: Any
 def overwrite(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
     """The key may be any that is there already: of a tuple, any that its known parts allow, of a
     device, any other device."""
-    joined = join_blind_with(value)
+    joined = perhaps_none.either_with(value)
     for name, old in list(target.entries.items()):
         if _may_be(key, name):
             machine.journal.write(target.entries, name, joined(old))

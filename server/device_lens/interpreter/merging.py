@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from device_lens.domain import perhaps_none
 from device_lens.domain.guard import Literals, assume_all, undecided
 from device_lens.domain.heap import MISSING, Entries, Placed, Table
-from device_lens.domain.join import join, join_blind
+from device_lens.domain.join import join
 from device_lens.domain.journal import Delta
 from device_lens.domain.kinds import regathered
 from device_lens.domain.path import Path
@@ -132,7 +133,7 @@ def join_values(condition: Any, left: Any, right: Any) -> Any:
     """Either of two values; the other one where one is missing."""
     if left is MISSING or right is MISSING:
         return right if left is MISSING else left
-    return join_blind(left, right) if condition is None else join(condition, left, right)
+    return perhaps_none.either(left, right) if condition is None else join(condition, left, right)
 
 
 def any_of_these(earlier: list[Any], now: Any) -> Any:
@@ -141,7 +142,7 @@ def any_of_these(earlier: list[Any], now: Any) -> Any:
     for value in earlier:
         if id(value) not in seen and value is not MISSING:
             seen.add(id(value))
-            found = join_blind(value, found)
+            found = perhaps_none.either(value, found)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain import lengths
+from device_lens.domain import lengths, perhaps_none
 from device_lens.domain.guard import leaves, undecided
 from device_lens.domain.heap import COUNT, MISSING, ListObject, Presences, Table
 from device_lens.domain.join import flatten, join_all, join_blind, with_common_sizes
@@ -155,7 +155,7 @@ def _either(old: Any, new: Any) -> Any:
         pairs = zip(old, new, strict=False)
         return tuple(_either(*pair) for pair in pairs) + new[len(old) :]
     if type(old) is not ListObject or type(new) is not ListObject or similar(old, new):
-        return join_blind(old, new)
+        return perhaps_none.either(old, new)
     if old.kind != "list" or new.kind != "list":
         return join_blind(old, new)
     held = [each for each in (*old.items, old.rest, *new.items, new.rest) if each is not None]

@@ -9,6 +9,7 @@ from device_lens.domain.code import ClassValue
 from device_lens.domain.condition import conjunction, disjunction, settled
 from device_lens.domain.guard import Guarded, combine, undecided
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
+from device_lens.domain.presence import carry, presence
 from device_lens.domain.values import (
     Const,
     DeviceValue,
@@ -131,7 +132,8 @@ def _mapping(machine: Machine, pattern: ast.MatchMapping, subject: Any, frame: F
                 return False
             return undecided()
         found = matches(machine, part, subject.entries[name.value], frame)
-        condition = settled(conjunction(condition, found))
+        there = presence(subject.entries, name.value)
+        condition = settled(conjunction(condition, conjunction(there, found)))
     return condition
 
 
@@ -195,4 +197,5 @@ def _bind_mapping(machine: Machine, pattern: ast.MatchMapping, subject: Any, fra
         if type(subject) is DictObject:
             entries = {key: item for key, item in subject.entries.items() if key not in taken}
             left = DictObject(entries, subject.rest, pattern)
+            carry(subject.entries, left.entries)
         assign_name(machine, pattern.rest, left, frame)

@@ -15,9 +15,10 @@ from device_lens.domain.heap import (
     Parameter,
     contents,
 )
-from device_lens.domain.join import join, join_all, join_blind, join_blind_with
-from device_lens.domain.lengths import AT_LEAST, in_order, surely_present
+from device_lens.domain.join import join, join_all, join_blind
+from device_lens.domain.lengths import AT_LEAST, in_order, surely_held, surely_present
 from device_lens.domain.objects import stands_for
+from device_lens.domain.perhaps_none import either, either_with
 from device_lens.domain.presence import presence, put, put_all, without
 from device_lens.domain.similarity import similar
 from device_lens.domain.torch_keys import told_apart, torch_key
@@ -32,6 +33,7 @@ from device_lens.domain.values import (
 )
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
+from device_lens.models.open_names import stored_in
 from device_lens.models.python import dict_classes
 from device_lens.models.python.containers import clear, copy
 
@@ -82,10 +84,10 @@ def _entry(target: DictObject, index: Value, default: Value) -> Value:
 
 
 def _or_else(found: Value, default: Value) -> Value:
-    """What may be there, or else the default: None in place of a tensor is told apart from one, and
-    what is put into a container reaches the one that is there."""
-    apart = default == NONE or (type(default) is type(found) and isinstance(found, HeapObject))
-    return join(undecided(), found, default) if apart else join_blind(found, default)
+    """What may be there, or else the default: None in place of something else is told apart from
+    it, and what is put into a container reaches the one that is there."""
+    apart = type(default) is type(found) and isinstance(found, HeapObject)
+    return join(undecided(), found, default) if apart else either(found, default)
 
 
 def _set_default(call: Call) -> Value:
@@ -206,6 +208,7 @@ def _update(call: Call) -> Value:
             more = _fill_from(call, target, source)
         if more is not None and OF_MODULE not in target.fields:
             overwrite(call, target, more)
+            stored_in(call.services.journal, target, _rest_key(target))
             rest = more if target.rest is None else join_blind(target.rest, more)
             call.write(target.fields, "rest", rest)
     for each in held:
@@ -233,7 +236,7 @@ def _fill_from(call: Call, target: DictObject, source: Value) -> Value:
 
 def overwrite(call: Call, target: DictObject, value: Value) -> None:
     """Any entry may be `value` from here on."""
-    joined = join_blind_with(value)
+    joined = either_with(value)
     for key, old in list(target.entries.items()):
         call.write(target.entries, key, joined(old))
 
@@ -257,10 +260,12 @@ def _from_keys(call: Call) -> Value:
     found = DictObject(site=call.site.node)
     items, rest = call.services.iterate(call.args[0]) if call.args else ((), None)
     value = call.args[1] if len(call.args) > 1 else NONE
-    for item in items:
+    least = surely_held(call.args[0], items) if call.args else 0
+    for index, item in enumerate(items):
         key = _key(item)
         if key is not MISSING:
-            found.entries[key] = value
+            sure = True if index < least else undecided()
+            put(call.services.journal, found.entries, key, value, sure)
     if rest is not None:
         found.fields["rest"] = value
     return found
