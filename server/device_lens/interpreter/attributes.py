@@ -46,6 +46,7 @@ from device_lens.interpreter.conditions import symbol_of
 from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
 from device_lens.models.numbers import is_text
+from device_lens.models.open_names import as_dict
 from device_lens.models.python import dict_classes, records
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.evidence import PLAIN
@@ -155,7 +156,7 @@ def _of_module_object(
     if name == "__class__":
         return receiver.cls
     if name == "__dict__":
-        return DictObject(receiver.fields, Unknown("an attribute"), node)
+        return as_dict(receiver, Unknown("an attribute"), node)
     if receiver.own.get("opaque") and type(receiver.cls) is External:
         return torch_module.opaque_attribute(receiver, name)
     if type(receiver.cls) is External:
@@ -210,7 +211,7 @@ def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, fra
     if name == "__class__":
         return cls
     if name == "__dict__":
-        return DictObject(receiver.fields, None, node)
+        return as_dict(receiver, None, node)
     if name == "__dataclass_fields__":
         described = records.of_class(cls, name, node)
         if described is not None:

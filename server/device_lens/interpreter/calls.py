@@ -52,6 +52,8 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame, unpacked: Any 
     args, kwargs, complete = arguments.evaluate_arguments(machine, node, frame, unpacked)
     if type(function) is Unknown and type(receiver) is Instance:
         effects.lose_parts(machine, receiver)
+    elif isinstance(func, ast.Attribute) and type(function) is type(receiver) is Unknown:
+        effects.run_perhaps(machine, receiver, func.attr)
     watch = reports.before_call(machine, node, receiver, frame)
     if type(kwargs) is dict:
         value = call(machine, function, args, kwargs, node, frame, complete)
@@ -178,6 +180,8 @@ def _unbound_method(
     method = name.rpartition(".")[2]
     if method == "__setattr__":
         return assignment.set_by_call(machine, name, args, node, frame)
+    if method == "__getattribute__" and len(args) == 2:
+        return INTRINSICS["builtins.getattr"](machine, args, {}, node, frame)
     if method == "__new__" and args and type(args[0]) is ClassValue:
         return classes.made_by_new(machine, args[0], node)
     if method == "__init__" and args and isinstance(args[0], Instance):

@@ -17,6 +17,7 @@ _HANDS_ON = "_hands_arguments_on"
 _RECEIVERS = "_moved_names"
 _REMADE = "_remade_attributes"
 _OWN_CALLS = "_own_methods_called"
+_MOVES_OWN = "_moves_own_parts"
 _DISPATCHES = "_calls_by_name"
 """The entries of a node under which answers are kept, for as long as the node lives."""
 CHANGERS = frozenset("apply setattr register_buffer".split())
@@ -199,6 +200,20 @@ def _is_in_place(node: ast.stmt) -> bool:
     call = node.value if isinstance(node, ast.Expr) else None
     function = call.func if isinstance(call, ast.Call) else None
     return isinstance(function, ast.Attribute) and function.attr in MOVERS
+
+
+def moves_own_parts(node: Any) -> bool:
+    """Whether a method has a statement that moves what its object has: `self.body.to(device)`."""
+    if isinstance(node, ast.Lambda):
+        return False
+    first = first_parameter(node)
+    known: bool | None = node.__dict__.get(_MOVES_OWN)
+    if known is None:
+        known = node.__dict__[_MOVES_OWN] = any(
+            _is_in_place(each) and _root(each.value.func.value) == first  # type: ignore[attr-defined]
+            for each in _statements(node)
+        )
+    return known
 
 
 def _handed_on(node: ast.stmt, names: frozenset[str]) -> set[str]:

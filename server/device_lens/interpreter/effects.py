@@ -24,8 +24,15 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.parameters import members
 from device_lens.domain.values import WHOLE, Tensor, TupleValue, Unknown
+from device_lens.domain.wholes import members as each_of
 from device_lens.interpreter import module_facts, reports
-from device_lens.interpreter.doings import Doings, first_parameter, moved_by, what_it_does
+from device_lens.interpreter.doings import (
+    Doings,
+    first_parameter,
+    moved_by,
+    moves_own_parts,
+    what_it_does,
+)
 from device_lens.models import registry
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.moving_code import RUNS_IT, any_runs_it
@@ -211,6 +218,20 @@ def lose_parts(machine: Machine, instance: Instance) -> None:
                     module_facts.forget_moved_later(machine, part)
         if any(type(leaf) is Tensor for leaf in leaves(value)):
             machine.journal.write(instance.fields, name, combine(_elsewhere, value))
+
+
+def run_perhaps(machine: Machine, part: Unknown, name: str) -> None:
+    """A method is called of what may be any of some parts of a module: that of each which has one
+    may have run, and moved it."""
+    for whole in each_of(() if part.fields is None else part.fields.get(WHOLE, ())):
+        for _, owner in list(walk(whole)) if isinstance(whole, ModuleObject) else ():
+            method = owner.cls.lookup(name) if type(owner.cls) is ClassValue else None
+            if type(method) is not Function:
+                continue
+            doings = _what_they_do(machine, method, (owner,))
+            if first_parameter(method.node) in doings.receivers or moves_own_parts(method.node):
+                forget(machine, (owner,))
+            _lose_attributes(machine, (owner,), doings.moved or frozenset())
 
 
 def _elsewhere(value: Any) -> Any:

@@ -12,6 +12,7 @@ from device_lens.domain.values import NONE, Const, Tensor, TupleValue, Unknown
 from device_lens.interpreter import imports
 from device_lens.interpreter.conditions import opaque
 from device_lens.models import registry
+from device_lens.models.open_names import open_name
 from device_lens.models.torch.every_module import OF_EVERY_MODULE
 from device_lens.models.torch.parts import REPARAMETRISED
 
@@ -78,15 +79,32 @@ def present(value: Any, name: str) -> Any:
     """The condition under which an object has an attribute that it has on some path."""
     if type(value) is Parameter and name in value.fields:
         return presence(value.fields, name)
-    if not isinstance(value, Instance) or name not in value.fields:
+    if not isinstance(value, Instance):
         return True
+    if name not in value.fields:
+        return _perhaps_given(value, name)
     if type(value.cls) is ClassValue and value.cls.lookup(name) is not None:
         return True
     return presence(value.fields, name)
 
 
+def _perhaps_given(value: Instance, name: str) -> Any:
+    """The same of one that it is not seen to have: it may have been given it under a name that was
+    not known."""
+    given = open_name(value.fields, name)
+    if given is None or hasattr(object, name):
+        return True
+    if type(value) is ModuleObject and (_has_registered(value, name) or name in OF_EVERY_MODULE):
+        return True
+    if type(value.cls) is ClassValue and value.cls.lookup(name) is not None:
+        return True
+    return opaque(given, ("hasattr", name))
+
+
 def surely_lacks(value: Any, name: str) -> bool:
     """Whether a value has no such attribute, on any path."""
+    if isinstance(value, Instance) and open_name(value.fields, name) is not None:
+        return False
     if isinstance(value, Instance) and type(value.cls) is ClassValue:
         return _own_class_lacks(value, value.cls, name)
     if type(value) is ModuleObject:
@@ -102,6 +120,11 @@ def lacks(value: Any, name: str) -> bool:
     """Whether a module has no such attribute, as far as that is seen: other code may well have set
     a private one."""
     return type(value) is ModuleObject and name[:1] != "_" and surely_lacks(value, name)
+
+
+def may_lack(tree: Guarded, name: str) -> bool:
+    """Whether one of the values that a tree decides between may have no such attribute."""
+    return any(lacks(leaf, name) or present(leaf, name) is not True for leaf in leaves(tree))
 
 
 def is_without(value: Any, name: str) -> bool:

@@ -6,9 +6,10 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
-from device_lens.domain.guard import Guarded, combine, leaves
+from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join
+from device_lens.domain.presence import settle
 from device_lens.domain.values import (
     NONE,
     BoundExternal,
@@ -280,21 +281,23 @@ def _of_name(machine: Machine, args: tuple[Any, ...], node: Any, frame: Frame) -
         has_default = len(args) == 3
         if has_default and having.surely_lacks(tree, name):
             return args[2]
-        parted = has_default and type(tree) is Guarded
-        if parted and any(having.lacks(leaf, name) for leaf in leaves(tree)):
+        if has_default and type(tree) is Guarded and having.may_lack(tree, name):
             return machine.choose(
                 Guarded(tree.atom, True, False),
                 frame,
                 lambda: _of_name(machine, (tree.yes, *args[1:]), node, frame),
                 lambda: _of_name(machine, (tree.no, *args[1:]), node, frame),
             )
-        found = attributes.read(machine, tree, name, node, frame)
         there = having.present(tree, name) if has_default else True
-        return found if there is True else join(there, found, args[2])
+        found = attributes.read(machine, tree, name, node, frame)
+        if there is True:
+            return found
+        settle(machine.journal, tree.fields, name, there)  # asked again, it is as likely there
+        return join(there, found, args[2])
     machine.skip_at(node, frame, "the attribute's name is not known")
-    if len(args) >= 2 and type(args[0]) is ModuleObject:
-        return unnamed_parts.some_part(args[0], args[1], "getattr(…)")
-    return Unknown("getattr(…)")
+    if len(args) < 2:
+        return Unknown("getattr(…)")
+    return unnamed_parts.some_attribute(args[0], args[1], "getattr(…)")
 
 
 def _setattr(

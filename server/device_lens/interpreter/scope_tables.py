@@ -15,6 +15,7 @@ from device_lens.interpreter.choices import called, names_of_module, unknown_nam
 from device_lens.interpreter.dispatch import INTRINSICS
 from device_lens.interpreter.frames import Frame
 from device_lens.models.numbers import start_of
+from device_lens.models.open_names import as_dict
 from device_lens.models.python.held_in_texts import literal
 from device_lens.models.torch.parts import is_many
 
@@ -45,7 +46,7 @@ def names_of(
 ) -> Any:
     """`vars(x)`: the attributes of an object or module."""
     if args and isinstance(args[0], Instance):
-        return DictObject(args[0].fields, None, node)
+        return as_dict(args[0], None, node)
     if args and type(args[0]) is Namespace:
         return attributes.read(machine, args[0], "__dict__", node, frame)
     return DictObject({}, Unknown(), node)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain import perhaps_none
 from device_lens.domain.device import UNKNOWN_DEVICE
-from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import Instance, ModuleObject
-from device_lens.domain.join import join_blind
-from device_lens.domain.values import Const, DeviceValue, Tensor, Unknown
+from device_lens.domain.guard import Guarded, leaves, undecided
+from device_lens.domain.heap import Entries, Instance, ModuleObject
+from device_lens.domain.presence import either, presence, settle
+from device_lens.domain.values import NONE, Const, DeviceValue, Tensor, Unknown
 from device_lens.interpreter import assignment
 from device_lens.interpreter.frames import Frame
+from device_lens.models.numbers import start_of
+from device_lens.models.open_names import OPEN, open_to
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch import unnamed_parts
 
@@ -26,7 +30,8 @@ def set_some(
         return
     torch_module.hold(machine, receiver, value)
     if isinstance(receiver, Instance):
-        _set_plain(machine, receiver, value)
+        _set_plain(machine, receiver, name, value)
+        open_to(machine.journal, receiver.fields, name)
     if type(receiver) is ModuleObject:
         unnamed_parts.set_part(machine, receiver, name, value)
     elif type(receiver) is Unknown:
@@ -37,17 +42,50 @@ def delete_some(machine: Machine, receiver: Any, name: Any) -> None:
     """`delattr(receiver, name)`."""
     if type(receiver) is ModuleObject:
         unnamed_parts.delete_some(machine, receiver, name)
+    if isinstance(receiver, Instance):
+        for each, _ in _meant(receiver, name):
+            _settle(machine, receiver, each, False, presence(receiver.fields, each))
 
 
-def _set_plain(machine: Machine, instance: Instance, given: Any) -> None:
-    """One that is not known may be any setting, or stand for any tensor; a tensor may be any of
-    those that are there."""
-    unknown = type(given) is Unknown
-    for name, value in list(instance.fields.items()):
-        if name[:1] == "<":
-            continue
-        if type(value) is Tensor and (unknown or type(given) is Tensor):
-            met = value.with_(device=UNKNOWN_DEVICE) if unknown else join_blind(value, given)
+def _meant(instance: Instance, name: Any) -> Iterator[tuple[str, Any]]:
+    """The attributes that there are which a name may mean."""
+    start = start_of(name)
+    for each, value in list(instance.fields.items()):
+        if isinstance(each, str) and each[:1] != "<" and each != OPEN and each.startswith(start):
+            yield each, value
+
+
+def _set_plain(machine: Machine, instance: Instance, asked: Any, given: Any) -> None:
+    """Those that there are may be what is given. One that is not known may be any setting, or
+    stand for any tensor; what is set is of the kind that it was."""
+    for name, value in _meant(instance, asked):
+        met = _met(name, value, given)
+        if met is not value:
+            there = presence(instance.fields, name)
             machine.journal.write(instance.fields, name, met)
-        elif unknown and type(value) in (Const, DeviceValue, Guarded):
-            machine.journal.write(instance.fields, name, Unknown(name))
+            _settle(machine, instance, name, True, there)
+
+
+def _met(name: str, value: Any, given: Any) -> Any:
+    if type(given) is Unknown:
+        if type(value) is Tensor:
+            return value.with_(device=UNKNOWN_DEVICE)
+        return Unknown(name) if type(value) in (Const, DeviceValue, Guarded) else value
+    if all(
+        leaf == NONE or type(leaf) is Tensor for side in (value, given) for leaf in leaves(side)
+    ):
+        return perhaps_none.either(value, given)
+    if value == NONE or type(value) is type(given) is DeviceValue or _are_texts(value, given):
+        return perhaps_none.either(value, given)
+    return value
+
+
+def _are_texts(*values: Any) -> bool:
+    return all(type(each) is Const and isinstance(each.value, str) for each in values)
+
+
+def _settle(machine: Machine, instance: Instance, name: str, changed: bool, before: Any) -> None:
+    """An attribute is there as a change of one that it may be has it, or as it was before."""
+    if isinstance(instance.fields, Entries):
+        there = either(undecided(), changed, before)
+        settle(machine.journal, instance.fields, name, there)

@@ -6,6 +6,7 @@ from device_lens.domain.values import BoundExternal, Const, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, constant, tensor_of
 from device_lens.models.numbers import is_number, number
 from device_lens.models.registry import FUNCTIONS, function
+from device_lens.models.torch.unnamed_parts import some_attribute
 from device_lens.models.words import words
 
 _ITEMS = "operator.itemgetter.__call__"
@@ -52,7 +53,8 @@ def _attributes(call: Call) -> Value:
     for path in _wanted(call):
         value, name = call.args[0], constant(path)
         if not isinstance(name, str):
-            return Unknown()
+            found.append(some_attribute(value, path, "an attribute", dotted=True))
+            continue
         for part in name.split("."):
             value = call.services.attribute(value, part)
         found.append(value)

@@ -194,7 +194,7 @@ def children(module: ModuleObject) -> list[tuple[str, ModuleObject]]:
 
 def is_many(name: str) -> bool:
     """Whether a qualified name is that of a part which stands for any number of them."""
-    return REST in name and REST in name.split(".")
+    return REST in name and any(word.startswith(REST) for word in name.split("."))
 
 
 def all_parts(module: ModuleObject, recurse: bool = True) -> Iterator[Part]:

@@ -9,15 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown, same_everywhere
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import ModuleObject, Parameter, Table
+from device_lens.domain.heap import Instance, ModuleObject, Parameter, Table
 from device_lens.domain.join import join_blind
+from device_lens.domain.perhaps_none import either
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import NONE, WHOLE, Const, Unknown
 from device_lens.domain.wholes import each_once
-from device_lens.models.call import Call, Services, Value, constant
+from device_lens.models.call import Call, Services, Value, constant, tensor_of
 from device_lens.models.numbers import start_of
+from device_lens.models.open_names import open_to
 from device_lens.models.torch.module import hold
 from device_lens.models.torch.parts import REST, devices_of, is_opaque, own_device, walk
 
@@ -34,9 +37,52 @@ class _Place(NamedTuple):
     value: Value
 
 
-def some_part(module: ModuleObject, name: Value, label: str) -> Unknown:
-    """What an attribute of the module is whose name is not known."""
-    return _any_of([module], start_of(name), label)
+def some_part(module: ModuleObject, start: str, label: str) -> Unknown:
+    """What a part of the module is of whose name only the beginning is known."""
+    return _any_of([module], start, label)
+
+
+def some_attribute(holder: Value, name: Value, label: str, dotted: bool = False) -> Unknown:
+    """What an attribute of a module, or of another object that has some, is whose name is not
+    known: where it is `dotted`, that of a part in it. What a class does for names that it lacks
+    may give anything of the object."""
+    wholes: list[Value] = []
+    for leaf in leaves(holder):
+        if not isinstance(leaf, Instance):
+            continue
+        start = start_of(name).split(".")[0]
+        if _has_own_getter(leaf):
+            wholes += _held(leaf, MOST_DEEP)
+        elif type(leaf) is not ModuleObject:
+            wholes += _held(leaf, MOST_DEEP if dotted else 1, start)
+        else:
+            wholes += _held(leaf, 1, start)[1:]
+            one = some_part_within(leaf, name, label) if dotted else some_part(leaf, start, label)
+            wholes += _wholes(one)
+    return _with_wholes(wholes, label)
+
+
+def _held(holder: Instance, deep: int, start: str = "") -> list[Value]:
+    """The modules that an object is or has as attributes whose names begin so, and those of the
+    objects among these."""
+    found: list[Value] = [holder] if type(holder) is ModuleObject else []
+    for name, value in holder.fields.items() if deep else ():
+        if str(name).startswith(start):
+            found += _wholes(value)
+            for leaf in leaves(value):
+                found += _held(leaf, deep - 1) if type(leaf) is Instance else ()
+    return found
+
+
+MOST_DEEP = 3
+"""Objects in objects that are looked through for modules."""
+
+
+def _has_own_getter(holder: Instance) -> bool:
+    cls = holder.cls
+    return type(cls) is ClassValue and any(
+        type(cls.lookup(each)) is Function for each in ("__getattr__", "__getattribute__")
+    )
 
 
 def some_part_within(module: ModuleObject, path: Value, label: str) -> Unknown:
@@ -109,6 +155,7 @@ def set_part(services: Services, module: ModuleObject, name: Value, value: Value
     """The module gets a part under a name that is not known: perhaps in the place of one that it
     has, perhaps one that it does not list."""
     if not _is_part(value):
+        _set_buffers(services, module, name, value)
         return
     replace_some(services, module, name, value)
     for leaf in leaves(value):
@@ -121,6 +168,15 @@ def set_part(services: Services, module: ModuleObject, name: Value, value: Value
         if home is None or not same_everywhere(home, device):
             have_unlisted(services, module, device if home is None else UNKNOWN_DEVICE)
             home = UNKNOWN_DEVICE
+
+
+def _set_buffers(services: Services, module: ModuleObject, name: Value, value: Value) -> None:
+    """The same of a tensor, which only goes into a registry in the place of a buffer."""
+    if tensor_of(value) is None:
+        return
+    for table, key, old in _places(module, start_of(name)):
+        if table is module.buffers:
+            services.journal.write(table, key, either(old, value))
 
 
 def set_member(call: Call, module: ModuleObject, members: list[Value], value: Value) -> None:
@@ -169,12 +225,12 @@ def replace_some(services: Services, module: ModuleObject, name: Value, value: V
         if any(similar(leaf, value) for leaf in leaves(old)):
             continue
         if table is module.modules:
-            either: Value = _with_wholes([*_wholes(old), *_wholes(value)], key)
+            met: Value = _with_wholes([*_wholes(old), *_wholes(value)], key)
         else:
-            either = join_blind(old, value)
-        services.journal.write(table, key, either)
-        if any(type(leaf) is Unknown for leaf in leaves(either)):
-            hold_unknown(services, module, either)
+            met = join_blind(old, value)
+        services.journal.write(table, key, met)
+        if any(type(leaf) is Unknown for leaf in leaves(met)):
+            hold_unknown(services, module, met)
             have_unlisted(services, module, UNKNOWN_DEVICE)
 
 
@@ -193,6 +249,7 @@ def list_unnamed(
 ) -> str:
     """The key under which a registry lists a part whose name is not known."""
     replace_some(services, module, name, value)
+    open_to(services.journal, module.fields, name)
     for leaf in leaves(value):
         if type(leaf) is Unknown and table is module.modules:
             have_unlisted(services, module, UNKNOWN_DEVICE)
