@@ -12,6 +12,7 @@ from device_lens.domain.atom import Atom
 from device_lens.domain.guard import Guarded, atoms, leaves, renamed
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.perhaps_none import IS_NONE, any_of
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import External
 
@@ -23,6 +24,8 @@ MOST_MET = 16
 """Modules that are told apart where paths meet, which would else leave nothing to run."""
 _KIND = "of one kind"
 """The text of the atoms between kinds."""
+_OPENED = {_KIND: "", IS_NONE: IS_NONE}
+"""The texts of atoms that each item has its own of, with those of the new ones."""
 
 
 def kinds(value: Any) -> list[Any] | None:
@@ -38,7 +41,11 @@ def kinds(value: Any) -> list[Any] | None:
 def gathered(items: tuple[Any, ...] | list[Any], rest: Any, most: int = MAX_KINDS) -> Any:
     """One value for any item; Python's None where there is none."""
     given = [*([] if rest is None else [rest]), *items]
-    result = given[0] if given else None
+    return any_of(given, lambda known: _gathered(known, most)) if given else None
+
+
+def _gathered(given: list[Any], most: int) -> Any:
+    result = given[0]
     for index, item in enumerate(given[1:], 1):
         if kinds(result) is None:
             return join_all([result, *given[index:]])
@@ -93,8 +100,8 @@ def _is_of_program(module: Any) -> bool:
 
 
 def opened(value: Any) -> Any:
-    """An item as it is read: its kind has nothing to do with that of any other."""
+    """An item as it is read: its kind, and whether it is None, has nothing to do with any other."""
     if type(value) is not Guarded:
         return value
-    between = {atom: Atom("") for atom in atoms(value) if atom.text == _KIND}
+    between = {atom: Atom(_OPENED[atom.text]) for atom in atoms(value) if atom.text in _OPENED}
     return renamed(value, between) if between else value

@@ -3,19 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 from device_lens.domain.guard import Guarded, choose, leaves, node, undecided
 from device_lens.domain.join import join_blind, join_blind_with
 from device_lens.domain.values import NONE
 
+IS_NONE = "it is not None"
+"""What an atom says that tells None apart from what else there is."""
+
 
 def either(left: Any, right: Any) -> Any:
     """Either of two values, with no condition that decides, but for whether it is None."""
     if left is right or left == NONE == right or not (_may_be_none(left) or _may_be_none(right)):
         return join_blind(left, right)
-    known = [each for each in map(without_none, (left, right)) if each != NONE]
-    return choose(undecided(), known[0] if len(known) == 1 else join_blind(*known), NONE)
+    return any_of([left, right], lambda known: reduce(join_blind, known))
+
+
+def any_of(values: list[Any], join: Callable[[list[Any]], Any]) -> Any:
+    """One value for any of several, of which `join` makes one for those that are not None."""
+    known = [each for each in map(without_none, values) if each != NONE]
+    if not known:
+        return NONE
+    if not any(map(_may_be_none, values)):
+        return join(values)
+    return choose(undecided(IS_NONE), join(known), NONE)
 
 
 def either_with(value: Any) -> Callable[[Any], Any]:

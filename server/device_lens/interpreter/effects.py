@@ -34,7 +34,9 @@ from device_lens.interpreter.doings import (
     what_it_does,
 )
 from device_lens.models import registry
+from device_lens.models.numbers import start_of
 from device_lens.models.torch import module as torch_module
+from device_lens.models.torch import unnamed_parts
 from device_lens.models.torch.moving_code import RUNS_IT, any_runs_it
 from device_lens.models.torch.parts import walk
 
@@ -173,6 +175,8 @@ def answered(
     """What a value that is not known gives where it is called. One that the program has moved by
     itself is a module as a rule: what that computes is where it is, and so are its parameters."""
     label = function.label if type(function) is Unknown else ""
+    if type(function) is Unknown:
+        _run_any(machine, function, bool(args or kwargs))
     made = unseen(machine, label, args, kwargs, held_by(function, node))
     if type(function) is not Unknown or function.tensor_evidence or not isinstance(node, ast.Call):
         return made
@@ -226,12 +230,38 @@ def run_perhaps(machine: Machine, part: Unknown, name: str) -> None:
     for whole in each_of(() if part.fields is None else part.fields.get(WHOLE, ())):
         for _, owner in list(walk(whole)) if isinstance(whole, ModuleObject) else ():
             method = owner.cls.lookup(name) if type(owner.cls) is ClassValue else None
-            if type(method) is not Function:
-                continue
-            doings = _what_they_do(machine, method, (owner,))
-            if first_parameter(method.node) in doings.receivers or moves_own_parts(method.node):
-                forget(machine, (owner,))
-            _lose_attributes(machine, (owner,), doings.moved or frozenset())
+            if type(method) is Function:
+                _move_perhaps(machine, owner, method)
+
+
+def _run_any(machine: Machine, function: Unknown, is_given: bool) -> None:
+    """What an object has under a name that is not known is called: each method that the name may
+    mean may have run, where it does not mean a layer, which is given something."""
+    asked = None if function.fields is None else function.fields.get(unnamed_parts.ASKED)
+    name, holders = asked or (None, ())
+    start = start_of(name)
+    for holder in holders:
+        is_module = type(holder) is ModuleObject
+        if is_module and is_given and unnamed_parts.has_some(holder, name):
+            continue
+        if is_module and not is_given and any(each.startswith(start) for each in _WITHOUT_WORDS):
+            forget(machine, (holder,))
+        for owner in holder.cls.mro if type(holder.cls) is ClassValue else ():
+            for each, method in list(owner.fields.items()):
+                if type(method) is Function and each.startswith(start) and each[:2] != "__":
+                    _move_perhaps(machine, holder, method)
+
+
+_WITHOUT_WORDS = ("cuda", "cpu")
+"""Methods that move a module and need no arguments."""
+
+
+def _move_perhaps(machine: Machine, owner: Instance, method: Function) -> None:
+    """A method of an object may have run: what it moves of the object is somewhere unknown."""
+    doings = _what_they_do(machine, method, (owner,))
+    if first_parameter(method.node) in doings.receivers or moves_own_parts(method.node):
+        forget(machine, tuple(unnamed_parts.held_modules(owner)))
+    _lose_attributes(machine, (owner,), doings.moved or frozenset())
 
 
 def _elsewhere(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain import perhaps_none
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import (
@@ -288,7 +289,7 @@ def _setting(module: ModuleObject, name: str) -> Any:
 def any_of(items: tuple[Any, ...], rest: Any) -> Any:
     """One value for any item; Python's None where there is none."""
     found = items if rest is None else (rest, *items)
-    return join_all([*found]) if found else None
+    return perhaps_none.any_of([*found], join_all) if found else None
 
 
 def surely_runs_over(iterable: Any, items: tuple[Any, ...]) -> bool:

@@ -20,6 +20,7 @@ from device_lens.domain.heap import (
     Parameter,
 )
 from device_lens.domain.join import join
+from device_lens.domain.kinds import opened
 from device_lens.domain.lengths import at_least, from_the_end
 from device_lens.domain.presence import presence
 from device_lens.domain.torch_keys import told_apart
@@ -189,7 +190,7 @@ def _of_dict(machine: Machine, receiver: DictObject, index: Any, node: Any, fram
         if found is not MISSING:
             return found
         if receiver.rest is not None:
-            return receiver.rest
+            return opened(receiver.rest)
         return _made_on_demand(machine, receiver, index)
     found = choices.choice(machine, receiver, index)
     if found is None and type(index) is Unknown:

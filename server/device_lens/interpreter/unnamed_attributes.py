@@ -75,7 +75,11 @@ def _met(name: str, value: Any, given: Any) -> Any:
         leaf == NONE or type(leaf) is Tensor for side in (value, given) for leaf in leaves(side)
     ):
         return perhaps_none.either(value, given)
-    if value == NONE or type(value) is type(given) is DeviceValue or _are_texts(value, given):
+    if (
+        NONE in (value, given)
+        or type(value) is type(given) is DeviceValue
+        or _are_texts(value, given)
+    ):
         return perhaps_none.either(value, given)
     return value
 

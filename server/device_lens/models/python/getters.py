@@ -64,9 +64,12 @@ def _attributes(call: Call) -> Value:
 def _method(call: Call) -> Value:
     """`methodcaller("to", device)`."""
     name, *args = _wanted(call)
-    if not call.args or not isinstance(constant(name), str):
+    if not call.args:
         return Unknown()
-    method = call.services.attribute(call.args[0], constant(name))
+    if isinstance(constant(name), str):
+        method = call.services.attribute(call.args[0], constant(name))
+    else:
+        method = some_attribute(call.args[0], name, "a method")
     kwargs = {constant(pair.items[0]): pair.items[1] for pair in call.receiver.items[1].items}
     return call.services.invoke(method, tuple(args), kwargs)
 

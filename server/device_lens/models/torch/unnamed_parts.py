@@ -59,7 +59,26 @@ def some_attribute(holder: Value, name: Value, label: str, dotted: bool = False)
             wholes += _held(leaf, 1, start)[1:]
             one = some_part_within(leaf, name, label) if dotted else some_part(leaf, start, label)
             wholes += _wholes(one)
-    return _with_wholes(wholes, label)
+    found = _with_wholes(wholes, label)
+    found.parts()[ASKED] = (
+        name,
+        tuple(leaf for leaf in leaves(holder) if isinstance(leaf, Instance)),
+    )
+    return found
+
+
+ASKED = "<asked>"
+"""Under this what an attribute is whose name is not known has that name, and whose it is."""
+
+
+def has_some(module: ModuleObject, name: Value) -> bool:
+    """Whether a module is seen to have parts that a name may mean."""
+    return any(True for _ in _places(module, start_of(name)))
+
+
+def held_modules(holder: Instance) -> list[Value]:
+    """The modules that an object is or has."""
+    return _held(holder, MOST_DEEP)
 
 
 def _held(holder: Instance, deep: int, start: str = "") -> list[Value]:
@@ -155,7 +174,7 @@ def set_part(services: Services, module: ModuleObject, name: Value, value: Value
     """The module gets a part under a name that is not known: perhaps in the place of one that it
     has, perhaps one that it does not list."""
     if not _is_part(value):
-        _set_buffers(services, module, name, value)
+        _set_plain(services, module, name, value)
         return
     replace_some(services, module, name, value)
     for leaf in leaves(value):
@@ -170,12 +189,13 @@ def set_part(services: Services, module: ModuleObject, name: Value, value: Value
             home = UNKNOWN_DEVICE
 
 
-def _set_buffers(services: Services, module: ModuleObject, name: Value, value: Value) -> None:
-    """The same of a tensor, which only goes into a registry in the place of a buffer."""
-    if tensor_of(value) is None:
+def _set_plain(services: Services, module: ModuleObject, name: Value, value: Value) -> None:
+    """The same of what is no part by itself: None may take the place of each, a tensor that of a
+    buffer."""
+    if value != NONE and tensor_of(value) is None:
         return
     for table, key, old in _places(module, start_of(name)):
-        if table is module.buffers:
+        if value == NONE or table is module.buffers:
             services.journal.write(table, key, either(old, value))
 
 
