@@ -12,8 +12,9 @@ from device_lens.domain.guard import Guarded, combine, leaves, node
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.values import DeviceValue, External, Tensor, TupleValue, Unknown
 from device_lens.interpreter.facts import Kind
-from device_lens.models.numbers import is_text
+from device_lens.models.numbers import is_number, is_text
 from device_lens.models.operation import ResultNames
+from device_lens.models.torch.parts import walk
 from device_lens.syntax.names import last_name
 
 if TYPE_CHECKING:
@@ -29,7 +30,16 @@ def _parameter(_: Recorder, value: Parameter) -> tuple[Kind, Any]:
 
 
 def _module(recorder: Recorder, value: ModuleObject) -> tuple[Kind, Any]:
-    return Kind.MODULE, recorder.module_device(value)
+    device = recorder.module_device(value)
+    if device is None and any(_holds_unknown(each) for _, each in walk(value)):
+        return Kind.MODULE, UNKNOWN_DEVICE
+    return Kind.MODULE, device
+
+
+def _holds_unknown(module: ModuleObject) -> bool:
+    """Whether an attribute is not known, which may be a part."""
+    held = (leaf for value in module.fields.values() for leaf in leaves(value))
+    return any(type(each) is Unknown and not is_number(each) for each in held)
 
 
 def _device(_: Recorder, value: DeviceValue) -> tuple[Kind, Any]:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function
-from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree
+from device_lens.domain.device import UNKNOWN_DEVICE, Agreement, Device, DeviceTree, agree
 from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import (
     DictObject,
@@ -34,6 +34,7 @@ from device_lens.interpreter.doings import (
     what_it_does,
 )
 from device_lens.models import registry
+from device_lens.models.call import tensor_of
 from device_lens.models.numbers import start_of
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch import unnamed_parts
@@ -173,7 +174,8 @@ def answered(
     machine: Machine, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any
 ) -> Unknown:
     """What a value that is not known gives where it is called. One that the program has moved by
-    itself is a module as a rule: what that computes is where it is, and so are its parameters."""
+    itself is a module as a rule: what that computes is where it is, and so are its parameters.
+    Where it is given something from elsewhere, either it moves that or it raises."""
     label = function.label if type(function) is Unknown else ""
     if type(function) is Unknown:
         _run_any(machine, function, bool(args or kwargs))
@@ -184,7 +186,14 @@ def answered(
     is_method = bool(method) and label.endswith(f".{method}")
     if _is_concrete(function.device) and (not is_method or method in _METHODS):
         made.device = function.device
+        first = tensor_of(args[0]) if args and not is_method else None
+        if first is not None and not first.zero_dim:
+            made.device = combine(_unless_apart, function.device, first.device)
     return made
+
+
+def _unless_apart(device: DeviceTree, other: DeviceTree) -> DeviceTree:
+    return UNKNOWN_DEVICE if agree(device, other) is Agreement.DIFFERENT else device
 
 
 def _is_concrete(device: DeviceTree) -> bool:
