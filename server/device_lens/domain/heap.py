@@ -134,6 +134,12 @@ MISSING: Any = _Missing()
 
 ANY_OF = "<any of>"
 """The field of an iterator for the objects of which some are items beyond those that are known."""
+HELD_ANY = "<any of these>"
+"""The field of a list with the values for any of which its `rest` stands, as a tuple; absent where
+these are not told apart."""
+PRESENT = "<present>"
+"""The field of what goes through the keys of a dict with its items and, for each of them, the
+condition under which it is there; absent where all of them are."""
 OF_MODULE = "<module>"
 """The field of a dict that holds all names of a module."""
 COUNT = "<count>"

@@ -227,7 +227,7 @@ def join_all(values: list[Any]) -> Any:
     result, parts = values[0], {ModuleObject, Unknown}
     for index, value in enumerate(values):
         if type(result) is Unknown and ModuleObject in kinds <= parts:
-            return _any_module([result, *values[index:]])
+            return any_module([result, *values[index:]])
         result = join_blind(result, value)
     return result
 
@@ -374,10 +374,10 @@ def flatten(value: Any) -> Any:
     if all(type(leaf) is DeviceValue for leaf in rest):
         joined = _join_list(rest)
         return DeviceValue(flatten_device(joined.device), joined.placed)
-    return any_number(rest) or _any_module(rest)
+    return any_number(rest) or any_module(rest)
 
 
-def _any_module(found: list[Any]) -> Unknown:
+def any_module(found: list[Any]) -> Unknown:
     """What may be any of some modules: where it is moved, each of them may have moved."""
     either = Unknown()
     modules: list[Any] = []

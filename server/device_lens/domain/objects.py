@@ -6,18 +6,16 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable
 from functools import reduce
-from typing import Any
+from typing import Any, TypeVar
 
 from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.code import ClassValue
 from device_lens.domain.guard import choose, undecided
-from device_lens.domain.heap import FRESH, DictObject, Instance, ListObject
+from device_lens.domain.heap import ANY_OF, FRESH, HELD_ANY, DictObject, Instance, ListObject
 from device_lens.domain.values import Const, Tensor, TupleValue, Unknown
 
-ANY_OF = "<any of>"
-"""The field that has the objects that one stands for: what is set in it may be set in each."""
-
-
+MOST_KEPT = 64
+"""Values for any of which one item of a list stands that are kept beside it."""
 MAX_OBJECTS = 4
 """Objects of a container that are told apart where it is not known which of them is meant."""
 
@@ -38,6 +36,38 @@ def _is_own(value: Any) -> bool:
 def any_object(objects: list[Any]) -> Any:
     """One of some objects, whichever it is: what is done to it is done to one of them."""
     return reduce(lambda rest, each: choose(undecided(WHICH_ITEM), each, rest), objects)
+
+
+Held = TypeVar("Held", ListObject, DictObject)
+
+
+def keep_any(found: Held, values: Iterable[Any]) -> Held:
+    """Keeps of a list or dict, of which one item stands for any of some values, which values these
+    are, so far as something can be done to one of them."""
+    held = {id(each): each for each in values if _has_objects(each)}
+    if 1 < len(held) <= MOST_KEPT:
+        found.fields[HELD_ANY] = TupleValue(tuple(held.values()))
+    return found
+
+
+def any_of_these(found: Any) -> tuple[Any, ...]:
+    """What an item of a list may be of which one item stands for any of some values."""
+    kept = found.fields.get(HELD_ANY) if type(found) in (ListObject, DictObject) else None
+    return kept.items if type(kept) is TupleValue else ()
+
+
+def may_hold(found: Any, items: tuple[Any, ...], rest: Any) -> tuple[Any, ...]:
+    """All that may be an item of what has some items and any number of `rest`."""
+    held = any_of_these(found)
+    if not held and isinstance(rest, Instance):
+        held = stands_for(rest)
+    return (*items, *held) if held or rest is None else (*items, rest)
+
+
+def _has_objects(value: Any) -> bool:
+    if type(value) is TupleValue:
+        return any(map(_has_objects, value.items))
+    return isinstance(value, Instance | ListObject | DictObject)
 
 
 def stands_for(value: Instance | DictObject) -> tuple[Any, ...]:

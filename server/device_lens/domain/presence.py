@@ -16,8 +16,10 @@ from device_lens.domain.guard import atoms, choose, depth, undecided
 from device_lens.domain.heap import (
     MISSING,
     ORDERED,
+    PRESENT,
     DictObject,
     Entries,
+    ListObject,
     LocalNames,
     ModuleNames,
     Presences,
@@ -67,6 +69,16 @@ def either(condition: Any, left: Any, right: Any) -> Any:
         return left
     found = choose(condition, left, right)
     return undecided() if depth(found) > MAX_VALUE_DEPTH else found
+
+
+def conditions(found: Any, items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """For each known item of what is gone through, the condition under which it is there."""
+    if type(found) is DictObject and len(items) == len(found.entries):
+        return tuple(presence(found.entries, key) for key in found.entries)
+    known = found.fields.get(PRESENT) if type(found) is ListObject else None
+    if known is not None and known[0] is items:
+        return tuple(known[1])
+    return (True,) * len(items)
 
 
 def any_present(entries: Table) -> Any:

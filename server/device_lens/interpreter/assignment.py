@@ -13,11 +13,13 @@ from device_lens.domain.heap import HeapObject, Instance, ListObject, ModuleObje
 from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.kinds import opened
 from device_lens.domain.narrowing import where
+from device_lens.domain.objects import any_of_these, may_hold
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import NONE, Const, External, Tensor, Unknown
 from device_lens.interpreter import (
     aliases,
     descriptors,
+    item_choices,
     library_names,
     of_many,
     reports,
@@ -111,6 +113,10 @@ def unpack(
         for index, target in enumerate(targets):
             item = items[index] if index < len(items) else rest
             known = item if item is not None else Unknown()
+            if index >= len(items) and any_of_these(value):
+                held = may_hold(value, items, rest)
+                picked = item_choices.item_choice(machine, held, Unknown(), target, frame)
+                known = known if picked is None else picked
             assign(machine, target, known, frame, parts[index])
         return
     tail = len(targets) - star - 1

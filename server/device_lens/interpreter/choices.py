@@ -11,11 +11,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.guard import choose, leaves, undecided
 from device_lens.domain.heap import OF_MODULE, DictObject, ListObject, ModuleObject
-from device_lens.domain.objects import MAX_OBJECTS, any_object, few_objects
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import (
     NONE,
@@ -26,10 +24,8 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter.conditions import asked, opaque
+from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.scan import MUTATORS
-from device_lens.interpreter.transfer_facts import MOVES
 from device_lens.models import registry
 from device_lens.syntax.walking import walk
 
@@ -66,65 +62,7 @@ def choice(machine: Machine, table: DictObject, index: Any) -> Any:
     if all(similar(groups[0][0], value) for value, _ in groups[1:]):
         return None
     few = _few(machine, groups)
-    return None if few is None else _tree(few, _decision(machine, index))
-
-
-def item_choice(
-    machine: Machine, listed: tuple[Any, ...], index: Unknown, node: Any, frame: Frame
-) -> Any:
-    """The item of a list or dict under an index that is not known, where the container holds a few
-    objects of the program's classes, or modules or containers of which the statement changes that
-    one; None where it holds anything else, or too many."""
-    objects = few_objects(listed) or _few_changed(listed, node, frame)
-    if not objects:
-        return None
-    if _in_loop(machine):
-        return any_object(objects)
-    groups = [(value, [value]) for value in objects]
-    return _tree(groups, lambda those: asked(index, ("item", those), WHICH_ITEM))
-
-
-def _few_changed(listed: tuple[Any, ...], node: Any, frame: Frame) -> list[Any]:
-    """Modules or containers, each once, of which the present statement moves one, or stores into
-    it: the others stay as they are; nothing where there are too many to tell apart."""
-    objects = list({id(each): each for each in listed}.values())
-    if not 1 < len(objects) <= MAX_OBJECTS:
-        return []
-    if all(type(each) is ModuleObject for each in objects):
-        return objects if _changes(MOVES, node, frame) else []
-    if all(type(each) in (ListObject, DictObject) for each in objects):
-        return objects if _changes(MUTATORS, node, frame) else []
-    return []
-
-
-def _changes(methods: frozenset[str], node: Any, frame: Frame) -> bool:
-    """Whether the present statement calls one of some methods of a value, or stores into it, or
-    gives it a name and others do."""
-    statement = frame.statement
-    if statement is None:
-        return False
-    if isinstance(statement, ast.Assign) and statement.value is node:
-        names = {each.id for each in statement.targets if isinstance(each, ast.Name)}
-        around = [frame.function.node] if frame.function is not None else _all_of(frame)
-        return any(
-            isinstance(value, ast.Name) and value.id in names
-            for part in around
-            for value in _changed_in(part, methods)
-        )
-    return any(value is node for value in _changed_in(statement, methods))
-
-
-def _all_of(frame: Frame) -> list[ast.stmt]:
-    return [statement for chunk in frame.namespace.file.chunks for statement in chunk.body]
-
-
-def _changed_in(code: ast.AST, methods: frozenset[str]) -> Iterator[ast.expr]:
-    """What code calls one of some methods of, or stores into."""
-    for part in walk(code):
-        if isinstance(part, ast.Attribute | ast.Subscript):
-            calls = isinstance(part, ast.Attribute) and part.attr in methods
-            if calls or not isinstance(part.ctx, ast.Load):
-                yield part.value
+    return None if few is None else tree(few, _decision(machine, index))
 
 
 def names_of_module(names: Mapping[str, Any], rest: Any, site: Any) -> DictObject:
@@ -152,7 +90,7 @@ def called(
         if name[:1] != "_" and type(value) in (Function, ClassValue) and _takes(value, call)
     ]
     few = _few(machine, found) if found else None
-    return None if few is None else _tree(few, _decision(machine, index))
+    return None if few is None else tree(few, _decision(machine, index))
 
 
 def unknown_name(value: Any) -> Unknown | None:
@@ -189,11 +127,11 @@ def _keywords(call: ast.Call) -> set[str | None]:
 
 
 def _decision(machine: Machine, index: Any) -> Decision:
-    is_asked_again = type(index) is Unknown and not _in_loop(machine)
+    is_asked_again = type(index) is Unknown and not in_loop(machine)
     return _asked_of(index) if is_asked_again else _asked_anew
 
 
-def _in_loop(machine: Machine) -> bool:
+def in_loop(machine: Machine) -> bool:
     """Whether one name may stand for another key, or number, the next time."""
     return any(frame.loops for frame in machine.stack)
 
@@ -201,7 +139,7 @@ def _in_loop(machine: Machine) -> bool:
 def among(modules: dict[str, Any], name: Unknown) -> Any:
     """The module of a name, of those that there are; None where there are none."""
     groups = [(module, [key]) for key, module in modules.items()]
-    return _tree(groups, _asked_of(name)) if groups else None
+    return tree(groups, _asked_of(name)) if groups else None
 
 
 def _is_told_apart(value: Any) -> bool:
@@ -283,12 +221,12 @@ def _asked_anew(keys: tuple[Any, ...]) -> Any:
     return undecided()
 
 
-def _tree(groups: Choices, decision: Decision) -> Any:
+def tree(groups: Choices, decision: Decision) -> Any:
     """A tree as flat as can be: conditions are told apart to a depth."""
     if len(groups) == 1:
         return groups[0][0]
     half = len(groups) // 2
     left, right = groups[:half], groups[half:]
     condition = decision(tuple(key for _, keys in left for key in keys))
-    yes, no = _tree(left, decision), _tree(right, decision)
+    yes, no = tree(left, decision), tree(right, decision)
     return choose(condition, yes, no)

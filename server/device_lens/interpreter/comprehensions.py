@@ -10,17 +10,26 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import Scope
 from device_lens.domain.device import CONTESTED
 from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import DictObject, ListObject, contents, moment
+from device_lens.domain.heap import MISSING, DictObject, ListObject, contents, moment
 from device_lens.domain.join import join_blind
-from device_lens.domain.presence import presence
+from device_lens.domain.objects import any_of_these, keep_any
+from device_lens.domain.presence import conditions
 from device_lens.domain.values import Const, Unknown
-from device_lens.interpreter import effects, item_effects, lazily, numbered, of_many, reports
+from device_lens.interpreter import (
+    echoes,
+    effects,
+    item_effects,
+    lazily,
+    numbered,
+    of_many,
+    reports,
+)
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.dispatch import EVALUATORS, NEXT
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.iteration import any_of, iterate, most_keys, trip_count
-from device_lens.interpreter.keys import put
+from device_lens.interpreter.keys import key_of, put
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -38,10 +47,12 @@ class _Collected:
     def __init__(self) -> None:
         self.items: list[Any] = []
         self.rest: Any = None
+        self.others: list[Any] = []
 
     def add(self, value: Any, repeated: bool) -> None:
         if repeated or self.rest is not None:
             self.rest = value if self.rest is None else join_blind(self.rest, value)
+            self.others.append(value)
         else:
             self.items.append(value)
 
@@ -61,7 +72,7 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any
     )
     of_many.mark(machine, node, found.rest, count, since)
     machine.journal.settle(mark, inner.scope.born)  # its names say nothing of the loop around it
-    made = ListObject(tuple(found.items), found.rest, kind, node)
+    made = keep_any(ListObject(tuple(found.items), found.rest, kind, node), found.others)
     if any(map(_never_is, contents(made))):
         frame.end_branch_of_pass()
     if isinstance(node, ast.ListComp) and found.rest is not None:
@@ -131,8 +142,8 @@ def _run(
     frame.loops.append(record)
     try:
         if unrolled:
-            for value in items:
-                condition = _presence(machine, iterable, value)
+            for value, present in zip(items, conditions(iterable, items), strict=True):
+                condition = machine.decide(present)
                 if condition is True:
                     inner(value, repeated)
                 elif condition is not False:
@@ -141,7 +152,11 @@ def _run(
         else:
             rest = any_of(items, rest)
         if rest is not None:
+            mark, since = machine.journal.mark(), moment()
             inner(rest, True)
+            if others := any_of_these(iterable):
+                machine.doubt(mark, since)
+                echoes.repeat(machine, mark, rest, others)
     finally:
         frame.loops.pop()
     if moves and not unrolled:
@@ -152,13 +167,6 @@ def _run(
 def _one(inner: Callable[[Any, bool], None], value: Any) -> int:
     inner(value, True)
     return NEXT
-
-
-def _presence(machine: Machine, iterable: Any, value: Any) -> Any:
-    """The condition under which a dict that is gone through has a key."""
-    if type(iterable) is not DictObject or type(value) is not Const:
-        return True
-    return machine.decide(presence(iterable.entries, value.value))
 
 
 def _filtered(
@@ -231,15 +239,19 @@ def _generator(machine: Machine, node: ast.GeneratorExp, frame: Frame) -> Any:
 def _dict(machine: Machine, node: ast.DictComp, frame: Frame) -> Any:
     inner = _inner_frame(frame)
     found = DictObject(site=node)
+    others: list[Any] = []
     mark, since = machine.journal.mark(), moment()
 
     def emit(repeated: bool) -> None:
         key = machine.evaluate(node.key, inner)
-        put(machine, found, key, machine.evaluate(node.value, inner))
+        value = machine.evaluate(node.value, inner)
+        put(machine, found, key, value)
+        if key_of(key) is MISSING:
+            others.append(value)
 
     elements = (node.key, node.value)
     _run(machine, node.generators, inner, False, elements, emit, _first(machine, node, frame))
-    of_many.mark(machine, node, found.rest, None, since)
+    of_many.mark(machine, node, keep_any(found, others).rest, None, since)
     machine.journal.settle(mark, inner.scope.born)
     reports.dict_comprehended(machine, node, found, frame)
     return found

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.heap import ANY_OF, ListObject, ModuleObject, Parameter
+from device_lens.domain.objects import any_of_these
 from device_lens.domain.parameters import members
-from device_lens.domain.values import Tensor, TupleValue
+from device_lens.domain.values import Tensor, TupleValue, Unknown
+from device_lens.interpreter import echoes
 from device_lens.interpreter.doings import CHANGERS, MOVERS, ONLY_READ
 from device_lens.interpreter.effects import forget, objects
+from device_lens.interpreter.frames import LoopRecord
 from device_lens.interpreter.iteration import any_of
 from device_lens.models import registry
+from device_lens.models.numbers import is_number
 from device_lens.models.torch.parts import all_parts
 from device_lens.syntax.walking import walk
 
@@ -219,13 +223,22 @@ def _place(machine: Machine, item: Any) -> Any:
     return item, None
 
 
-def settle(machine: Machine, node: Any, iterable: Any, items: tuple[Any, ...]) -> None:
+def settle(
+    machine: Machine, record: LoopRecord, iterable: Any, items: tuple[Any, ...], rest: Any
+) -> None:
     """After passes that stood for many items, and perhaps for objects that are not among them."""
+    node = record.node
     if _switches_gradients(node, node.body):
         _settle_gradients(machine, node, node.body, items)
     others = iterable.fields.get(ANY_OF) if type(iterable) is ListObject else None
     if others is not None:
         _lose(machine, node, others.items)
+    stood_for = any_of_these(iterable)
+    if stood_for and rest is not None and _is_told(rest):
+        echoes.repeat(machine, record.start, rest, stood_for)
+    elif stood_for and any(changes_of(node, node.target, node.body)):
+        for each in stood_for:
+            echoes.lose(machine, each)
 
 
 def _settle_gradients(machine: Machine, node: Any, body: Sequence[ast.stmt], items: Any) -> None:
@@ -241,6 +254,13 @@ def _settle_gradients(machine: Machine, node: Any, body: Sequence[ast.stmt], ite
             for part in all_parts(item):
                 if type(part.value) is Parameter:
                     _set_flag(machine, part.value, None)
+
+
+def _is_told(value: Any) -> bool:
+    """Whether what a loop does to a value that stands for others is known."""
+    if type(value) is TupleValue:
+        return all(map(_is_told, value.items))
+    return type(value) is not Unknown or is_number(value)
 
 
 def _lose(machine: Machine, node: Any, others: tuple[Any, ...]) -> None:

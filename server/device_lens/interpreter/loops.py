@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import undecided
 from device_lens.domain.heap import ListObject, moment
-from device_lens.domain.journal import Delta
 from device_lens.domain.kinds import kinds
 from device_lens.domain.path import Path
+from device_lens.domain.presence import conditions
 from device_lens.domain.values import Const, TupleValue
 from device_lens.interpreter import every_item, item_effects, numbered, of_many, reports, scan
 from device_lens.interpreter.assignment import assign
@@ -28,11 +28,11 @@ from device_lens.interpreter.iteration import (
     trip_count,
 )
 from device_lens.interpreter.live import Live, use_up
+from device_lens.interpreter.loop_ends import End, end_of_pass, may_end, or_not_at_all, with_ends
 from device_lens.interpreter.passes import (
     give_up,
     join_state,
     let_vary,
-    or_as_before,
     read_after,
     seen_later,
     settled,
@@ -91,10 +91,10 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
         flow = _repeat(machine, record, node.body, frame, first, more, surely_runs, not items)
         if watch is not None:
             watch.forget_moved(machine, items)
-        item_effects.settle(machine, node, iterable, items if record.many else ())
+        item_effects.settle(machine, record, iterable, items if record.many else (), rest)
     every_item.settle(machine, record)
     if items and not how_many_surely(iterable, items):
-        flow = _or_not_at_all(machine, record, frame, path, flow)
+        flow = or_not_at_all(machine, record, frame, path, flow)
     return flow or _otherwise(machine, record, node.orelse, frame)
 
 
@@ -214,19 +214,43 @@ def _unrolled(
     live: Live,
     bind: Binding,
 ) -> int:
-    count = len(live.started[0])
+    started = live.started[0]
+    count, present = len(started), conditions(live.iterable, started)
     record.repeats = count > MAX_UNROLLED
     for index in range(count):
         items = live.in_order()
         if items is None or len(items) != count:
             return _open_ended(machine, record, body, frame, live, bind)
-        if _pass(machine, record, body, frame, bind(items[index]), None):
+        condition = machine.decide(present[index])
+        if condition is not True:
+            _perhaps(machine, record, body, frame, bind(items[index]), condition)
+        elif _pass(machine, record, body, frame, bind(items[index]), None):
             record.ends = False
             return _after(machine, record, False)
     items = live.in_order()
     if items is None or len(items) > count:
         return _open_ended(machine, record, body, frame, live, bind)
     return _after(machine, record, True)
+
+
+def _perhaps(
+    machine: Machine,
+    record: LoopRecord,
+    body: list[ast.stmt],
+    frame: Frame,
+    bind: Callable[[], None],
+    condition: Any,
+) -> None:
+    """The pass over an item that is there where a condition holds."""
+    if condition is False:
+        return
+    path, mark, since = machine.path, machine.journal.mark(), moment()
+    flow = _pass(machine, record, body, frame, bind, None)
+    if flow:
+        machine.path = path
+        machine.journal.undo(mark)
+    else:
+        machine.doubt(mark, since, condition)
 
 
 def _open_ended(
@@ -266,13 +290,13 @@ def _repeat(
     start = machine.journal.mark()
     path = machine.path
     alive = True
-    ends: list[_End] = [] if surely_runs else [({}, moment())]
+    ends: list[End] = [] if surely_runs else [({}, moment())]
     over: list[tuple[int, int]] = []
     binders = first
     for number in range(MAX_PASSES):
         before, since = machine.journal.mark(), moment()
-        if number > 1 and _may_end(record, number - 1):
-            ends.append(_end(machine, start, over[-2]))
+        if number > 1 and may_end(record, number - 1):
+            ends.append(end_of_pass(machine, start, over[-2]))
         if any(_pass(machine, record, body, frame, bind, path) for bind in binders):
             alive = False
             break
@@ -287,53 +311,13 @@ def _repeat(
         if number == MAX_PASSES - 2:
             give_up(machine, before)
         binders = more
-    if not alive and over and _may_end(record, len(over)):
-        ends.append(_end(machine, start, over[-1]))
+    if not alive and over and may_end(record, len(over)):
+        ends.append(end_of_pass(machine, start, over[-1]))
     record.ends = alive or bool(ends)
     if alive and ending is not None:
         ending()
     flow = _after(machine, record, alive)
-    return flow if not ends else _with_ends(machine, start, ends, path, flow)
-
-
-def _or_not_at_all(
-    machine: Machine, record: LoopRecord, frame: Frame, path: Path, flow: int
-) -> int:
-    """The state after a loop over what need not be there: names may be what they were before. What
-    it does to objects counts as done, since most of them are what it goes through."""
-    if flow:
-        record.ends = True
-        return _with_ends(machine, record.start, [({}, record.began)], path, flow)
-    machine.path = machine.path.meet(path)
-    or_as_before(machine, record.start, frame.scope.names)
-    return NEXT
-
-
-def _may_end(record: LoopRecord, passes: int) -> bool:
-    """Whether a loop may be over after some passes."""
-    return record.trip_count is None or record.trip_count <= passes
-
-
-_End = tuple[Delta, int]
-"""What had changed since the start of a loop at a moment at which it may be over."""
-
-
-def _end(machine: Machine, start: int, over: tuple[int, int]) -> _End:
-    """The end of a pass, of which the mark and the moment are given."""
-    return machine.journal.changes_at(start, over[0]), over[1]
-
-
-def _with_ends(machine: Machine, start: int, ends: list[_End], path: Path, flow: int) -> int:
-    """Joins the ends of the passes before the last ones, as what had changed since the start, with
-    the state after the loop; `flow` tells that there is none."""
-    if flow:
-        machine.journal.undo(start)  # whoever comes here has not run the last pass
-        machine.path = path
-        machine.apply(ends[0][0])
-    machine.path = machine.path.meet(path)
-    for changes, at in ends[1 if flow else 0 :]:
-        join_state(machine, start, changes, at)
-    return NEXT
+    return flow if not ends else with_ends(machine, start, ends, path, flow)
 
 
 def _pass(

@@ -337,11 +337,12 @@ class Machine(ModelServices):
             settle(self.journal, entries, key, present)
         lengths.settle(self.journal, met)
 
-    def doubt(self, mark: int, since: int) -> None:
-        """What was written since a mark, made at the moment `since`, may not have happened yet."""
+    def doubt(self, mark: int, since: int, condition: Any = None) -> None:
+        """What was written since a mark, made at the moment `since`, may not have happened yet, or
+        has only where a condition holds."""
         changed = self.journal.rollback(mark, since)
         if changed:
-            self._merge(undecided(), changed, {})
+            self._merge(undecided() if condition is None else condition, changed, {})
 
     def _write_joined(self, table: dict[Any, Any], key: Any, value: Any) -> None:
         if type(table) is Presences:

@@ -6,16 +6,24 @@ from typing import Any
 
 from device_lens.domain.heap import MISSING, DictObject, ListObject
 from device_lens.domain.kinds import gathered, opened
+from device_lens.domain.objects import keep_any
 from device_lens.domain.values import Const, SliceValue, TupleValue, Unknown
 from device_lens.models.call import constant
 
 CONTAINERS = (DictObject, TupleValue, ListObject)
 
 
-def of_sequence(items: tuple[Any, ...], rest: Any, index: Any, kind: str, node: Any) -> Any:
-    """`items[index]`, with any number of `rest` after the known ones."""
+def of_sequence(
+    items: tuple[Any, ...],
+    rest: Any,
+    index: Any,
+    kind: str,
+    node: Any,
+    others: tuple[Any, ...] = (),
+) -> Any:
+    """`items[index]`, with any number of `rest` after the known ones, which stands for `others`."""
     if type(index) is SliceValue:
-        return _slice(items, rest, index, kind, node)
+        return _slice(items, rest, index, kind, node, others)
     position = constant(index)
     if isinstance(position, str) or type(index) in CONTAINERS:
         return Unknown()  # it raises: what is indexed is something else
@@ -30,7 +38,14 @@ def of_sequence(items: tuple[Any, ...], rest: Any, index: Any, kind: str, node: 
     return found if found is not None else Unknown()
 
 
-def _slice(items: tuple[Any, ...], rest: Any, index: SliceValue, kind: str, node: Any) -> Any:
+def _slice(
+    items: tuple[Any, ...],
+    rest: Any,
+    index: SliceValue,
+    kind: str,
+    node: Any,
+    others: tuple[Any, ...],
+) -> Any:
     bounds = [constant(part, MISSING) for part in (index.start, index.stop, index.step)]
     if rest is None and all(b is None or isinstance(b, int) for b in bounds):
         kept = items[slice(*bounds)] if bounds[2] != 0 else ()
@@ -38,7 +53,8 @@ def _slice(items: tuple[Any, ...], rest: Any, index: SliceValue, kind: str, node
             return TupleValue(kept)
         return ListObject(kept, None, kind, node)
     kept, further = _part(items, rest, bounds)
-    return ListObject(kept, further, "list" if kind != "tuple" else kind, node)
+    made = ListObject(kept, further, "list" if kind != "tuple" else kind, node)
+    return made if further is None else keep_any(made, (*items[len(kept) :], *others))
 
 
 def _part(items: tuple[Any, ...], rest: Any, bounds: list[Any]) -> tuple[tuple[Any, ...], Any]:

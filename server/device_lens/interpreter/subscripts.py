@@ -22,6 +22,7 @@ from device_lens.domain.heap import (
 from device_lens.domain.join import join
 from device_lens.domain.kinds import opened
 from device_lens.domain.lengths import at_least, from_the_end
+from device_lens.domain.objects import any_of_these, may_hold
 from device_lens.domain.presence import presence
 from device_lens.domain.torch_keys import told_apart
 from device_lens.domain.values import (
@@ -41,6 +42,7 @@ from device_lens.interpreter import (
     choices,
     enumerations,
     imports,
+    item_choices,
     library_modules,
 )
 from device_lens.interpreter.dispatch import EVALUATORS
@@ -89,22 +91,23 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
     if kind is DictObject:
         return _of_dict(machine, receiver, index, node, frame)
     if kind is TupleValue:
-        if type(index) is Unknown:
-            found = choices.item_choice(machine, receiver.items, index, node, frame)
+        if type(index) in _OPEN:
+            found = item_choices.item_choice(machine, receiver.items, index, node, frame)
             if found is not None:
                 return found
         return of_sequence(receiver.items, None, index, "tuple", node)
     if kind is ListObject:
         if not receiver.items and receiver.rest is None and type(index) is not SliceValue:
             return _of_nothing(frame)
-        if type(index) is Unknown:
-            held = _all_held(receiver.items, receiver.rest)
-            found = choices.item_choice(machine, held, index, node, frame)
+        if type(index) in _OPEN or _is_any(receiver, index):
+            held = may_hold(receiver, receiver.items, receiver.rest)
+            found = item_choices.item_choice(machine, held, index, node, frame)
             if found is not None:
                 return found
         if at_least(receiver) < len(receiver.items):
             return _of_some(receiver, index, node)
-        return of_sequence(receiver.items, receiver.rest, index, receiver.kind, node)
+        others = any_of_these(receiver)
+        return of_sequence(receiver.items, receiver.rest, index, receiver.kind, node, others)
     if kind is Guarded:
         return _of_tree(machine, receiver, index, node, frame)
     if isinstance(receiver, Instance):
@@ -193,16 +196,24 @@ def _of_dict(machine: Machine, receiver: DictObject, index: Any, node: Any, fram
             return opened(receiver.rest)
         return _made_on_demand(machine, receiver, index)
     found = choices.choice(machine, receiver, index)
-    if found is None and type(index) is Unknown:
-        held = _all_held(tuple(receiver.entries.values()), receiver.rest)
-        found = choices.item_choice(machine, held, index, node, frame)
+    if found is None and type(index) in _OPEN:
+        held = may_hold(receiver, tuple(receiver.entries.values()), receiver.rest)
+        found = item_choices.item_choice(machine, held, index, node, frame)
     if found is None:
         found = any_of(tuple(receiver.entries.values()), receiver.rest)
     return found if found is not None else _made_on_demand(machine, receiver, index)
 
 
-def _all_held(items: tuple[Any, ...], rest: Any) -> tuple[Any, ...]:
-    return items if rest is None else (*items, rest)
+_OPEN = (Unknown, HostArray, Tensor, Parameter)
+"""What an index is of which nobody knows which number, or key, it is."""
+
+
+def _is_any(receiver: ListObject, index: Any) -> bool:
+    """Whether the item at an index that is known may be any of several."""
+    position = constant(index)
+    if not any_of_these(receiver) or not isinstance(position, int):
+        return False
+    return not 0 <= position < at_least(receiver)
 
 
 def _made_on_demand(machine: Machine, receiver: DictObject, index: Any) -> Any:

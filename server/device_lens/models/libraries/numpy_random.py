@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from device_lens.domain.heap import Instance
-from device_lens.domain.values import NONE, External, HostArray, Shape, Unknown
+from device_lens.domain.heap import Instance, ListObject, contents
+from device_lens.domain.objects import few_objects
+from device_lens.domain.values import NONE, External, HostArray, Shape, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value
 from device_lens.models.libraries.host import read_arguments, written
 from device_lens.models.libraries.numpy_shapes import array, extent_of, sizes
 from device_lens.models.numbers import DRAWN, dimension, is_number, number
+from device_lens.models.python.picked import one_of
 from device_lens.models.python.standard_library import disorder
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.words import words
@@ -80,6 +82,9 @@ def _chosen(call: Call) -> Value:
     """`choice(items, size)`."""
     read_arguments(call, written(call.name))
     size = _size(call, 1)
+    given = call.get(0, "a")
+    if size is None and type(given) in (ListObject, TupleValue) and few_objects(contents(given)):
+        return one_of(call, given)
     return HostArray(shape=None if size is None else sizes(size))
 
 

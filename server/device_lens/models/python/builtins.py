@@ -7,10 +7,11 @@ from typing import Any
 from device_lens.domain.code import BoundMethod
 from device_lens.domain.condition import disjunction, negation, settled
 from device_lens.domain.guard import Guarded, combine
-from device_lens.domain.heap import DictObject, ListObject, Parameter
+from device_lens.domain.heap import PRESENT, DictObject, ListObject, Parameter
 from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.lengths import AT_LEAST, at_least, surely_held
-from device_lens.domain.presence import all_present, carry
+from device_lens.domain.objects import any_of_these, keep_any, may_hold
+from device_lens.domain.presence import all_present, carry, conditions
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -25,6 +26,7 @@ from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_te
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, number, text, text_begun, text_numbered
 from device_lens.models.python import dict_classes
+from device_lens.models.python.picked import one_of_these, some_of
 from device_lens.models.python.text_cases import by_cases
 
 
@@ -45,11 +47,13 @@ def _sequence(kind: str) -> Model:
             return TupleValue(items)
         ask_key(call, items, rest)
         if kind == "sorted":
-            return listing(call, (), any_item(items, rest)) if items else listing(call, (), rest)
+            return some_of(call, call.args[0])
         made = listing(call, items, rest, "list" if kind == "iter" else kind)
+        keep_any(made, any_of_these(call.args[0]))
         least = surely_held(call.args[0], items)
         if least < len(items):
             made.fields[AT_LEAST] = least
+            made.fields[PRESENT] = items, conditions(call.args[0], items)
         return made
 
     return model
@@ -110,7 +114,9 @@ def _extreme(call: Call) -> Value:
         values = [item for item in (*items, rest) if item is not None]
     if "key" in call.kwargs:
         ask_key(call, tuple(values), None)
-        return join_all([*values, *_otherwise(call)]) if values else Unknown()
+        if len(call.args) == 1:
+            values = [*may_hold(call.args[0], items, rest)]
+        return one_of_these(call, [*values, *_otherwise(call)]) if values else Unknown()
     if len(values) > 1:
         _wait_for_tensors(call, values)
     if values and all(type(v) is Const for v in values):

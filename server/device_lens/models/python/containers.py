@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.heap import DictObject, Instance, ListObject
+from device_lens.domain.heap import HELD_ANY, DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gather, gathered
 from device_lens.domain.lengths import AT_LEAST, at_least, from_the_end, grown
+from device_lens.domain.objects import any_of_these
 from device_lens.domain.presence import copied_dict
 from device_lens.domain.similarity import similar
-from device_lens.domain.values import NONE, Const, Unknown
+from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.numbers import is_number, number
 from device_lens.models.python.builtins import ask_key
+from device_lens.models.python.picked import mix, one_of
 
 MAX_ITEMS = 64
 """Items of a list kept one by one; further ones are merged."""
@@ -44,6 +46,8 @@ def _append(call: Call) -> Value:
     if target.rest is not None:
         if not _is_like_row(call, target.rest, value):
             _set(call, target, target.items, gather(target.rest, value))
+            if held := any_of_these(target):
+                call.write(target.fields, HELD_ANY, TupleValue((*held, value)))
     else:
         _set(call, target, (*target.items, value), None)
     _forget_first(call, target)
@@ -78,14 +82,7 @@ def _forget_first(call: Call, target: ListObject) -> None:
     if isinstance(bound, int) and target.rest is None:
         call.write(target.fields, "items", target.items[len(target.items) - bound :])
     else:
-        _mix(call, target)
-
-
-def _mix(call: Call, target: ListObject) -> None:
-    """Forgets which item stands where."""
-    joined = gathered(target.items, target.rest)
-    call.write(target.fields, "items", ())
-    call.write(target.fields, "rest", joined)
+        mix(call, target)
 
 
 def _reorder(call: Call) -> Value:
@@ -94,7 +91,7 @@ def _reorder(call: Call) -> Value:
     if target is not None:
         ask_key(call, target.items, target.rest)
     if target is not None and len(target.items) > 1:
-        _mix(call, target)
+        mix(call, target)
     return NONE
 
 
@@ -120,7 +117,7 @@ def _discard(call: Call) -> Value:
         left = tuple(each for each in target.items if each != call.args[0])
         call.write(target.fields, "items", left)
     else:
-        _mix(call, target)
+        mix(call, target)
     return NONE
 
 
@@ -162,7 +159,7 @@ def _append_left(call: Call) -> Value:
     if target is not None and call.args:
         call.write(target.fields, "items", (call.args[0], *target.items))
         if target.fields.get("bound") is not None:
-            _mix(call, target)
+            mix(call, target)
     return NONE
 
 
@@ -204,17 +201,17 @@ def _pop(call: Call) -> Value:
     items, rest = target.items, target.rest
     if rest is None and position == -1 and at_least(target) < len(items):
         last = from_the_end(target, 1)
-        _mix(call, target)
+        mix(call, target)
         return join_all([*last]) if last else Unknown()
     if rest is None and isinstance(position, int) and -len(items) <= position < len(items):
         left = list(items)
         value = left.pop(position)
         _set(call, target, tuple(left), None)
         return value
-    found = [v for v in (*items, rest) if v is not None]
+    found = one_of(call, target)
     if position != -1:
-        _mix(call, target)
-    return join_all(found) if found else Unknown()
+        mix(call, target)
+    return found
 
 
 def _pop_left(call: Call) -> Value:
@@ -223,9 +220,10 @@ def _pop_left(call: Call) -> Value:
         first, *left = target.items
         _set(call, target, tuple(left), None)
         return first
+    found = _any_item(call)
     if target is not None:
-        _mix(call, target)
-    return _any_item(call)
+        mix(call, target)
+    return found
 
 
 def _queue(call: Call) -> Value:
@@ -236,9 +234,7 @@ def _queue(call: Call) -> Value:
 def _any_item(call: Call) -> Value:
     if call.receiver is None:
         return Unknown()
-    items, rest = call.services.iterate(call.receiver)
-    found = [v for v in (*items, rest) if v is not None]
-    return join_all(found) if found else Unknown()
+    return one_of(call, call.receiver)
 
 
 def clear(call: Call) -> Value:
@@ -268,7 +264,7 @@ def _reverse(call: Call) -> Value:
     if target is not None and target.rest is None:
         call.write(target.fields, "items", tuple(reversed(target.items)))
     elif target is not None:
-        _mix(call, target)
+        mix(call, target)
     return NONE
 
 

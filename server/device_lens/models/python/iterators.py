@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from device_lens.domain.guard import Guarded
+from device_lens.domain.guard import Guarded, choose, undecided
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_blind
+from device_lens.domain.objects import any_of_these, keep_any, may_hold
 from device_lens.domain.values import NONE, Const, SliceValue, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.numbers import NUMBERS, number
 from device_lens.models.python.builtins import any_item, first_argument, listing
+from device_lens.models.python.picked import one_of, some_of
 
 MAX_RANGE = 4
 """Longest range whose numbers are known one by one."""
@@ -80,7 +82,8 @@ def _enumerate(call: Call) -> Value:
         for i, item in enumerate(items)
     )
     more = None if rest is None else TupleValue((number("an index"), rest))
-    return _like(call, source, numbered, more)
+    others = (TupleValue((number("an index"), each)) for each in any_of_these(source))
+    return keep_any(_like(call, source, numbered, more), others)
 
 
 def _zip(call: Call) -> Value:
@@ -102,7 +105,17 @@ def _zip(call: Call) -> Value:
     more = None
     if not bounded:
         more = TupleValue(tuple(any_item(items[count:], rest) for items, rest in columns))
-    return _like(call, call.args[0], tuple(rows), more)
+    found = _like(call, call.args[0], tuple(rows), more)
+    return found if more is None else keep_any(found, _other_rows(call, more))
+
+
+def _other_rows(call: Call, row: TupleValue) -> list[TupleValue]:
+    """What a row of `zip` may be where an item of it stands for any of several."""
+    return [
+        TupleValue((*row.items[:place], each, *row.items[place + 1 :]))
+        for place, source in enumerate(call.args)
+        for each in any_of_these(source)
+    ]
 
 
 def _transposed(call: Call, columns: list[tuple[tuple[Value, ...], Value]]) -> Value:
@@ -118,10 +131,11 @@ def _transposed(call: Call, columns: list[tuple[tuple[Value, ...], Value]]) -> V
 
 
 def _reversed(call: Call) -> Value:
-    items, rest = call.services.iterate(first_argument(call))
+    source = first_argument(call)
+    items, rest = call.services.iterate(source)
     if rest is None:
         return listing(call, tuple(reversed(items)), None)
-    return listing(call, (), any_item(items, rest))
+    return keep_any(listing(call, (), any_item(items, rest)), may_hold(source, items, rest))
 
 
 def _map(call: Call) -> Value:
@@ -149,10 +163,10 @@ def _filter(call: Call) -> Value:
         stays = tuple(item for item, answer in kept if answer is not False)
         if all(type(answer) is bool for _, answer in kept):
             return listing(call, stays, None, "filter")
-        return listing(call, (), any_item(stays, None), "filter")
+        return keep_any(listing(call, (), any_item(stays, None), "filter"), stays)
     element = any_item(items, rest)
     _asked(call, element)
-    return listing(call, (), element, "filter")
+    return some_of(call, call.args[1], "filter")
 
 
 def _asked(call: Call, item: Value) -> Value:
@@ -171,6 +185,9 @@ def _next(call: Call) -> Value:
     default = call.args[1] if len(call.args) > 1 else None
     if rest is None:
         return Unknown() if default is None else default
+    if any_of_these(value):
+        picked = one_of(call, value)
+        return picked if is_none(default) else choose(undecided(), picked, default)
     return rest if is_none(default) else join_blind(rest, default)  # it may have ended
 
 
@@ -180,7 +197,7 @@ def _iter(call: Call) -> Value:
     if type(source) is ListObject and source.kind in ITERATORS:
         return source
     items, rest = call.services.iterate(source)
-    return listing(call, items, rest, "iter")
+    return keep_any(listing(call, items, rest, "iter"), any_of_these(source))
 
 
 def _as_method(model: Model) -> Model:

@@ -8,6 +8,7 @@ from device_lens.domain.guard import Guarded, combine, undecided
 from device_lens.domain.heap import (
     MISSING,
     OF_MODULE,
+    PRESENT,
     DictObject,
     HeapObject,
     Instance,
@@ -17,9 +18,9 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.join import join, join_all, join_blind
 from device_lens.domain.lengths import AT_LEAST, in_order, surely_held, surely_present
-from device_lens.domain.objects import stands_for
+from device_lens.domain.objects import any_of_these, keep_any, may_hold, stands_for
 from device_lens.domain.perhaps_none import either, either_with
-from device_lens.domain.presence import presence, put, put_all, without
+from device_lens.domain.presence import all_present, conditions, presence, put, put_all, without
 from device_lens.domain.similarity import similar
 from device_lens.domain.torch_keys import told_apart, torch_key
 from device_lens.domain.values import (
@@ -36,6 +37,7 @@ from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.open_names import stored_in
 from device_lens.models.python import dict_classes
 from device_lens.models.python.containers import clear, copy
+from device_lens.models.python.picked import one_of_these
 
 
 def _dict(call: Call) -> DictObject | None:
@@ -65,11 +67,13 @@ def _get(call: Call) -> Value:
     default = call.args[1] if len(call.args) > 1 else NONE
     if target is None or not call.args:
         return Unknown()
-    found: Value = combine(lambda leaf: _entry(target, leaf, default), told_apart(call.args[0]))
+    found: Value = combine(
+        lambda leaf: _entry(call, target, leaf, default), told_apart(call.args[0])
+    )
     return found
 
 
-def _entry(target: DictObject, index: Value, default: Value) -> Value:
+def _entry(call: Call, target: DictObject, index: Value, default: Value) -> Value:
     key = _key(index)
     if key is not MISSING:
         if target.rest is not None:
@@ -79,8 +83,8 @@ def _entry(target: DictObject, index: Value, default: Value) -> Value:
         if type(present) is Guarded:
             return join(present, target.entries[key], default)
         return target.entries[key] if present else default
-    found = [*target.entries.values(), *([] if target.rest is None else [target.rest])]
-    return _or_else(join_all(found), default) if found else Unknown()
+    found = [*may_hold(target, tuple(target.entries.values()), target.rest)]
+    return _or_else(one_of_these(call, found), default) if found else Unknown()
 
 
 def _or_else(found: Value, default: Value) -> Value:
@@ -171,6 +175,8 @@ def _view(
     view = ListObject(items, rest, kind, call.site.node)
     if rest is None and (least := surely_present(target.entries)) < len(items):
         view.fields[AT_LEAST] = least
+    if len(items) == len(target.entries) and not all_present(target.entries):
+        view.fields[PRESENT] = items, conditions(target, items)
     return view
 
 
@@ -179,7 +185,7 @@ def _values(call: Call) -> Value:
     if target is None:
         return Unknown()
     items, rest = in_order(target.entries, tuple(target.entries.values()), target.rest)
-    return _view(call, target, items, rest, "values")
+    return keep_any(_view(call, target, items, rest, "values"), any_of_these(target))
 
 
 def _items(call: Call) -> Value:
@@ -189,7 +195,8 @@ def _items(call: Call) -> Value:
     pairs = tuple(TupleValue((_key_value(k), v)) for k, v in target.entries.items())
     rest = None if target.rest is None else TupleValue((_rest_key(target), target.rest))
     pairs, rest = in_order(target.entries, pairs, rest)
-    return _view(call, target, pairs, rest, "items")
+    others = (TupleValue((_rest_key(target), each)) for each in any_of_these(target))
+    return keep_any(_view(call, target, pairs, rest, "items"), others)
 
 
 def _update(call: Call) -> Value:

@@ -6,12 +6,12 @@ import math
 
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_all
-from device_lens.domain.objects import any_object, few_objects
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, constant, treated_as_tensor
 from device_lens.models.numbers import DRAWN, number
 from device_lens.models.python import list_classes
 from device_lens.models.python.builtins import first_argument, listing
+from device_lens.models.python.picked import mix, one_of, some_of
 from device_lens.models.registry import ATTRIBUTES, FUNCTIONS, PACKAGES
 from device_lens.models.torch.objects import returns
 from device_lens.models.words import words
@@ -52,34 +52,22 @@ def _nothing(call: Call) -> Value:
     return NONE
 
 
-def _any_item(call: Call, source: Value) -> Value | None:
-    items, rest = call.services.iterate(source)
-    found = [item for item in (*items, rest) if item is not None]
-    return join_all(found) if found else None
-
-
 def _choice(call: Call) -> Value:
-    items, rest = call.services.iterate(first_argument(call))
-    if objects := few_objects(items if rest is None else (*items, rest)):
-        return any_object(objects)
-    found = _any_item(call, first_argument(call))
-    return Unknown() if found is None else found
+    return one_of(call, first_argument(call))
 
 
 def _choices(call: Call) -> Value:
     """`random.sample(population, k)`, `heapq.nlargest(n, iterable)`: any of the items."""
     position = 1 if call.name.startswith("heapq.") else 0
     source = call.args[position] if len(call.args) > position else NONE
-    return listing(call, (), _any_item(call, source))
+    return some_of(call, source)
 
 
 def disorder(call: Call) -> Value:
     """`random.shuffle(items)`, `heapq.heapify(heap)`: the same items in another order."""
     target = list_classes.sequence(first_argument(call))
     if type(target) is ListObject:
-        found = _any_item(call, target)
-        call.write(target.fields, "items", ())
-        call.write(target.fields, "rest", found)
+        mix(call, target)
     return NONE
 
 

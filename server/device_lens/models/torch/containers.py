@@ -26,7 +26,7 @@ from device_lens.models.call import Call, Model, Value, constant, is_none, tenso
 from device_lens.models.numbers import number
 from device_lens.models.registry import BASES, FUNCTIONS, MODULES
 from device_lens.models.torch import unnamed_parts
-from device_lens.models.torch.members import choose
+from device_lens.models.torch.members import choose, picked
 from device_lens.models.torch.module import note_replaced
 from device_lens.models.torch.module_parts import named, names_at
 from device_lens.models.torch.parts import HAS_HOME, HOLDS_SOME, REST, of_many
@@ -217,7 +217,7 @@ def _getitem(call: Call) -> Value:
             return members[key]
         # The program raises here, or a loop put more members in than were followed.
         return choose(members) if members else call.unknown()
-    return choose(members if rest is None else [*members, rest])
+    return picked(call, members if rest is None else [*members, rest])
 
 
 def _slice(call: Call, kind: Container, members: list[Value], index: SliceValue) -> Value:

@@ -7,12 +7,22 @@ from device_lens.domain.guard import choose as decide
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.join import join_all
 from device_lens.domain.similarity import same_places
-from device_lens.domain.values import Unknown
-from device_lens.models.call import Value
+from device_lens.domain.values import TupleValue, Unknown
+from device_lens.models.call import Call, Value
 from device_lens.models.torch.parts import tensor_in
 
 MANY = 4
 """Members among which an index that is not known chooses without losing them."""
+
+
+def picked(call: Call, values: list[Value]) -> Value:
+    """The member under an index that is not known: of many of which one is moved nobody tells
+    which that is."""
+    if len(values) > MANY:
+        found = call.services.item(TupleValue(tuple(values)), Unknown())
+        if type(found) is Unknown:
+            return found
+    return choose(values)
 
 
 def choose(values: list[Value]) -> Value:

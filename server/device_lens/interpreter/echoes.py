@@ -1,0 +1,145 @@
+"""What was done to a value that stands for any of several: it may have been done to each of them.
+
+A loop over some of the objects that there are, which a test, a key or chance has picked, runs with
+one that stands for all. What its passes have changed of that one, they may have changed of any.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import (
+    ANY_OF,
+    MISSING,
+    DictObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+    Parameter,
+)
+from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.values import Tensor, TupleValue, Unknown
+from device_lens.interpreter.effects import forget
+from device_lens.models.torch.parts import walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
+
+DEEPEST = 6
+"""Objects within objects that are looked at."""
+
+
+def repeat(machine: Machine, mark: int, done: Any, others: tuple[Any, ...]) -> None:
+    """What was done since a mark to one value may have been done to others."""
+    changed: dict[int, set[Any]] = {}
+    for table, key, old in machine.journal.value_at(mark).values():
+        if old is not table.get(key, MISSING):
+            changed.setdefault(id(table), set()).add(key)
+    if not changed:
+        return
+    echo = _Echo(machine, changed)
+    for other in others:
+        echo.carry(done, other, DEEPEST)
+
+
+class _Echo:
+    """Carries changes, told by the tables and their keys, from one value to another made alike."""
+
+    def __init__(self, machine: Machine, changed: dict[int, set[Any]]) -> None:
+        self.machine = machine
+        self.changed = changed
+        self.seen: set[tuple[int, int]] = set()
+
+    def carry(self, done: Any, other: Any, deepest: int) -> None:
+        if done is other or not deepest or (id(done), id(other)) in self.seen:
+            return
+        self.seen.add((id(done), id(other)))
+        kind = type(done)
+        if kind is not type(other):
+            for one in leaves(done):
+                for each in leaves(other):
+                    if type(one) is type(each):
+                        self.carry(one, each, deepest)
+        elif kind is TupleValue:
+            for pair in zip(done.items, other.items, strict=False):
+                self.carry(*pair, deepest)
+        elif kind is ModuleObject:
+            if any(map(self._has_moved, (part for _, part in walk(done)))):
+                forget(self.machine, (other,))
+            self._carry_table(done.fields, other.fields, deepest)
+        elif kind is Parameter:
+            if id(done.fields) in self.changed:
+                forget(self.machine, (other,))
+        elif kind is DictObject:
+            self._carry_table(done.entries, other.entries, deepest)
+            self._carry_table(done.fields, other.fields, deepest)
+        elif kind is ListObject:
+            self._carry_list(done, other, deepest)
+        elif isinstance(done, Instance):
+            self._carry_table(done.fields, other.fields, deepest)
+
+    def _has_moved(self, part: ModuleObject) -> bool:
+        tables = [part.own, part.modules, part.parameters, part.buffers]
+        tables += [each.fields for each in part.parameters.values() if type(each) is Parameter]
+        return any(id(each) in self.changed for each in tables)
+
+    def _carry_table(self, done: Any, other: Any, deepest: int) -> None:
+        keys = self.changed.get(id(done), ())
+        for key, value in list(done.items()):
+            if key == ANY_OF:
+                continue
+            if key in keys:
+                self.machine.journal.write(other, key, _either(other.get(key, MISSING), value))
+            elif key in other:
+                self.carry(value, other[key], deepest - 1)
+
+    def _carry_list(self, done: ListObject, other: ListObject, deepest: int) -> None:
+        if not {"items", "rest"}.isdisjoint(self.changed.get(id(done.fields), ())):
+            held = (*done.items, done.rest, *other.items, other.rest)
+            joined = join_all([each for each in held if each is not None] or [Unknown()])
+            self.machine.journal.write(other.fields, "items", ())
+            self.machine.journal.write(other.fields, "rest", joined)
+            return
+        for pair in zip(done.items, other.items, strict=False):
+            self.carry(*pair, deepest - 1)
+        if done.rest is not None and other.rest is not None:
+            self.carry(done.rest, other.rest, deepest - 1)
+
+
+def _either(old: Any, new: Any) -> Any:
+    if old is MISSING or old is None or new is None or isinstance(old, tuple):
+        return new
+    return join_blind(old, new)
+
+
+def lose(machine: Machine, value: Any, deepest: int = DEEPEST) -> None:
+    """Where anything is that a value holds is not known any more."""
+    if not deepest:
+        return
+    write = machine.journal.write
+    if isinstance(value, ModuleObject) or type(value) is Parameter:
+        forget(machine, (value,))
+    elif type(value) is TupleValue:
+        for item in value.items:
+            lose(machine, item, deepest)
+    elif type(value) is ListObject:
+        for item in (*value.items, value.rest):
+            lose(machine, item, deepest - 1)
+        write(value.fields, "items", tuple(map(_elsewhere, value.items)))
+        write(value.fields, "rest", _elsewhere(value.rest))
+    elif isinstance(value, Instance | DictObject):
+        tables = [value.fields] if isinstance(value, Instance) else [value.entries, value.fields]
+        for table in tables:
+            for key, held in list(table.items()):
+                lose(machine, held, deepest - 1)
+                write(table, key, _elsewhere(held))
+
+
+def _elsewhere(value: Any) -> Any:
+    """What may stand in the place of a value: something elsewhere, where it is a tensor."""
+    if any(type(leaf) is Tensor for leaf in leaves(value)):
+        return Unknown()
+    if type(value) is TupleValue:
+        return TupleValue(tuple(map(_elsewhere, value.items)), value.names)
+    return value
