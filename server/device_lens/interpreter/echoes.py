@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import (
     ANY_OF,
+    MEMBERS,
     MISSING,
+    STATE,
     DictObject,
     Instance,
     ListObject,
@@ -26,6 +28,8 @@ from device_lens.models.torch.parts import walk
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
+_OWN = frozenset({ANY_OF, MEMBERS, STATE})
+"""Fields with what belongs to the one object alone."""
 DEEPEST = 6
 """Objects within objects that are looked at."""
 
@@ -34,13 +38,20 @@ def repeat(machine: Machine, mark: int, done: Any, others: tuple[Any, ...]) -> N
     """What was done since a mark to one value may have been done to others."""
     changed: dict[int, set[Any]] = {}
     for table, key, old in machine.journal.value_at(mark).values():
-        if old is not table.get(key, MISSING):
+        if not _is_as_before(old, table.get(key, MISSING)):
             changed.setdefault(id(table), set()).add(key)
     if not changed:
         return
     echo = _Echo(machine, changed)
     for other in others:
         echo.carry(done, other, DEEPEST)
+
+
+def _is_as_before(old: Any, new: Any) -> bool:
+    """Whether a place says of devices what it said, whatever it says of gradients."""
+    if type(old) is Tensor and type(new) is Tensor:
+        return bool(old.device == new.device)
+    return old is new
 
 
 class _Echo:
@@ -69,7 +80,7 @@ class _Echo:
                 forget(self.machine, (other,))
             self._carry_table(done.fields, other.fields, deepest)
         elif kind is Parameter:
-            if id(done.fields) in self.changed:
+            if self._is_replaced(done):
                 forget(self.machine, (other,))
         elif kind is DictObject:
             self._carry_table(done.entries, other.entries, deepest)
@@ -80,14 +91,17 @@ class _Echo:
             self._carry_table(done.fields, other.fields, deepest)
 
     def _has_moved(self, part: ModuleObject) -> bool:
-        tables = [part.own, part.modules, part.parameters, part.buffers]
-        tables += [each.fields for each in part.parameters.values() if type(each) is Parameter]
-        return any(id(each) in self.changed for each in tables)
+        tables = (part.own, part.modules, part.parameters, part.buffers)
+        held = (each for each in part.parameters.values() if type(each) is Parameter)
+        return any(id(each) in self.changed for each in tables) or any(map(self._is_replaced, held))
+
+    def _is_replaced(self, parameter: Parameter) -> bool:
+        return "tensor" in self.changed.get(id(parameter.fields), ())
 
     def _carry_table(self, done: Any, other: Any, deepest: int) -> None:
         keys = self.changed.get(id(done), ())
         for key, value in list(done.items()):
-            if key == ANY_OF:
+            if key in _OWN:
                 continue
             if key in keys:
                 self.machine.journal.write(other, key, _either(other.get(key, MISSING), value))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.heap import ANY_OF, ListObject, ModuleObject, Parameter
-from device_lens.domain.objects import any_of_these
+from device_lens.domain.objects import any_of_these, few_objects
 from device_lens.domain.parameters import members
 from device_lens.domain.values import Tensor, TupleValue, Unknown
 from device_lens.interpreter import echoes
@@ -234,6 +234,8 @@ def settle(
     if others is not None:
         _lose(machine, node, others.items)
     stood_for = any_of_these(iterable)
+    if untold(iterable, rest):
+        return  # each pass had one of them
     if stood_for and rest is not None and _is_told(rest):
         echoes.repeat(machine, record.start, rest, stood_for)
     elif stood_for and any(changes_of(node, node.target, node.body)):
@@ -254,6 +256,11 @@ def _settle_gradients(machine: Machine, node: Any, body: Sequence[ast.stmt], ite
             for part in all_parts(item):
                 if type(part.value) is Parameter:
                     _set_flag(machine, part.value, None)
+
+
+def untold(iterable: Any, rest: Any) -> list[Any]:
+    """The few objects of which a loop goes through any, where no one stands for all."""
+    return [] if rest is None or _is_told(rest) else few_objects(any_of_these(iterable))
 
 
 def _is_told(value: Any) -> bool:

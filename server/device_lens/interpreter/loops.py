@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.guard import undecided
 from device_lens.domain.heap import ListObject, moment
 from device_lens.domain.kinds import kinds
+from device_lens.domain.objects import any_object
 from device_lens.domain.path import Path
 from device_lens.domain.presence import conditions
 from device_lens.domain.values import Const, TupleValue
@@ -65,7 +66,11 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     path = machine.path
     since = frame.loops[0].start if frame.loops else record.start
 
+    untold = item_effects.untold(iterable, rest)
+
     def bind(value: Any) -> Callable[[], None]:
+        if untold and value is rest:
+            return lambda: assign(machine, node.target, any_object(untold), frame, node.iter)
         return lambda: assign(machine, node.target, drawn(machine, value, since), frame, node.iter)
 
     record.replaces = every_item.replacement(node)
