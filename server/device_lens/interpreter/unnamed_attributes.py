@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import perhaps_none
-from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.device import UNKNOWN_DEVICE, is_unknown
 from device_lens.domain.guard import Guarded, leaves, undecided
 from device_lens.domain.heap import Entries, Instance, ModuleObject
 from device_lens.domain.presence import either, presence, settle
@@ -70,6 +70,8 @@ def _met(name: str, value: Any, given: Any) -> Any:
     if type(given) is Unknown:
         if type(value) is Tensor:
             return value.with_(device=UNKNOWN_DEVICE)
+        if _is_placed(given) and all(type(leaf) in _SETTINGS for leaf in leaves(value)):
+            return value
         return Unknown(name) if type(value) in (Const, DeviceValue, Guarded) else value
     if all(
         leaf == NONE or type(leaf) is Tensor for side in (value, given) for leaf in leaves(side)
@@ -82,6 +84,14 @@ def _met(name: str, value: Any, given: Any) -> Any:
     ):
         return perhaps_none.either(value, given)
     return value
+
+
+_SETTINGS = (Const, DeviceValue)
+
+
+def _is_placed(value: Unknown) -> bool:
+    """Whether a value is a tensor or module, though nothing else is known of it."""
+    return value.tensor_evidence or not is_unknown(value.device)
 
 
 def _are_texts(*values: Any) -> bool:
