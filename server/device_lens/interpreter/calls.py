@@ -27,7 +27,7 @@ from device_lens.interpreter.picks import picking
 from device_lens.interpreter.services import with_active
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, tensor_of
-from device_lens.models.torch import forward_hooks
+from device_lens.models.torch import forward_hooks, unnamed_parts
 from device_lens.models.torch import module as torch_module
 
 if TYPE_CHECKING:
@@ -302,9 +302,7 @@ def call_special(
     kwargs: dict[str, Any] | None = None,
 ) -> Any:
     """A special method of the program's own class; Python's None where it has none."""
-    if type(receiver.cls) is not ClassValue:
-        return None
-    found = receiver.cls.lookup(name)
+    found = receiver.cls.lookup(name) if type(receiver.cls) is ClassValue else None
     if type(found) is not Function:
         return None
     return functions.invoke(machine, found, (receiver, *args), kwargs or {}, node, frame, True)
@@ -342,9 +340,11 @@ def _call_unknown(
     if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
         # A test's `monkeypatch.setattr`.
         return assignment.set_by_call(machine, "setattr", args, node, frame)
-    label = function.label if type(function) is Unknown else ""
+    layer = unnamed_parts.layer_meant(function) if args and type(function) is Unknown else None
+    if layer is not None:
+        return call(machine, layer, args, kwargs, node, frame)
     machine.skip_at(node, frame, "the called value is not known")
-    machine.escape(args, kwargs, label)
+    machine.escape(args, kwargs, getattr(function, "label", ""))
     return effects.answered(machine, function, args, kwargs, node)
 
 

@@ -14,6 +14,7 @@ from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown, sa
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, ModuleObject, Parameter, Table
 from device_lens.domain.join import join_blind
+from device_lens.domain.kinds import gathered
 from device_lens.domain.perhaps_none import either
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import NONE, WHOLE, Const, Unknown
@@ -74,6 +75,28 @@ ASKED = "<asked>"
 def has_some(module: ModuleObject, name: Value) -> bool:
     """Whether a module is seen to have parts that a name may mean."""
     return any(True for _ in _places(module, start_of(name)))
+
+
+def layer_meant(asked: Unknown) -> Value | None:
+    """The part that an attribute of a module is of whose name the beginning is known, one value for
+    any of them; None where it may be anything else. A loop over numbers makes such ones."""
+    known = None if asked.fields is None else asked.fields.get(ASKED)
+    if known is None:
+        return None
+    name, holders = known
+    start = start_of(name)
+    if not start or len(holders) != 1 or type(holders[0]) is not ModuleObject:
+        return None
+    module = holders[0]
+    plain = [*module.fields]
+    if type(module.cls) is ClassValue:
+        plain += [each for cls in module.cls.mro for each in cls.fields]
+    if _has_own_getter(module) or any(each.startswith(start) for each in plain):
+        return None
+    if any(_fits(module, each, start) for each in (*module.parameters, *module.buffers)):
+        return None
+    found = [value for key, value in module.modules.items() if _fits(module, key, start)]
+    return gathered(found, None)
 
 
 def held_modules(holder: Instance) -> list[Value]:
@@ -161,13 +184,16 @@ def _places(module: ModuleObject, start: str) -> Iterator[_Place]:
     """Where the registries have what a name may be that begins so."""
     for table in (module.parameters, module.buffers, module.modules):
         for key, value in list(table.items()):
-            if key[:1] == REST:
-                begun = str(constant(module.own.get(_START.format(key)), ""))
-                fits = begun.startswith(start) or start.startswith(begun)
-            else:
-                fits = key.startswith(start)
-            if fits:
+            if _fits(module, key, start):
                 yield _Place(table, key, value)
+
+
+def _fits(module: ModuleObject, key: str, start: str) -> bool:
+    """Whether a name may be that of an entry that begins so."""
+    if key[:1] != REST:
+        return key.startswith(start)
+    begun = str(constant(module.own.get(_START.format(key)), ""))
+    return begun.startswith(start) or start.startswith(begun)
 
 
 def set_part(services: Services, module: ModuleObject, name: Value, value: Value) -> None:
@@ -175,6 +201,10 @@ def set_part(services: Services, module: ModuleObject, name: Value, value: Value
     has, perhaps one that it does not list."""
     if not _is_part(value):
         _set_plain(services, module, name, value)
+        return
+    if type(value) is ModuleObject and start_of(name):
+        key = list_unnamed(services, module, module.modules, name, value)
+        services.journal.write(module.modules, key, value)
         return
     replace_some(services, module, name, value)
     for leaf in leaves(value):
@@ -273,6 +303,10 @@ def list_unnamed(
     for leaf in leaves(value):
         if type(leaf) is Unknown and table is module.modules:
             have_unlisted(services, module, UNKNOWN_DEVICE)
+    for known, old in table.items():
+        begun = constant(module.own.get(_START.format(known)))
+        if begun == start_of(name) and similar(old, value):
+            return known  # one stands for all that a line makes alike
     key = f"{REST}{len(table)}"
     services.journal.write(module.own, _START.format(key), Const(start_of(name)))
     return key
