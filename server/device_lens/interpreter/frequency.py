@@ -7,7 +7,9 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.heap import ListObject
 from device_lens.domain.trail import Site
+from device_lens.domain.values import TupleValue
 from device_lens.interpreter.facts import Loop, Repeated
 from device_lens.interpreter.scan import own_nodes
 from device_lens.syntax.walking import walk
@@ -21,19 +23,19 @@ _MOST_CALLS = 6
 
 def repeated_by(machine: Machine, node: Any, frame: Frame) -> Repeated | None:
     """The loop that runs often and by calls a place of another function on each iteration, where
-    none of the functions on the way has a loop of its own: what such a one does beside its loop it
-    does once for many steps."""
+    none of the functions on the way has a loop of its own over more than a handful: what such a one
+    does beside its loop it does once for many steps."""
     inner = frame
     way: list[tuple[Any, Frame]] = [(node, frame)]
-    while not inner.loops:
+    while not any(each.hot for each in inner.loops):
         call, caller = inner.call_site, inner.parent
         if call is None or caller is None or len(way) > _MOST_CALLS or _has_own_pace(inner):
             return None
         way.append((call, caller))
         inner = caller
-    record = inner.loops[-1]
+    record = next(each for each in reversed(inner.loops) if each.hot)
     call, _ = way[-1]
-    if len(way) == 1 or not record.hot or interval_guarded(call, inner):
+    if len(way) == 1 or interval_guarded(call, inner):
         return None
     functions = ((place, each.function) for place, each in way[:-1])
     if any(each is None or _is_now_and_then(place, each.node) for place, each in functions):
@@ -44,23 +46,50 @@ def repeated_by(machine: Machine, node: Any, frame: Frame) -> Repeated | None:
 
 
 def _has_own_pace(frame: Frame) -> bool:
-    """Whether the function of a frame has a loop, gives its values one by one to another, or has
-    its answers kept by a decorator such as `functools.cache`."""
+    """Whether the function of a frame has a loop over more than a handful, gives its values one by
+    one to another, or has its answers kept by a decorator such as `functools.cache`."""
     node = frame.function.node if frame.function is not None else None
-    if node is None or frame.loops or frame.yields is not None:
+    if node is None or frame.yields is not None:
         return True
     if isinstance(node, ast.Lambda):
         return False
-    known: bool | None = node.__dict__.get(_OWN_PACE)
+    known: list[ast.stmt] | None = node.__dict__.get(_LOOPS)
     if known is None:
         own = own_nodes(node.body)
-        known = any(isinstance(each, ast.For | ast.AsyncFor | ast.While) for each in own)
-        known = known or any("cache" in ast.unparse(each) for each in node.decorator_list)
-        node.__dict__[_OWN_PACE] = known
-    return known
+        known = [each for each in own if isinstance(each, ast.For | ast.AsyncFor | ast.While)]
+        known += [each for each in node.decorator_list if "cache" in ast.unparse(each)]
+        node.__dict__[_LOOPS] = known
+    return not all(isinstance(each, ast.For) and _is_of_few(each.iter, frame) for each in known)
 
 
-_OWN_PACE = "_has_own_pace"
+_LOOPS = "_loops_of_its_own"
+"""The entry of a function under which what may give it a pace of its own is kept."""
+FEW = 10
+"""Turns of a loop that are a handful."""
+_VIEWS = frozenset("items keys values".split())
+_PARTS = frozenset(
+    "parameters named_parameters modules named_modules children named_children buffers".split()
+)
+_AROUND = frozenset("enumerate zip reversed sorted list tuple".split())
+
+
+def _is_of_few(node: ast.expr, frame: Frame) -> bool:
+    """Whether a loop goes over a handful of things: those that are written out, the entries of a
+    dict, the parts of a module, or what its caller gives it, if that is written out."""
+    match node:
+        case ast.Tuple() | ast.List() | ast.Set() | ast.Dict():
+            return True
+        case ast.Name(id=name):
+            value = frame.scope.names.get(name)
+            known = value.items if type(value) in (ListObject, TupleValue) else None
+            return known is not None and getattr(value, "rest", None) is None and len(known) <= FEW
+        case ast.Call(func=ast.Attribute(attr=name), args=[]):
+            return name in _VIEWS or name in _PARTS
+        case ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int(count))]):
+            return count <= FEW
+        case ast.Call(func=ast.Name(id=name), args=args) if name in _AROUND:
+            return any(_is_of_few(each, frame) for each in args)
+    return False
 
 
 def interval_guarded(node: Any, frame: Frame) -> bool:

@@ -100,7 +100,7 @@ def _wait(
     if known is not None:
         if known.condition is not None:
             told_of_both(known, places.condition_text(machine))
-        if not known.loops and known.repeated is None:
+        if known.repeated is None and not any(loop.hot for loop in known.loops):
             known.repeated = frequency.repeated_by(machine, node, frame)
         return
     machine.findings.synchronizations[node] = Synchronization(

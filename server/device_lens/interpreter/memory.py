@@ -114,9 +114,9 @@ class Memory:
 
 
 def _in_hot_loop(machine: Machine) -> bool:
-    """Whether the innermost loop on the way to a call runs often: what waits in the call does so in
-    each of its rounds then."""
-    return next((frame.loops[-1].hot for frame in reversed(machine.stack) if frame.loops), False)
+    """Whether a loop on the way to a call runs often: what waits in the call may do so in each of
+    its rounds then."""
+    return any(record.hot for frame in machine.stack for record in frame.loops)
 
 
 def closed_over(function: Function, depth: int = MAX_CLOSURES) -> list[Any] | None:

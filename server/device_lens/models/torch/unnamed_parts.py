@@ -306,7 +306,7 @@ def list_unnamed(
     for known, old in table.items():
         begun = constant(module.own.get(_START.format(known)))
         if begun == start_of(name) and similar(old, value):
-            return known  # one stands for all that a line makes alike
+            return str(known)  # one stands for all that a line makes alike
     key = f"{REST}{len(table)}"
     services.journal.write(module.own, _START.format(key), Const(start_of(name)))
     return key
