@@ -11,12 +11,20 @@ from typing import Any, TypeVar
 from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.code import ClassValue
 from device_lens.domain.guard import choose, undecided
-from device_lens.domain.heap import ANY_OF, FRESH, HELD_ANY, DictObject, Instance, ListObject
+from device_lens.domain.heap import (
+    ANY_OF,
+    FRESH,
+    HELD_ANY,
+    DictObject,
+    HeapObject,
+    Instance,
+    ListObject,
+)
 from device_lens.domain.values import Const, Tensor, TupleValue, Unknown
 
 MOST_KEPT = 64
 """Values for any of which one item of a list stands that are kept beside it."""
-MAX_OBJECTS = 4
+MAX_OBJECTS = 8
 """Objects of a container that are told apart where it is not known which of them is meant."""
 
 
@@ -41,11 +49,13 @@ def any_object(objects: list[Any]) -> Any:
 Held = TypeVar("Held", ListObject, DictObject)
 
 
-def keep_any(found: Held, values: Iterable[Any]) -> Held:
+def keep_any(found: Held, values: Iterable[Any], picked: bool = False) -> Held:
     """Keeps of a list or dict, of which one item stands for any of some values, which values these
-    are, so far as something can be done to one of them."""
+    are, so far as something can be done to one of them: of those that were `picked`, where a value
+    stands for many, to some of these."""
     held = {id(each): each for each in values if _has_objects(each)}
-    if 1 < len(held) <= MOST_KEPT:
+    is_some = len(held) > 1 or (picked and any(map(_is_of_many, held.values())))
+    if is_some and len(held) <= MOST_KEPT:
         found.fields[HELD_ANY] = TupleValue(tuple(held.values()))
     return found
 
@@ -62,6 +72,13 @@ def may_hold(found: Any, items: tuple[Any, ...], rest: Any) -> tuple[Any, ...]:
     if not held and isinstance(rest, Instance):
         held = stands_for(rest)
     return (*items, *held) if held or rest is None else (*items, rest)
+
+
+def _is_of_many(value: Any) -> bool:
+    """Whether an object stands for many, of which what is picked may be some."""
+    if type(value) is TupleValue:
+        return any(map(_is_of_many, value.items))
+    return isinstance(value, HeapObject) and value.many is not None
 
 
 def _has_objects(value: Any) -> bool:

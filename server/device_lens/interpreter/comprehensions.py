@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import Scope
 from device_lens.domain.device import CONTESTED
 from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import MISSING, DictObject, ListObject, contents, moment
+from device_lens.domain.heap import (
+    MISSING,
+    DictObject,
+    HeapObject,
+    ListObject,
+    ModuleObject,
+    contents,
+    is_made_since,
+    moment,
+)
 from device_lens.domain.join import join_blind
 from device_lens.domain.objects import any_of_these, keep_any
 from device_lens.domain.presence import conditions
@@ -72,12 +81,24 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any
     )
     of_many.mark(machine, node, found.rest, count, since)
     machine.journal.settle(mark, inner.scope.born)  # its names say nothing of the loop around it
-    made = keep_any(ListObject(tuple(found.items), found.rest, kind, node), found.others)
+    made = ListObject(tuple(found.items), found.rest, kind, node)
+    keep_any(made, found.others, _picks(node, iterable) and not _is_new(found.rest, since))
     if any(map(_never_is, contents(made))):
         frame.end_branch_of_pass()
     if isinstance(node, ast.ListComp) and found.rest is not None:
         reports.comprehended(machine, node, made, frame)
     return made
+
+
+def _picks(node: Any, iterable: Any) -> bool:
+    """Whether a comprehension need not go through all that there are."""
+    return any(each.ifs for each in node.generators) or bool(any_of_these(iterable))
+
+
+def _is_new(value: Any, since: int) -> bool:
+    if isinstance(value, ModuleObject):
+        return is_made_since(value.own, since)
+    return isinstance(value, HeapObject) and is_made_since(value.fields, since)
 
 
 def _never_is(value: Any) -> bool:

@@ -8,19 +8,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.guard import leaves
+from device_lens.domain import perhaps_none
+from device_lens.domain.device import Device
+from device_lens.domain.guard import Guarded, leaves, undecided
 from device_lens.domain.heap import (
     ANY_OF,
     MEMBERS,
     MISSING,
     STATE,
     DictObject,
+    Entries,
+    HeapObject,
     Instance,
     ListObject,
     ModuleObject,
     Parameter,
 )
-from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.join import join_all
+from device_lens.domain.presence import settle
+from device_lens.domain.trail import Trail
 from device_lens.domain.values import Tensor, TupleValue, Unknown
 from device_lens.interpreter.effects import forget
 from device_lens.models.torch.parts import walk
@@ -35,11 +41,12 @@ DEEPEST = 6
 
 
 def repeat(machine: Machine, mark: int, done: Any, others: tuple[Any, ...]) -> None:
-    """What was done since a mark to one value may have been done to others."""
-    changed: dict[int, set[Any]] = {}
+    """What was done since a mark to one value may have been done to others. One of these may be
+    itself, if it stands for many: it was done to some of them."""
+    changed: dict[int, dict[Any, Any]] = {}
     for table, key, old in machine.journal.value_at(mark).values():
-        if not _is_as_before(old, table.get(key, MISSING)):
-            changed.setdefault(id(table), set()).add(key)
+        if not _is_as_before(key, old, table.get(key, MISSING)):
+            changed.setdefault(id(table), {})[key] = old
     if not changed:
         return
     echo = _Echo(machine, changed)
@@ -47,23 +54,39 @@ def repeat(machine: Machine, mark: int, done: Any, others: tuple[Any, ...]) -> N
         echo.carry(done, other, DEEPEST)
 
 
-def _is_as_before(old: Any, new: Any) -> bool:
-    """Whether a place says of devices what it said, whatever it says of gradients."""
+def _is_as_before(key: Any, old: Any, new: Any) -> bool:
+    """Whether a place says what it said: of a parameter where it is, whatever of gradients, and of
+    a module whatever way it went there and back."""
+    if type(new) is Trail:
+        return True
     if type(old) is Tensor and type(new) is Tensor:
-        return bool(old.device == new.device)
-    return old is new
+        same = bool(old.device == new.device)
+        return same and (key == "tensor" or _says_the_same(old, new))
+    return old is new or (isinstance(new, Device | Guarded) and bool(old == new))
+
+
+def _says_the_same(old: Tensor, new: Tensor) -> bool:
+    return (old.requires_grad, old.zero_dim, old.shape) == (
+        new.requires_grad,
+        new.zero_dim,
+        new.shape,
+    )
 
 
 class _Echo:
-    """Carries changes, told by the tables and their keys, from one value to another made alike."""
+    """Carries changes, told by the tables and their keys with what was there before, from one value
+    to another made alike."""
 
-    def __init__(self, machine: Machine, changed: dict[int, set[Any]]) -> None:
+    def __init__(self, machine: Machine, changed: dict[int, dict[Any, Any]]) -> None:
         self.machine = machine
         self.changed = changed
         self.seen: set[tuple[int, int]] = set()
 
     def carry(self, done: Any, other: Any, deepest: int) -> None:
-        if done is other or not deepest or (id(done), id(other)) in self.seen:
+        is_of_many = isinstance(done, HeapObject) and done.many is not None
+        if done is other and not is_of_many and type(done) is not TupleValue:
+            return  # what all have, and it was surely done to that
+        if not deepest or (id(done), id(other)) in self.seen:
             return
         self.seen.add((id(done), id(other)))
         kind = type(done)
@@ -99,18 +122,22 @@ class _Echo:
         return "tensor" in self.changed.get(id(parameter.fields), ())
 
     def _carry_table(self, done: Any, other: Any, deepest: int) -> None:
-        keys = self.changed.get(id(done), ())
+        keys = self.changed.get(id(done), {})
+        for key in keys:
+            if key not in done and key in other and isinstance(other, Entries):
+                settle(self.machine.journal, other, key, undecided())
         for key, value in list(done.items()):
             if key in _OWN:
                 continue
             if key in keys:
-                self.machine.journal.write(other, key, _either(other.get(key, MISSING), value))
+                before = keys[key] if done is other else other.get(key, MISSING)
+                self.machine.journal.write(other, key, _either(before, value))
             elif key in other:
                 self.carry(value, other[key], deepest - 1)
 
     def _carry_list(self, done: ListObject, other: ListObject, deepest: int) -> None:
         if not {"items", "rest"}.isdisjoint(self.changed.get(id(done.fields), ())):
-            held = (*done.items, done.rest, *other.items, other.rest)
+            held = (*self._before(done), *done.items, done.rest, *other.items, other.rest)
             joined = join_all([each for each in held if each is not None] or [Unknown()])
             self.machine.journal.write(other.fields, "items", ())
             self.machine.journal.write(other.fields, "rest", joined)
@@ -120,11 +147,16 @@ class _Echo:
         if done.rest is not None and other.rest is not None:
             self.carry(done.rest, other.rest, deepest - 1)
 
+    def _before(self, done: ListObject) -> list[Any]:
+        """The items that a list had."""
+        known = self.changed.get(id(done.fields), {})
+        return [*known.get("items", ()), known.get("rest")]
+
 
 def _either(old: Any, new: Any) -> Any:
     if old is MISSING or old is None or new is None or isinstance(old, tuple):
         return new
-    return join_blind(old, new)
+    return perhaps_none.either(old, new)
 
 
 def lose(machine: Machine, value: Any, deepest: int = DEEPEST) -> None:

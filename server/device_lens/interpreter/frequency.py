@@ -81,8 +81,9 @@ def _is_of_few(node: ast.expr, frame: Frame) -> bool:
             return True
         case ast.Name(id=name):
             value = frame.scope.names.get(name)
-            known = value.items if type(value) in (ListObject, TupleValue) else None
-            return known is not None and getattr(value, "rest", None) is None and len(known) <= FEW
+            if not isinstance(value, ListObject | TupleValue):
+                return False
+            return getattr(value, "rest", None) is None and len(value.items) <= FEW
         case ast.Call(func=ast.Attribute(attr=name), args=[]):
             return name in _VIEWS or name in _PARTS
         case ast.Call(func=ast.Name(id="range"), args=[ast.Constant(value=int(count))]):

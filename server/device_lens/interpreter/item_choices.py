@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
 
+MAX_MODULES = 4
+"""Modules, and rows with some, that are told apart where it is not known which of them is meant."""
+
+
 def item_choice(
     machine: Machine, listed: tuple[Any, ...], index: Any, node: Any, frame: Frame
 ) -> Any:
@@ -44,7 +48,7 @@ def item_choice(
     if not few:
         if not _are_changed(machine, held, node, frame):
             return None
-        if len(held) > MAX_OBJECTS:
+        if len(held) > (MAX_MODULES if type(held[0]) is ModuleObject else MAX_OBJECTS):
             return _any_of_many(machine, held)
         few = held
     if in_loop(machine) or type(index) is not Unknown:
@@ -56,7 +60,7 @@ def item_choice(
 def _any_row(rows: list[TupleValue], node: Any, frame: Frame) -> Any:
     """One of a few tuples that hold what is told apart: each of its items comes with the others."""
     held = [part for row in rows for part in row.items]
-    if len(rows) > MAX_OBJECTS or len({len(row.items) for row in rows}) > 1:
+    if len(rows) > MAX_MODULES or len({len(row.items) for row in rows}) > 1:
         return None
     own = any(type(part) is Instance and type(part.cls) is ClassValue for part in held)
     modules = any(type(part) is ModuleObject for part in held)

@@ -54,7 +54,10 @@ def _slice(
         return ListObject(kept, None, kind, node)
     kept, further = _part(items, rest, bounds)
     made = ListObject(kept, further, "list" if kind != "tuple" else kind, node)
-    return made if further is None else keep_any(made, (*items[len(kept) :], *others))
+    if further is None:
+        return made
+    held = (*items[len(kept) :], *others, *(() if rest is None else (rest,)))
+    return keep_any(made, held, picked=bounds != [None, None, None])
 
 
 def _part(items: tuple[Any, ...], rest: Any, bounds: list[Any]) -> tuple[tuple[Any, ...], Any]:

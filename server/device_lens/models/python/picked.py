@@ -28,7 +28,7 @@ def some_of(call: Call, source: Value, kind: str = "list") -> ListObject:
     items, rest = call.services.iterate(source)
     held = [each for each in (*items, rest) if each is not None]
     found = ListObject((), join_all(held) if held else None, kind, call.site.node)
-    return keep_any(found, may_hold(source, items, rest))
+    return keep_any(found, may_hold(source, items, rest), picked=True)
 
 
 def mix(call: Call, target: ListObject) -> None:
