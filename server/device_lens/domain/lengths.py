@@ -22,8 +22,9 @@ from device_lens.domain.values import Const, DeviceValue, Tensor, TupleValue
 AT_LEAST = "at least"
 """The field of a list for the number of its items that are surely there; absent where all are."""
 
-Met = tuple[Table, list[tuple[tuple[Any, ...], Any]]]
-"""The fields of a list, and what its items and further ones are on each path."""
+Met = tuple[Table, list[tuple[tuple[Any, ...], Any, int]]]
+"""The fields of a list, and what its items and further ones are on each path, with the number of
+those items that are surely there."""
 
 
 def of_lists(*changes: Delta) -> Iterator[Met]:
@@ -34,17 +35,19 @@ def of_lists(*changes: Delta) -> Iterator[Met]:
             if key == "items" and id(table) not in seen:
                 seen.add(id(table))
                 ways = [_on_path(table, each) for each in changes]
-                if len({len(items) for items, _ in ways}) > 1:
+                if len({len(items) for items, _, _ in ways}) > 1:
                     yield table, ways
 
 
-def _on_path(table: Table, changed: Delta) -> tuple[tuple[Any, ...], Any]:
+def _on_path(table: Table, changed: Delta) -> tuple[tuple[Any, ...], Any, int]:
     found = []
-    for key in ("items", "rest"):
+    for key in ("items", "rest", AT_LEAST):
         change = changed.get((id(table), key))
         found.append(table.get(key, MISSING) if change is None else change[2])
-    items, rest = found
-    return items if isinstance(items, tuple) else (), None if rest is MISSING else rest
+    items, rest, least = found
+    known = items if isinstance(items, tuple) else ()
+    surely = min(least, len(known)) if type(least) is int else len(known)
+    return known, None if rest is MISSING else rest, surely
 
 
 def settle(journal: Journal, met: Iterable[Met]) -> None:
@@ -53,10 +56,10 @@ def settle(journal: Journal, met: Iterable[Met]) -> None:
         items = table.get("items")
         if not isinstance(items, tuple):
             continue
-        least = min(len(each) for each, _ in ways)
-        more = [item for each, _ in ways for item in each[least:]]
+        least = min(least for *_, least in ways)
+        more = [item for each, _, _ in ways for item in each[least:]]
         if any(map(_devices, more)):
-            further = [rest for _, rest in ways if rest is not None]
+            further = [rest for _, rest, _ in ways if rest is not None]
             journal.write(table, "items", items[:least])
             journal.write(table, "rest", _any_of(gathered([*more, *further], None)))
         else:

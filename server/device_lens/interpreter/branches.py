@@ -146,7 +146,8 @@ def _handler(
                 continue
             if key == "items" and isinstance(now, tuple):
                 rest = table.get("rest")
-                met.append((table, [(i, rest) for i in (*earlier, now) if isinstance(i, tuple)]))
+                known = [each for each in (*earlier, now) if isinstance(each, tuple)]
+                met.append((table, [(each, rest, len(each)) for each in known]))
             found = any_of_these(earlier, now)
             if found is not now:
                 machine.journal.write(table, key, found)

@@ -6,9 +6,11 @@ import ast
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.guard import undecided
 from device_lens.domain.heap import ListObject, moment
 from device_lens.domain.kinds import kinds
+from device_lens.domain.lengths import surely_held
 from device_lens.domain.objects import any_object
 from device_lens.domain.path import Path
 from device_lens.domain.presence import conditions
@@ -220,7 +222,7 @@ def _unrolled(
     bind: Binding,
 ) -> int:
     started = live.started[0]
-    count, present = len(started), conditions(live.iterable, started)
+    count, present = len(started), _present(record.node, live.iterable, started)
     record.repeats = count > MAX_UNROLLED
     for index in range(count):
         items = live.in_order()
@@ -236,6 +238,17 @@ def _unrolled(
     if items is None or len(items) > count:
         return _open_ended(machine, record, body, frame, live, bind)
     return _after(machine, record, True)
+
+
+def _present(node: Any, iterable: Any, items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """For each item the condition under which it is there, as far as that matters: where the pass
+    changes one that a list need not have, as one that a test has put there."""
+    found = conditions(iterable, items)
+    least = surely_held(iterable, items) if type(iterable) is ListObject else len(items)
+    is_told = least == len(items) or not all(each is True for each in found)
+    if is_told or not item_effects.changes_items(node, node.target, node.body, items):
+        return found
+    return (*found[:least], *(undecided(WHICH_ITEM) for _ in items[least:]))
 
 
 def _perhaps(
