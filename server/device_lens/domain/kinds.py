@@ -58,11 +58,12 @@ def gather(left: Any, right: Any, most: int = MAX_KINDS) -> Any:
     known, more = kinds(left), kinds(right)
     if known is None or more is None:
         return join_blind(left, right)
-    found: list[Any] = []
-    for module in (*known, *more):
+    are_kinds = _says_nothing(left)
+    found = [*known] if are_kinds else []  # kinds differ already
+    for module in more if are_kinds else (*known, *more):
         if not any(similar(each, module) for each in found):
             found.append(module)
-    if len(found) == len(known) and all(atom.text == _KIND for atom in atoms(left)):
+    if len(found) == len(known) and are_kinds:
         return left
     if len(found) > most and (len(found) > MOST_LAYERS or sum(map(_is_of_program, found)) > most):
         return join_blind(left, right)

@@ -236,11 +236,28 @@ def lose_parts(machine: Machine, instance: Instance) -> None:
 def run_perhaps(machine: Machine, part: Unknown, name: str) -> None:
     """A method is called of what may be any of some parts of a module: that of each which has one
     may have run, and moved it."""
-    for whole in each_of(() if part.fields is None else part.fields.get(WHOLE, ())):
-        for _, owner in list(walk(whole)) if isinstance(whole, ModuleObject) else ():
-            method = owner.cls.lookup(name) if type(owner.cls) is ClassValue else None
-            if type(method) is Function:
-                _move_perhaps(machine, owner, method)
+    wholes = each_of(() if part.fields is None else part.fields.get(WHOLE, ()))
+    owners: dict[int, ModuleObject] = {}
+    for whole in wholes if _may_move(machine, name) else ():
+        if isinstance(whole, ModuleObject) and id(whole) not in owners:
+            owners.update((id(part), part) for _, part in walk(whole))
+    for owner in owners.values():
+        method = owner.cls.lookup(name) if type(owner.cls) is ClassValue else None
+        if type(method) is Function:
+            _move_perhaps(machine, owner, method)
+
+
+def _may_move(machine: Machine, name: str) -> bool:
+    """Whether a class of the program has a method of that name which may move anything."""
+    known = (*machine.classes.values(), *machine.program.classes.values())
+    for method in (cls.fields.get(name) for cls in known):
+        if type(method) is Function and not isinstance(method.node, ast.Lambda):
+            does = _what_one_does(machine, method)
+            if does.moved is not None or does.receivers or does.own_calls:
+                return True
+            if moves_own_parts(method.node):
+                return True
+    return False
 
 
 def _run_any(machine: Machine, function: Unknown, is_given: bool) -> None:
