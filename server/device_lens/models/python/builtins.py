@@ -47,7 +47,7 @@ def _sequence(kind: str) -> Model:
             return TupleValue(items)
         ask_key(call, items, rest)
         if kind == "sorted":
-            return some_of(call, call.args[0])
+            return some_of(call, call.args[0], picked=False)
         made = listing(call, items, rest, "list" if kind == "iter" else kind)
         keep_any(made, any_of_these(call.args[0]))
         least = surely_held(call.args[0], items)

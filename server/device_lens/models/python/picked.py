@@ -23,12 +23,13 @@ def one_of_these(call: Call, values: list[Value]) -> Value:
     return call.services.item(TupleValue(tuple(values)), Unknown())
 
 
-def some_of(call: Call, source: Value, kind: str = "list") -> ListObject:
-    """Any of the items of what can be gone through, any number of them and in any order."""
+def some_of(call: Call, source: Value, kind: str = "list", picked: bool = True) -> ListObject:
+    """Any of the items of what can be gone through, any number of them and in any order; all of
+    them where they are not `picked`."""
     items, rest = call.services.iterate(source)
     held = [each for each in (*items, rest) if each is not None]
     found = ListObject((), join_all(held) if held else None, kind, call.site.node)
-    return keep_any(found, may_hold(source, items, rest), picked=True)
+    return keep_any(found, may_hold(source, items, rest), picked)
 
 
 def mix(call: Call, target: ListObject) -> None:
