@@ -13,7 +13,7 @@ from device_lens.domain.heap import HeapObject, Instance, ListObject, ModuleObje
 from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.kinds import opened
 from device_lens.domain.narrowing import where
-from device_lens.domain.objects import any_of_these, may_hold
+from device_lens.domain.objects import any_of_these, keep_any, may_hold
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import NONE, Const, External, Tensor, Unknown
 from device_lens.interpreter import (
@@ -108,16 +108,19 @@ def unpack(
     if type(value) is Guarded and star is None:
         value = machine.merge_items(value, len(targets))
     items, rest = machine.iterate(value)
+    held = may_hold(value, items, rest) if any_of_these(value) else ()
+
+    def item_for(index: int, target: ast.expr) -> Any:
+        if index < len(items):
+            return items[index]
+        found = item_choices.item_choice(machine, held, Unknown(), target, frame) if held else None
+        known = rest if found is None else found
+        return Unknown() if known is None else known
+
     if star is None:
         parts = parts_of(targets, source)
         for index, target in enumerate(targets):
-            item = items[index] if index < len(items) else rest
-            known = item if item is not None else Unknown()
-            if index >= len(items) and any_of_these(value):
-                held = may_hold(value, items, rest)
-                picked = item_choices.item_choice(machine, held, Unknown(), target, frame)
-                known = known if picked is None else picked
-            assign(machine, target, known, frame, parts[index])
+            assign(machine, target, item_for(index, target), frame, parts[index])
         return
     tail = len(targets) - star - 1
     if rest is None and len(items) >= len(targets) - 1:
@@ -126,14 +129,13 @@ def unpack(
     else:
         known = [*items[star:], *([] if rest is None else [rest])]
         joined = join_all(known) if known else Unknown()
-        middle = ListObject((), joined, "list", source)
+        middle = keep_any(ListObject((), joined, "list", source), held, picked=True)
         ends = tuple(joined for _ in range(tail))
     for index, target in enumerate(targets[:star]):
-        item = items[index] if index < len(items) else rest
-        assign(machine, target, item if item is not None else Unknown(), frame, None)
+        assign(machine, target, item_for(index, target), frame, None)
     assign(machine, targets[star], middle, frame, None)
     for target, item in zip(targets[star + 1 :], ends, strict=False):
-        assign(machine, target, item, frame, None)
+        assign(machine, target, item_for(len(items), target) if held else item, frame, None)
 
 
 def set_by_call(

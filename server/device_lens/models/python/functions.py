@@ -22,6 +22,7 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.methods import find_method
 from device_lens.models.python.builtins import IDENTITY, first_argument, listing
+from device_lens.models.python.picked import some_of
 from device_lens.models.torch.copying import copied_by_own
 from device_lens.models.torch.objects import class_model, unknown
 
@@ -130,6 +131,15 @@ def _same_elements(call: Call) -> Value:
     items, rest = call.services.iterate(first_argument(call))
     found = [*items, *([] if rest is None else [rest])]
     return listing(call, (), join_all(found) if found else Unknown(), "iter")
+
+
+def _some_of(place: int) -> Model:
+    """Some of the elements of one argument, as a test, a mask or a number tells."""
+
+    def model(call: Call) -> Value:
+        return some_of(call, call.args[place], "iter") if len(call.args) > place else Unknown()
+
+    return model
 
 
 def _repeat(call: Call) -> Value:
@@ -296,7 +306,11 @@ def register() -> None:
         "copy.copy": _shallow_copy,
         "itertools.chain": _chain,
         "itertools.chain.from_iterable": _chain_from_iterable,
-        "itertools.islice": _same_elements,
+        "itertools.islice": _some_of(0),
+        "itertools.compress": _some_of(0),
+        "itertools.takewhile": _some_of(1),
+        "itertools.dropwhile": _some_of(1),
+        "itertools.filterfalse": _some_of(1),
         "itertools.cycle": _same_elements,
         "itertools.repeat": _repeat,
         "itertools.product": _pairs,
