@@ -54,7 +54,7 @@ def keep_any(found: Held, values: Iterable[Any], picked: bool = False) -> Held:
     are, so far as something can be done to one of them: of those that were `picked`, where a value
     stands for many, to some of these."""
     held = {id(each): each for each in values if _has_objects(each)}
-    is_some = len(held) > 1 or (picked and any(map(_is_of_many, held.values())))
+    is_some = len(held) > 1 or (picked and any(map(is_of_many, held.values())))
     if is_some and len(held) <= MOST_KEPT:
         found.fields[HELD_ANY] = TupleValue(tuple(held.values()))
     return found
@@ -74,10 +74,10 @@ def may_hold(found: Any, items: tuple[Any, ...], rest: Any) -> tuple[Any, ...]:
     return (*items, *held) if held or rest is None else (*items, rest)
 
 
-def _is_of_many(value: Any) -> bool:
+def is_of_many(value: Any) -> bool:
     """Whether an object stands for many, of which what is picked may be some."""
     if type(value) is TupleValue:
-        return any(map(_is_of_many, value.items))
+        return any(map(is_of_many, value.items))
     return isinstance(value, HeapObject) and value.many is not None
 
 

@@ -184,6 +184,11 @@ class Frame:
             self.stuck = True
 
     @property
+    def may_be_left_out(self) -> bool:
+        """Whether a pass of the innermost loop may leave the present statement out."""
+        return self.open_branches > (self.loops[-1].depth if self.loops else 0)
+
+    @property
     def open_branches(self) -> int:
         """The branches around the present statement that may go either way each time."""
         return self.branch_depth - self.settled

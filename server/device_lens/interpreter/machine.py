@@ -337,6 +337,10 @@ class Machine(ModelServices):
             settle(self.journal, entries, key, present)
         lengths.settle(self.journal, met)
 
+    def may_be_left_out(self) -> bool:
+        """Whether a pass of the loop that runs may leave the present statement out."""
+        return bool(self.stack) and self.stack[-1].may_be_left_out
+
     def doubt(self, mark: int, since: int, condition: Any = None) -> None:
         """What was written since a mark, made at the moment `since`, may not have happened yet, or
         has only where a condition holds."""

@@ -124,7 +124,7 @@ def finish(
         places.loops_around(frame),
         _invariant(node, tensor, argument if names_other else None, frame),
         in_place=seen.tensor is None,
-        conditional=_conditional(frame),
+        conditional=frame.may_be_left_out,
         non_blocking=constant(kwargs.get("non_blocking")) is True,
         pinned=tensor.pinned if tensor else False,
         requires_grad=tensor.requires_grad if tensor else None,
@@ -172,11 +172,6 @@ def _reads_device(argument: Any) -> bool:
 
 def _is_known(device: Any) -> bool:
     return isinstance(device, Device) and _is_one(device)
-
-
-def _conditional(frame: Frame) -> bool:
-    """Whether a pass of the innermost loop may leave the present statement out."""
-    return frame.open_branches > (frame.loops[-1].depth if frame.loops else 0)
 
 
 def _target(

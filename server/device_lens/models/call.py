@@ -52,6 +52,9 @@ class Services(Protocol):
     def current_cuda(self) -> DeviceTree:
         """What `cuda` without an index means now."""
 
+    def may_be_left_out(self) -> bool:
+        """Whether a pass of the loop that runs may leave the present statement out."""
+
     def is_called_unseen(self) -> bool:
         """Whether a caller that is not seen may have set up what runs now."""
 

@@ -58,6 +58,9 @@ class FakeServices:
         found: DeviceTree = self.globals["default_type"]
         return found
 
+    def may_be_left_out(self) -> bool:
+        return False
+
     def is_called_unseen(self) -> bool:
         return False
 

@@ -7,7 +7,7 @@ from device_lens.domain.heap import HELD_ANY, DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gather, gathered
 from device_lens.domain.lengths import AT_LEAST, at_least, from_the_end, grown
-from device_lens.domain.objects import any_of_these
+from device_lens.domain.objects import any_of_these, is_of_many
 from device_lens.domain.presence import copied_dict
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
@@ -50,6 +50,9 @@ def _append(call: Call) -> Value:
                 call.write(target.fields, HELD_ANY, TupleValue((*held, value)))
     else:
         _set(call, target, (*target.items, value), None)
+    if is_of_many(value) and call.services.may_be_left_out():
+        picks = tuple(dict.fromkeys((*any_of_these(target), value)))
+        call.write(target.fields, HELD_ANY, TupleValue(picks))
     _forget_first(call, target)
     return NONE
 
