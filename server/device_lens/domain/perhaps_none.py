@@ -23,12 +23,10 @@ def either(left: Any, right: Any) -> Any:
 
 def any_of(values: list[Any], join: Callable[[list[Any]], Any]) -> Any:
     """One value for any of several, of which `join` makes one for those that are not None."""
-    known = [each for each in map(without_none, values) if each != NONE]
-    if not known:
-        return NONE
     if not any(map(_may_be_none, values)):
         return join(values)
-    return choose(undecided(IS_NONE), join(known), NONE)
+    known = [each for each in map(without_none, values) if each != NONE]
+    return choose(undecided(IS_NONE), join(known), NONE) if known else NONE
 
 
 def either_with(value: Any) -> Callable[[Any], Any]:

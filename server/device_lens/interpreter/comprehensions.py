@@ -15,7 +15,6 @@ from device_lens.domain.heap import (
     DictObject,
     HeapObject,
     ListObject,
-    ModuleObject,
     contents,
     is_made_since,
     moment,
@@ -96,9 +95,7 @@ def _picks(node: Any, iterable: Any) -> bool:
 
 
 def _is_new(value: Any, since: int) -> bool:
-    if isinstance(value, ModuleObject):
-        return is_made_since(value.own, since)
-    return isinstance(value, HeapObject) and is_made_since(value.fields, since)
+    return isinstance(value, HeapObject) and is_made_since(of_many.birth(value), since)
 
 
 def _never_is(value: Any) -> bool:

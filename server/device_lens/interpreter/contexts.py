@@ -94,13 +94,10 @@ def _enter_unknown(
 
 def _is_apart(machine: Machine, expression: ast.expr, frame: Frame) -> bool:
     """Whether a manager is of a library that has nothing to do with PyTorch's tensors."""
-    while not isinstance(expression, ast.Name):
-        if isinstance(expression, ast.Call):
-            expression = expression.func
-        elif isinstance(expression, ast.Attribute):
-            expression = expression.value
-        else:
-            return False
+    while isinstance(expression, ast.Call | ast.Attribute):
+        expression = expression.func if isinstance(expression, ast.Call) else expression.value
+    if not isinstance(expression, ast.Name):
+        return False
     value = machine.evaluate(expression, frame)
     return type(value) is External and value.name.partition(".")[0] in APART
 

@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from device_lens.syntax.names import last_name
+from device_lens.syntax.names import last_name, root_name
 from device_lens.syntax.statements import child_statements
 from device_lens.syntax.walking import walk
 
@@ -210,7 +210,7 @@ def moves_own_parts(node: Any) -> bool:
     known: bool | None = node.__dict__.get(_MOVES_OWN)
     if known is None:
         known = node.__dict__[_MOVES_OWN] = any(
-            _is_in_place(each) and _root(each.value.func.value) == first  # type: ignore[attr-defined]
+            _is_in_place(each) and root_name(each.value.func.value) == first  # type: ignore[attr-defined]
             for each in _statements(node)
         )
     return known
@@ -272,16 +272,9 @@ def _moved_in(node: ast.stmt, names: frozenset[str], made: frozenset[str]) -> Mo
     if known is None or known[0] != (names, made):
         inner = [node, *_statements(node)]
         moved = (place for each in inner for place in _places_moved(each))
-        places = [place for place in moved if _root(place) not in made]
+        places = [place for place in moved if root_name(place) not in made]
         in_place = bool(places) or any(map(_is_in_place, inner))
         attributes = frozenset(each.attr for each in places if isinstance(each, ast.Attribute))
         handed = frozenset().union(*(_handed_on(each, names) for each in inner))
         known = node.__dict__[_MOVED_IN] = (names, made), (in_place, attributes, handed)
     return known[1]
-
-
-def _root(place: ast.expr) -> str:
-    """The name that an attribute or item begins with."""
-    while isinstance(place, ast.Attribute | ast.Subscript):
-        place = place.value
-    return place.id if isinstance(place, ast.Name) else ""

@@ -27,7 +27,7 @@ from device_lens.domain.values import (
     Tensor,
     TupleValue,
 )
-from device_lens.interpreter import ambient, scan
+from device_lens.interpreter import ambient, places, scan
 
 if TYPE_CHECKING:
     from device_lens.domain.code import Scope
@@ -67,7 +67,7 @@ class Memory:
             id(function.scope),
             state["grad"],
             state["expecting"],
-            _in_hot_loop(machine),
+            places.in_hot_loop(machine),
             *map(id, defaults),
         ]
         held: list[Any] = [function.scope, *defaults]
@@ -111,12 +111,6 @@ class Memory:
         own = own_atoms(value, start)
         if own:
             self.own[id(value)] = value, own
-
-
-def _in_hot_loop(machine: Machine) -> bool:
-    """Whether a loop on the way to a call runs often: what waits in the call may do so in each of
-    its rounds then."""
-    return any(record.hot for frame in machine.stack for record in frame.loops)
 
 
 def closed_over(function: Function, depth: int = MAX_CLOSURES) -> list[Any] | None:

@@ -58,7 +58,7 @@ def _mark(
         if type(leaf) is TupleValue:
             for item in leaf.items:
                 _mark(item, number, since, deepest)
-        elif isinstance(leaf, HeapObject) and is_made_since(_birth(leaf), since):
+        elif isinstance(leaf, HeapObject) and is_made_since(birth(leaf), since):
             if leaf.many == number:
                 continue
             leaf.many = number
@@ -66,7 +66,7 @@ def _mark(
                 _mark(part, number, since, deepest - 1)
 
 
-def _birth(value: HeapObject) -> Any:
+def birth(value: HeapObject) -> Any:
     """The table that tells when an object was made."""
     if isinstance(value, ModuleObject):
         return value.own

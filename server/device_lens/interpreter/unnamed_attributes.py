@@ -73,17 +73,13 @@ def _met(name: str, value: Any, given: Any) -> Any:
         if _is_placed(given) and all(type(leaf) in _SETTINGS for leaf in leaves(value)):
             return value
         return Unknown(name) if type(value) in (Const, DeviceValue, Guarded) else value
-    if all(
-        leaf == NONE or type(leaf) is Tensor for side in (value, given) for leaf in leaves(side)
-    ):
-        return perhaps_none.either(value, given)
-    if (
+    is_one_kind = (
         NONE in (value, given)
         or type(value) is type(given) is DeviceValue
         or _are_texts(value, given)
-    ):
-        return perhaps_none.either(value, given)
-    return value
+        or all(leaf == NONE or type(leaf) is Tensor for leaf in (*leaves(value), *leaves(given)))
+    )
+    return perhaps_none.either(value, given) if is_one_kind else value
 
 
 _SETTINGS = (Const, DeviceValue)

@@ -38,11 +38,6 @@ class _Place(NamedTuple):
     value: Value
 
 
-def some_part(module: ModuleObject, start: str, label: str) -> Unknown:
-    """What a part of the module is of whose name only the beginning is known."""
-    return _any_of([module], start, label)
-
-
 def some_attribute(holder: Value, name: Value, label: str, dotted: bool = False) -> Unknown:
     """What an attribute of a module, or of another object that has some, is whose name is not
     known: where it is `dotted`, that of a part in it. What a class does for names that it lacks
@@ -58,7 +53,8 @@ def some_attribute(holder: Value, name: Value, label: str, dotted: bool = False)
             wholes += _held(leaf, MOST_DEEP if dotted else 1, start)
         else:
             wholes += _held(leaf, 1, start)[1:]
-            one = some_part_within(leaf, name, label) if dotted else some_part(leaf, start, label)
+            owners = [leaf]
+            one = some_part_within(leaf, name, label) if dotted else _any_of(owners, start, label)
             wholes += _wholes(one)
     found = _with_wholes(wholes, label)
     found.parts()[ASKED] = (
