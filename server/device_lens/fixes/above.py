@@ -15,8 +15,6 @@ from device_lens.syntax.walking import children
 
 Block = ast.stmt | ast.ExceptHandler | ast.match_case
 _INSIDE = "_inside"
-_OUTSIDE_OF_PLACES = (ast.operator, ast.cmpop)
-"""Nodes that Python shares between trees."""
 
 
 class Above:
@@ -81,7 +79,7 @@ def _inside(block: ast.AST) -> dict[ast.AST, ast.AST]:
         while pending:
             node = pending.pop()
             for child in children(node):
-                if not isinstance(child, (*_OUTSIDE_OF_PLACES, Block)):
+                if not isinstance(child, Block):
                     known[child] = node
                     pending.append(child)
     return known

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
@@ -183,12 +183,18 @@ def _few(machine: Machine, found: Choices) -> Choices | None:
     return few
 
 
-def _functions_of(value: Any) -> Iterator[ast.AST]:
+def _functions_of(value: Any) -> tuple[ast.AST, ...]:
     """The functions whose text is asked for."""
-    if type(value) in (Function, ClassValue):
-        for node in walk(value.node):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield node
+    if type(value) not in (Function, ClassValue):
+        return ()
+    known: tuple[ast.AST, ...] | None = value.node.__dict__.get(_FUNCTIONS)
+    if known is None:
+        known = value.node.__dict__[_FUNCTIONS] = tuple(
+            node
+            for node in walk(value.node)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        )
+    return known
 
 
 def _text_of(value: Any) -> Any:
@@ -196,14 +202,22 @@ def _text_of(value: Any) -> Any:
     where it speaks of devices."""
     if type(value) not in (Function, ClassValue) or type(value.node) is ast.Lambda:
         return value
-    text = ast.dump(value.node)
-    if _OF_DEVICES.search(text) is not None:
+    node = value.node
+    plain: str | None = node.__dict__.get(_PLAIN)
+    if plain is None:
+        text = ast.dump(node)
+        is_placing = _OF_DEVICES.search(text) is not None
+        named = text.replace(f"'{value.name}'", "''")
+        plain = node.__dict__[_PLAIN] = "" if is_placing else _CONSTANT.sub("Constant()", named)
+    if not plain:
         return value
-    plain = _CONSTANT.sub("Constant()", text.replace(f"'{value.name}'", "''"))
     bases = value.bases if type(value) is ClassValue else ()
     return value.namespace.path, bases, plain
 
 
+_FUNCTIONS = "_functions_within"
+_PLAIN = "_text_without_constants"
+"""The entries of a node under which answers are kept, for as long as the node lives."""
 _CONSTANT = re.compile(r"""Constant\(value=(?:[-+.\deEj]+|'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")\)""")
 _OF_DEVICES = re.compile("cuda|cpu|gpu|device|host", re.IGNORECASE)
 

@@ -11,14 +11,9 @@ from device_lens.syntax.names import last_name, root_name
 from device_lens.syntax.statements import child_statements
 from device_lens.syntax.walking import walk
 
-_MOVES = "_moves_arguments"
+_DOINGS = "_doings"
 _MOVED_IN = "_moved_in"
-_HANDS_ON = "_hands_arguments_on"
-_RECEIVERS = "_moved_names"
-_REMADE = "_remade_attributes"
-_OWN_CALLS = "_own_methods_called"
 _MOVES_OWN = "_moves_own_parts"
-_DISPATCHES = "_calls_by_name"
 """The entries of a node under which answers are kept, for as long as the node lives."""
 CHANGERS = frozenset("apply setattr register_buffer".split())
 """Methods and functions that put another value into what they are called of."""
@@ -52,17 +47,53 @@ class Doings(NamedTuple):
 
 def what_it_does(node: Any) -> Doings:
     """What a function may do, told from its own text alone."""
-    moved, handed = _moves(node)
-    receivers, remade, own_calls = _receivers(node), _remade(node), _own_calls(node)
-    hands_on, dispatches = _hands_on(node), _dispatches(node)
-    return Doings(moved, handed, hands_on, receivers, remade, own_calls, dispatches)
+    known: Doings | None = node.__dict__.get(_DOINGS)
+    if known is None:
+        known = node.__dict__[_DOINGS] = _told(node, _Text.of(node))
+    return known
 
 
 def moved_by(node: Any) -> frozenset[str] | None:
     """The attributes that a function puts elsewhere, what it hands on included; None where it
     moves nothing in place."""
-    moved, handed = _moves(node)
-    return frozenset() if moved is None and handed else moved
+    doings = what_it_does(node)
+    return frozenset() if doings.moved is None and doings.handed else doings.moved
+
+
+class _Text(NamedTuple):
+    """What is looked at in a function, from one walk through it."""
+
+    calls: list[ast.Call]
+    assignments: list[ast.Assign]
+    bound: list[ast.Name]
+    """The names that are bound or deleted."""
+
+    @classmethod
+    def of(cls, node: ast.AST) -> _Text:
+        text = cls([], [], [])
+        for each in walk(node):
+            match each:
+                case ast.Call():
+                    text.calls.append(each)
+                case ast.Assign():
+                    text.assignments.append(each)
+                case ast.Name(ctx=ast.Store() | ast.Del()):
+                    text.bound.append(each)
+        return text
+
+
+def _told(node: Any, text: _Text) -> Doings:
+    arguments = frozenset(each.arg for each in (*node.args.args, *node.args.kwonlyargs))
+    moved, handed = _moves(node, arguments, _made(text))
+    return Doings(
+        moved,
+        handed,
+        any(_is_given_on(call, arguments) for call in text.calls),
+        _receivers(text),
+        _remade(text),
+        _own_calls(text, first_parameter(node)),
+        _dispatches(text),
+    )
 
 
 def first_parameter(node: Any) -> str:
@@ -71,36 +102,27 @@ def first_parameter(node: Any) -> str:
     return names[0].arg if names else ""
 
 
-def _own_calls(node: Any) -> frozenset[str]:
+def _own_calls(text: _Text, first: str) -> frozenset[str]:
     """The methods that a method calls of its own object."""
-    known: frozenset[str] | None = node.__dict__.get(_OWN_CALLS)
-    if known is None:
-        first = first_parameter(node)
-        called = (each.func for each in walk(node) if isinstance(each, ast.Call))
-        known = node.__dict__[_OWN_CALLS] = frozenset(
-            each.attr if isinstance(each, ast.Attribute) else "__call__"
-            for each in called
-            if getattr(each.value if isinstance(each, ast.Attribute) else each, "id", None) == first
-        )
-    return known
+    called = [call.func for call in text.calls]
+    return frozenset(
+        each.attr if isinstance(each, ast.Attribute) else "__call__"
+        for each in called
+        if getattr(each.value if isinstance(each, ast.Attribute) else each, "id", None) == first
+    )
 
 
-def _dispatches(node: Any) -> bool:
+def _dispatches(text: _Text) -> bool:
     """Whether a function calls what `getattr` gave it for a name that is no constant."""
-    known: bool | None = node.__dict__.get(_DISPATCHES)
-    if known is None:
-        taken = {
-            target.id
-            for each in walk(node)
-            if isinstance(each, ast.Assign) and _is_asked_by_name(each.value)
-            for target in each.targets
-            if isinstance(target, ast.Name)
-        }
-        called = (each.func for each in walk(node) if isinstance(each, ast.Call))
-        known = node.__dict__[_DISPATCHES] = any(
-            _is_asked_by_name(each) or getattr(each, "id", None) in taken for each in called
-        )
-    return known
+    taken = {
+        target.id
+        for each in text.assignments
+        if _is_asked_by_name(each.value)
+        for target in each.targets
+        if isinstance(target, ast.Name)
+    }
+    called = [call.func for call in text.calls]
+    return any(_is_asked_by_name(each) or getattr(each, "id", None) in taken for each in called)
 
 
 def _is_asked_by_name(value: ast.expr) -> bool:
@@ -110,59 +132,44 @@ def _is_asked_by_name(value: ast.expr) -> bool:
     return False
 
 
-def _remade(node: Any) -> frozenset[str]:
+def _remade(text: _Text) -> frozenset[str]:
     """The attributes that a function gives what a call makes of them: `self.mask = on(self.mask)`.
     The call may move them, whatever its name is."""
-    known: frozenset[str] | None = node.__dict__.get(_REMADE)
-    if known is None:
-        known = node.__dict__[_REMADE] = frozenset(
-            target.attr
-            for each in walk(node)
-            if isinstance(each, ast.Assign)
-            for target in each.targets
-            if isinstance(target, ast.Attribute) and _is_given(each.value, target)
-        )
-    return known
+    return frozenset(
+        target.attr
+        for each in text.assignments
+        for target in each.targets
+        if isinstance(target, ast.Attribute) and _is_given(each.value, target)
+    )
 
 
 def _is_given(value: ast.expr, place: ast.Attribute) -> bool:
     """Whether a call in an expression is given what an attribute holds."""
-    text = ast.unparse(place)
     return any(
-        isinstance(given, ast.Attribute) and given.attr == place.attr and ast.unparse(given) == text
+        isinstance(given, ast.Attribute)
+        and given.attr == place.attr
+        and ast.unparse(given) == ast.unparse(place)
         for call in walk(value)
         if isinstance(call, ast.Call)
         for given in (*call.args, *(keyword.value for keyword in call.keywords))
     )
 
 
-def _receivers(node: Any) -> frozenset[str]:
+def _receivers(text: _Text) -> frozenset[str]:
     """The names of which a function calls what moves a module in place, whatever it does with the
     result (`return model.to(device)`)."""
-    known: frozenset[str] | None = node.__dict__.get(_RECEIVERS)
-    if known is None:
-        called = (each.func for each in walk(node) if isinstance(each, ast.Call))
-        known = node.__dict__[_RECEIVERS] = frozenset(
-            each.value.id
-            for each in called
-            if isinstance(each, ast.Attribute)
-            and each.attr in MOVERS
-            and isinstance(each.value, ast.Name)
-        )
-    return known
+    called = [call.func for call in text.calls]
+    return frozenset(
+        each.value.id
+        for each in called
+        if isinstance(each, ast.Attribute)
+        and each.attr in MOVERS
+        and isinstance(each.value, ast.Name)
+    )
 
 
-def _hands_on(node: Any) -> bool:
-    """Whether a function gives an argument of its own to a call that may do more than read it."""
-    known: bool | None = node.__dict__.get(_HANDS_ON)
-    if known is None:
-        names = {argument.arg for argument in (*node.args.args, *node.args.kwonlyargs)}
-        calls = (each for each in walk(node) if isinstance(each, ast.Call))
-        known = node.__dict__[_HANDS_ON] = any(_is_given_on(call, names) for call in calls)
-    return known
-
-
-def _is_given_on(call: ast.Call, names: set[str]) -> bool:
+def _is_given_on(call: ast.Call, names: frozenset[str]) -> bool:
+    """Whether a call that may do more than read it is given one of some names."""
     values = (*call.args, *(keyword.value for keyword in call.keywords))
     given = any(isinstance(each, ast.Name) and each.id in names for each in values)
     return given and getattr(call.func, "id", "") not in ONLY_READ
@@ -227,37 +234,28 @@ def _handed_on(node: ast.stmt, names: frozenset[str]) -> set[str]:
     return {each.id for each in values if isinstance(each, ast.Name)} & names
 
 
-def _moves(node: Any) -> tuple[frozenset[str] | None, frozenset[str]]:
+def _moves(
+    node: Any, names: frozenset[str], made: frozenset[str]
+) -> tuple[frozenset[str] | None, frozenset[str]]:
     """The attributes that a function puts elsewhere, None where it moves nothing in place; and the
     parameters that it gives to calls whose results it drops, which may move them."""
-    known: tuple[frozenset[str] | None, frozenset[str]] | None = node.__dict__.get(_MOVES)
-    if known is None:
-        names = frozenset(argument.arg for argument in (*node.args.args, *node.args.kwonlyargs))
-        body = [] if isinstance(node, ast.Lambda) else node.body
-        made = _made_in(node)
-        each = [_moved_in(statement, names, made) for statement in body]
-        in_place = any(moves for moves, _, _ in each)
-        places = frozenset().union(*(attributes for _, attributes, _ in each))
-        given = frozenset().union(*(handed for _, _, handed in each))
-        known = node.__dict__[_MOVES] = places if in_place else None, given
-    return known
+    body = [] if isinstance(node, ast.Lambda) else node.body
+    each = [_moved_in(statement, names, made) for statement in body]
+    in_place = any(moves for moves, _, _ in each)
+    places = frozenset().union(*(attributes for _, attributes, _ in each))
+    given = frozenset().union(*(handed for _, _, handed in each))
+    return places if in_place else None, given
 
 
-def _made_in(node: Any) -> frozenset[str]:
+def _made(text: _Text) -> frozenset[str]:
     """The names that a function binds to new objects of some class, and to nothing else."""
     made: set[ast.AST] = set()
-    for each in walk(node):
-        match each:
-            case ast.Assign(targets=targets, value=ast.Call(func=function)):
-                if last_name(function)[:1].isupper():
-                    made.update(target for target in targets if isinstance(target, ast.Name))
-    bound = [
-        each
-        for each in walk(node)
-        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
-    ]
-    others = {each.id for each in bound if each not in made}
-    return frozenset(each.id for each in bound if each.id not in others)
+    for each in text.assignments:
+        match each.value:
+            case ast.Call(func=function) if last_name(function)[:1].isupper():
+                made.update(target for target in each.targets if isinstance(target, ast.Name))
+    others = {each.id for each in text.bound if each not in made}
+    return frozenset(each.id for each in text.bound if each.id not in others)
 
 
 Moved = tuple[bool, frozenset[str], frozenset[str]]

@@ -26,7 +26,7 @@ from device_lens.interpreter.loop_evidence import WAITING, may_wait
 from device_lens.interpreter.plain_names import PlainText, gives_counts
 from device_lens.models.torch.creation import FACTORIES
 from device_lens.syntax.names import last_name
-from device_lens.syntax.walking import children
+from device_lens.syntax.walking import children, fields_of
 
 _MAKERS = frozenset(name.rpartition(".")[2] for name in FACTORIES) | frozenset(
     "tensor as_tensor asarray from_numpy frombuffer from_file from_dlpack normal load Generator "
@@ -72,13 +72,10 @@ _HINTS = (
 """What else it may show something with: the words without which it has no such thing, and how that
 reads."""
 _LAYER = re.compile(r"torch\.nn\.[A-Z]")
-_SAYING_NOTHING = frozenset(
-    "annotation arg asname attr conversion ctx id is_async kind kwd_attrs level module name names "
-    "op ops rest returns simple type_comment".split()
-)
-"""Fields of nodes that hold words, operators, or what stands for types."""
+_OF_TYPES = ("annotation", "returns")
+"""Fields of nodes that hold what stands for types."""
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
-"""The others, by the type of the node."""
+"""The others that hold nodes, by the type of the node."""
 _DEVICE = re.compile(r"(?:" + "|".join(TYPES) + r")(?::\d*)?\Z")
 
 
@@ -183,7 +180,7 @@ class _Reading:
         kind = type(node)
         fields = _FIELDS.get(kind)
         if fields is None:
-            fields = _FIELDS[kind] = tuple(n for n in node._fields if n not in _SAYING_NOTHING)
+            fields = _FIELDS[kind] = tuple(n for n in fields_of(kind) if n not in _OF_TYPES)
         for name in fields:
             value = getattr(node, name, None)
             if type(value) is list:
