@@ -217,7 +217,9 @@ def _fix(group: Group, project: Project, apply: Apply) -> Report:
         try:
             others = tuple(path for path in group.targets if path not in paths)
             entries = (*group.entries, *_scripts(others, project))
-            fixed = fix_files(project, paths, Snapshot(), apply, entries=entries)
+            fixed = fix_files(
+                project, paths, Snapshot(), apply, entries=entries, extent=group.extent
+            )
         except Exception as error:
             _complain(error)
             message = f"not fixed: internal error: {type(error).__name__}: {error}"

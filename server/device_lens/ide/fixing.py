@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from device_lens.ide.diagnostics import active_rules
 from device_lens.ide.fix_all import Applied, Apply, fix_all
@@ -13,6 +14,9 @@ from device_lens.ide.project import Content, Project, Unreadable
 from device_lens.project.files import OpenDocument, Snapshot
 from device_lens.rules.finding import Finding
 from device_lens.syntax.source import SourceFile
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.fuel import Extent
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +35,11 @@ def fix_files(
     apply: Apply = Apply.SAFE,
     cancelled: Callable[[], bool] = lambda: False,
     entries: Sequence[str] = (),
+    extent: Extent | None = None,
 ) -> Fixed:
-    """Applies the fixes of files that are looked at together, with `entries` run before them."""
-    run = FileVersions(project, paths, snapshot, cancelled, entries)
+    """Applies the fixes of files that are looked at together, with `entries` run before them. With
+    the `extent` of their program they are looked at as a whole run does it."""
+    run = FileVersions(project, paths, snapshot, cancelled, entries, extent)
     active = {path: active_rules(path, project.configuration(path)) for path in paths}
 
     def chosen(finding: Finding) -> bool:
@@ -54,11 +60,13 @@ class FileVersions:
         snapshot: Snapshot,
         cancelled: Callable[[], bool],
         entries: Sequence[str],
+        extent: Extent | None = None,
     ) -> None:
         self._project = project
         self._snapshot = snapshot
         self._cancelled = cancelled
         self._entries = entries
+        self._extent = extent
         self._sources: dict[str, SourceFile] = {}
         self._notebooks: dict[str, NotebookVersions] = {}
         self._versions = 0
@@ -78,7 +86,7 @@ class FileVersions:
             documents[path] = OpenDocument(-self._versions, content)
         now = Snapshot(MappingProxyType(documents))
         found = self._project.findings(
-            list(self._sources), self._entries, now, self._cancelled, everything=True
+            list(self._sources), self._entries, now, self._cancelled, self._extent
         )
         for path, versions in self._notebooks.items():
             versions.learn(texts[path], found)

@@ -270,19 +270,20 @@ class Project:
         entries: Sequence[str],
         snapshot: Snapshot,
         cancelled: Cancelled = lambda: False,
-        everything: bool = False,
+        extent: Extent | None = None,
     ) -> list[Finding]:
-        """The findings of files that are looked at together, as they are in a snapshot; with
-        `everything`, those of rules that are turned off too."""
+        """The findings of files that are looked at together, as they are in a snapshot, those of
+        rules that are turned off too. `extent`: as for `analyse_together`."""
         from device_lens.ide.diagnostics import diagnostics
 
         workspace = self._workspace(snapshot)
-        options = _options(self.configuration(paths[0] if paths else self.root))
-        found = self._facts(workspace, paths, entries, options, cancelled)
+        loaded = self.configuration(paths[0] if paths else self.root)
+        options = _options(loaded, only_findings=extent is not None)
+        found = self._facts(workspace, paths, entries, options, cancelled, extent)
         return [
             finding
             for path, facts in found.items()
-            for finding in diagnostics(facts, found, self.configuration(path), everything)
+            for finding in diagnostics(facts, found, self.configuration(path), everything=True)
         ]
 
     def source(self, path: str, snapshot: Snapshot | None = None) -> SourceFile:
