@@ -137,6 +137,8 @@ ANY_OF = "<any of>"
 HELD_ANY = "<any of these>"
 """The field of a list with the values for any of which its `rest` stands, as a tuple; absent where
 these are not told apart."""
+HELD_ALL = "<all of these>"
+"""The field of such a list that tells whether it surely holds each of these values."""
 PRESENT = "<present>"
 """The field of what goes through the keys of a dict with its items and, for each of them, the
 condition under which it is there; absent where all of them are."""

@@ -14,13 +14,15 @@ from device_lens.domain.guard import choose, undecided
 from device_lens.domain.heap import (
     ANY_OF,
     FRESH,
+    HELD_ALL,
     HELD_ANY,
     DictObject,
     HeapObject,
     Instance,
     ListObject,
+    ModuleObject,
 )
-from device_lens.domain.values import Const, Tensor, TupleValue, Unknown
+from device_lens.domain.values import TRUE, Const, Tensor, TupleValue, Unknown
 
 MOST_KEPT = 64
 """Values for any of which one item of a list stands that are kept beside it."""
@@ -49,14 +51,16 @@ def any_object(objects: list[Any]) -> Any:
 Held = TypeVar("Held", ListObject, DictObject)
 
 
-def keep_any(found: Held, values: Iterable[Any], picked: bool = False) -> Held:
+def keep_any(found: Held, values: Iterable[Any], picked: bool = False, whole: bool = False) -> Held:
     """Keeps of a list or dict, of which one item stands for any of some values, which values these
     are, so far as something can be done to one of them: of those that were `picked`, where a value
-    stands for many, to some of these."""
+    stands for many, to some of these. Where the list is `whole`, each of them is in it."""
     held = {id(each): each for each in values if _has_objects(each)}
     is_some = len(held) > 1 or (picked and any(map(is_of_many, held.values())))
     if is_some and len(held) <= MOST_KEPT:
         found.fields[HELD_ANY] = TupleValue(tuple(held.values()))
+        if whole:
+            found.fields[HELD_ALL] = TRUE
     return found
 
 
@@ -64,6 +68,28 @@ def any_of_these(found: Any) -> tuple[Any, ...]:
     """What an item of a list may be of which one item stands for any of some values."""
     kept = found.fields.get(HELD_ANY) if type(found) in (ListObject, DictObject) else None
     return kept.items if type(kept) is TupleValue else ()
+
+
+def holds_all(found: Any) -> bool:
+    """Whether each value that an item of a list may be is surely an item of it."""
+    return bool(any_of_these(found)) and found.fields.get(HELD_ALL) is TRUE
+
+
+def any_picked(found: Any, rest: Any) -> Any:
+    """What any further item of a list is, which anything may be done to: one of a few objects, or
+    of some modules, where it may be any of them."""
+    held = any_of_these(found)
+    return any_one(held, rest) if held else rest
+
+
+def any_one(held: tuple[Any, ...], otherwise: Any) -> Any:
+    """What may be any of several modules, or of a few objects; else `otherwise`."""
+    from device_lens.domain.join import any_module
+
+    if all(type(each) is ModuleObject for each in held):
+        return any_module([*held])
+    few = few_objects(held)
+    return any_object(few) if few else otherwise
 
 
 def may_hold(found: Any, items: tuple[Any, ...], rest: Any) -> tuple[Any, ...]:

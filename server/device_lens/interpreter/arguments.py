@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import MISSING, DictObject, Instance
 from device_lens.domain.join import join
+from device_lens.domain.objects import any_picked
 from device_lens.domain.presence import either, presence
 from device_lens.domain.values import NONE, External, TupleValue, Unknown
 from device_lens.interpreter.frames import Frame
@@ -109,7 +110,7 @@ def evaluate_arguments(
             args.extend(known)
             if rest is not None:
                 complete = False
-                args.append(rest)
+                args.append(any_picked(value, rest))
         else:
             value = machine.evaluate(item, frame)
             args.append(value if complete else Unknown())

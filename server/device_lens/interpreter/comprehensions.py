@@ -13,14 +13,12 @@ from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import (
     MISSING,
     DictObject,
-    HeapObject,
     ListObject,
     contents,
-    is_made_since,
     moment,
 )
 from device_lens.domain.join import join_blind
-from device_lens.domain.objects import any_of_these, keep_any
+from device_lens.domain.objects import any_of_these, holds_all, keep_any
 from device_lens.domain.presence import conditions
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import (
@@ -81,7 +79,9 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any
     of_many.mark(machine, node, found.rest, count, since)
     machine.journal.settle(mark, inner.scope.born)  # its names say nothing of the loop around it
     made = ListObject(tuple(found.items), found.rest, kind, node)
-    keep_any(made, found.others, _picks(node, iterable) and not _is_new(found.rest, since))
+    whole = all(of_many.is_new(each, since) for each in found.others)
+    whole = whole or (holds_all(iterable) and not any(each.ifs for each in node.generators))
+    keep_any(made, found.others, _picks(node, iterable) and not whole, whole)
     if any(map(_never_is, contents(made))):
         frame.end_branch_of_pass()
     if isinstance(node, ast.ListComp) and found.rest is not None:
@@ -92,10 +92,6 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any
 def _picks(node: Any, iterable: Any) -> bool:
     """Whether a comprehension need not go through all that there are."""
     return any(each.ifs for each in node.generators) or bool(any_of_these(iterable))
-
-
-def _is_new(value: Any, since: int) -> bool:
-    return isinstance(value, HeapObject) and is_made_since(of_many.birth(value), since)
 
 
 def _never_is(value: Any) -> bool:
@@ -170,16 +166,27 @@ def _run(
         else:
             rest = any_of(items, rest)
         if rest is not None:
-            mark, since = machine.journal.mark(), moment()
-            inner(rest, True)
-            if others := any_of_these(iterable):
-                machine.doubt(mark, since)
-                echoes.repeat(machine, mark, rest, others)
+            _any_further(machine, iterable, items, rest, lambda value: inner(value, True))
     finally:
         frame.loops.pop()
     if moves and not unrolled:
         effects.forget(machine, items)
     return count if len(generators) == 1 and not generator.ifs else None
+
+
+def _any_further(
+    machine: Machine, iterable: Any, items: tuple[Any, ...], rest: Any, inner: Callable[[Any], None]
+) -> None:
+    """Runs with what any further item may be: each of a few, or what stands for all of them."""
+    others, surely = any_of_these(iterable), holds_all(iterable)
+    few = others if others and len(others) <= MAX_UNROLLED else (rest,)
+    for value in few:
+        mark, since = machine.journal.mark(), moment()
+        inner(value)
+        if others and not surely:
+            machine.doubt(mark, since)
+        if others and few is not others:
+            echoes.repeat(machine, mark, rest, others)
 
 
 def _one(inner: Callable[[Any, bool], None], value: Any) -> int:

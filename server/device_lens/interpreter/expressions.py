@@ -10,6 +10,7 @@ from device_lens.domain.code import Deferred, Function, Scope, Waiting
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join_blind
+from device_lens.domain.objects import any_of_these, holds_all
 from device_lens.domain.presence import presence, put_all
 from device_lens.domain.values import (
     NONE,
@@ -37,6 +38,7 @@ from device_lens.models import registry
 from device_lens.models.numbers import is_text, text_begun
 from device_lens.models.python import dict_classes
 from device_lens.models.python.builtins import string_of
+from device_lens.models.python.picked import keep_put_together
 from device_lens.models.python.text_cases import by_cases
 
 if TYPE_CHECKING:
@@ -121,36 +123,40 @@ def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> Any:
 
 
 def _tuple(machine: Machine, node: ast.Tuple, frame: Frame) -> Any:
-    items, rest = sequence_items(machine, node.elts, frame)
+    items, rest, sources = _displayed(machine, node.elts, frame)
     if rest is not None:
-        return ListObject(items, rest, "tuple", node)
+        return keep_put_together(ListObject(items, rest, "tuple", node), sources)
     return TupleValue(items)
 
 
 def _list(machine: Machine, node: ast.List, frame: Frame) -> Any:
-    items, rest = sequence_items(machine, node.elts, frame)
-    return ListObject(items, rest, "list", node)
+    items, rest, sources = _displayed(machine, node.elts, frame)
+    return keep_put_together(ListObject(items, rest, "list", node), sources)
 
 
 def _set(machine: Machine, node: ast.Set, frame: Frame) -> Any:
-    items, rest = sequence_items(machine, node.elts, frame)
-    return ListObject(items, rest, "set", node)
+    items, rest, sources = _displayed(machine, node.elts, frame)
+    return keep_put_together(ListObject(items, rest, "set", node), sources)
 
 
-def sequence_items(
+def _displayed(
     machine: Machine, nodes: list[ast.expr], frame: Frame
-) -> tuple[tuple[Any, ...], Any]:
-    """Values of literal items or positional arguments, stars unpacked."""
+) -> tuple[tuple[Any, ...], Any, list[Any]]:
+    """Values of items that are written out, stars unpacked, and what any further one is; and where
+    there are such, what the items are taken from."""
     items: list[Any] = []
+    sources: list[Any] = []
     rest: Any = None
     if len(nodes) > MAX_ITEMS and all(isinstance(n, ast.Constant) for n in nodes):
-        return (), Unknown()
+        return (), Unknown(), []
     if len(nodes) > MAX_LITERAL:
         machine.budget.note("very long literals were not looked at")
-        return (), Unknown()
+        return (), Unknown(), []
     for node in nodes:
         if isinstance(node, ast.Starred):
-            known, more = machine.iterate(machine.evaluate(node.value, frame))
+            source = machine.evaluate(node.value, frame)
+            known, more = machine.iterate(source)
+            sources.append(source)
             if rest is None:
                 items.extend(known)
             for value in () if rest is None else known:
@@ -159,11 +165,12 @@ def sequence_items(
                 rest = more if rest is None else join_blind(rest, more)
         else:
             value = machine.evaluate(node, frame)
+            sources.append(TupleValue((value,)))
             if rest is None:
                 items.append(value)
             else:
                 rest = join_blind(rest, value)
-    return tuple(items), rest
+    return tuple(items), rest, sources if rest is not None else []
 
 
 def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Any:
@@ -304,7 +311,7 @@ def _await(machine: Machine, node: ast.Await, frame: Frame) -> Any:
 def _yield(machine: Machine, node: ast.Yield, frame: Frame) -> Any:
     value = NONE if node.value is None else machine.evaluate(node.value, frame)
     if frame.yields is not None:
-        frame.yields.append((value, _at_most(frame)))
+        frame.yields.append((value, _at_most(frame), _is_left_out(frame)))
         suspended.keep(machine, frame)
     return Unknown("the value sent")
 
@@ -319,13 +326,21 @@ def _at_most(frame: Frame) -> bool:
     )
 
 
+def _is_left_out(frame: Frame) -> bool:
+    """Whether a generator may leave this place out, or end before it."""
+    ways_out = any(loop.breaks or loop.continues for loop in frame.loops)
+    return bool(frame.branch_depth or frame.exits or ways_out)
+
+
 def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Any:
-    items, rest = machine.iterate(machine.evaluate(node.value, frame))
+    source = machine.evaluate(node.value, frame)
+    items, rest = machine.iterate(source)
     if frame.yields is not None:
-        open_number = _at_most(frame)
-        frame.yields.extend((item, open_number) for item in items)
-        if rest is not None:
-            frame.yields.append((rest, True))
+        open_number, left_out = _at_most(frame), _is_left_out(frame)
+        frame.yields.extend((item, open_number, left_out) for item in items)
+        held = any_of_these(source) or (() if rest is None else (rest,))
+        left_out = left_out or not holds_all(source)
+        frame.yields.extend((each, True, left_out) for each in held)
     return Unknown()
 
 

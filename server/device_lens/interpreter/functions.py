@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.atom import atoms_before
@@ -12,10 +12,19 @@ from device_lens.domain.code import Function, Scope
 from device_lens.domain.guard import primary
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, ModuleObject, moment
 from device_lens.domain.join import join_blind
+from device_lens.domain.objects import keep_any
 from device_lens.domain.path import Path
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.interpreter import annotations as type_hints
-from device_lens.interpreter import effects, kept_answers, lazily, reports, scan, suspended
+from device_lens.interpreter import (
+    effects,
+    kept_answers,
+    lazily,
+    of_many,
+    reports,
+    scan,
+    suspended,
+)
 from device_lens.interpreter.alike import likeness, numbers_of
 from device_lens.interpreter.arguments import of_any_name
 from device_lens.interpreter.budget import Exhausted
@@ -309,14 +318,16 @@ def _generator(machine: Machine, frame: Frame) -> ListObject:
     """What a generator yields: one by one up to where a loop or a condition leaves open how many
     there are."""
     items: list[Any] = []
-    rest: Any = None
-    for value, repeated in frame.yields or ():
-        if repeated or rest is not None:
-            rest = value if rest is None else join_blind(rest, value)
-        else:
-            items.append(value)
+    others: list[Any] = []
+    picked = False
+    for value, repeated, left_out in frame.yields or ():
+        (others if repeated or others else items).append(value)
+        picked = picked or left_out
+    rest = reduce(join_blind, others) if others else None
     node = frame.function.node if frame.function else None
-    return lazily.made(machine, ListObject(tuple(items), rest, "generator", node))
+    found = ListObject(tuple(items), rest, "generator", node)
+    whole = all(of_many.is_new(each, frame.scope.names.born) for each in others)
+    return lazily.made(machine, keep_any(found, others, picked and not whole, whole))
 
 
 def bind(

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.heap import ANY_OF, ListObject, ModuleObject, Parameter
-from device_lens.domain.objects import any_of_these, few_objects
+from device_lens.domain.objects import any_of_these, few_objects, holds_all
 from device_lens.domain.parameters import members
 from device_lens.domain.values import Tensor, TupleValue, Unknown
-from device_lens.interpreter import echoes
+from device_lens.interpreter import echoes, put_aside
 from device_lens.interpreter.doings import CHANGERS, MOVERS, ONLY_READ
 from device_lens.interpreter.effects import forget, objects
 from device_lens.interpreter.frames import LoopRecord
@@ -238,6 +238,8 @@ def settle(
         return  # each pass had one of them
     if stood_for and rest is not None and _is_told(rest):
         echoes.repeat(machine, record.start, rest, stood_for)
+        straight = holds_all(iterable) and runs_straight(node, node.body)
+        put_aside.spread(machine, record.start, rest, stood_for, straight)
     elif stood_for and any(changes_of(node, node.target, node.body)):
         for each in stood_for:
             echoes.lose(machine, each)

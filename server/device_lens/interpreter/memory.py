@@ -28,6 +28,7 @@ from device_lens.domain.values import (
     TupleValue,
 )
 from device_lens.interpreter import ambient, places, scan
+from device_lens.models.python.picked import keep_held
 
 if TYPE_CHECKING:
     from device_lens.domain.code import Scope
@@ -160,7 +161,8 @@ def _with_names(value: Any, names: dict[Atom, Atom]) -> Any:
         return TupleValue(items, value.names)
     if type(value) is ListObject:
         items = tuple(_with_names(item, names) for item in value.items)
-        return ListObject(items, _with_names(value.rest, names), value.kind, value.site)
+        another = ListObject(items, _with_names(value.rest, names), value.kind, value.site)
+        return keep_held(value, another)
     return renamed(value, names) if names else value
 
 

@@ -73,6 +73,11 @@ def birth(value: HeapObject) -> Any:
     return value.entries if type(value) is DictObject else value.fields
 
 
+def is_new(value: Any, since: int) -> bool:
+    """Whether this is an object no older than a moment."""
+    return isinstance(value, HeapObject) and is_made_since(birth(value), since)
+
+
 def _parts(value: HeapObject) -> list[Any]:
     """What an object holds."""
     if isinstance(value, ModuleObject):

@@ -13,6 +13,8 @@ from device_lens.domain.condition import negation
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import (
+    HELD_ALL,
+    HELD_ANY,
     DictObject,
     Instance,
     ListObject,
@@ -41,6 +43,7 @@ from device_lens.models.call import constant, tensor_of, treated_as_tensor
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, is_text, number, start_of, text_begun
+from device_lens.models.python.picked import keep_put_together
 from device_lens.models.python.text_cases import by_cases
 from device_lens.models.wording import operation
 
@@ -299,14 +302,18 @@ def _concatenate(machine: Machine, node: Any, left: Any, right: Any, in_place: b
     else:
         for value in (*more, more_rest):
             rest = rest if value is None else gather(rest, value)
+    together = keep_put_together(ListObject(items, rest, "list", node), [left, right])
     if in_place and type(left) is ListObject:
         before = left.items
+        for name in together.fields.keys() & {HELD_ANY, HELD_ALL}:
+            machine.journal.write(left.fields, name, together.fields[name])
         machine.journal.write(left.fields, "items", items)
         machine.journal.write(left.fields, "rest", rest)
         grown(machine.journal, left, before)
         return left
-    kind = "tuple" if type(left) is TupleValue and type(right) is TupleValue else "list"
-    return ListObject(items, rest, kind, node)
+    if type(left) is TupleValue and type(right) is TupleValue:
+        together.kind = "tuple"
+    return together
 
 
 def _repeat(machine: Machine, node: Any, left: Any, right: Any) -> Any:

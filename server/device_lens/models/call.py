@@ -55,6 +55,9 @@ class Services(Protocol):
     def may_be_left_out(self) -> bool:
         """Whether a pass of the loop that runs may leave the present statement out."""
 
+    def doubt(self, mark: int, since: int) -> None:
+        """What was written since a mark, made at the moment `since`, may not have happened."""
+
     def is_called_unseen(self) -> bool:
         """Whether a caller that is not seen may have set up what runs now."""
 

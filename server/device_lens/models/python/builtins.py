@@ -10,7 +10,7 @@ from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import PRESENT, DictObject, ListObject, Parameter
 from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.lengths import AT_LEAST, at_least, surely_held
-from device_lens.domain.objects import any_of_these, keep_any, may_hold
+from device_lens.domain.objects import may_hold
 from device_lens.domain.presence import all_present, carry, conditions
 from device_lens.domain.values import (
     NONE,
@@ -26,7 +26,7 @@ from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_te
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, number, text, text_begun, text_numbered
 from device_lens.models.python import dict_classes
-from device_lens.models.python.picked import one_of_these, some_of
+from device_lens.models.python.picked import keep_held, one_of_these, some_of
 from device_lens.models.python.text_cases import by_cases
 
 
@@ -49,7 +49,7 @@ def _sequence(kind: str) -> Model:
         if kind == "sorted":
             return some_of(call, call.args[0], picked=False)
         made = listing(call, items, rest, "list" if kind == "iter" else kind)
-        keep_any(made, any_of_these(call.args[0]))
+        keep_held(call.args[0], made)
         least = surely_held(call.args[0], items)
         if least < len(items):
             made.fields[AT_LEAST] = least

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.heap import HELD_ANY, DictObject, Instance, ListObject
+from device_lens.domain.heap import HELD_ALL, HELD_ANY, DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gather, gathered
 from device_lens.domain.lengths import AT_LEAST, at_least, from_the_end, grown
-from device_lens.domain.objects import any_of_these, is_of_many
+from device_lens.domain.objects import any_of_these, holds_all, is_of_many, keep_any, may_hold
 from device_lens.domain.presence import copied_dict
 from device_lens.domain.similarity import similar
-from device_lens.domain.values import NONE, Const, TupleValue, Unknown
+from device_lens.domain.values import FALSE, NONE, TRUE, Const, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.numbers import is_number, number
 from device_lens.models.python.builtins import ask_key
-from device_lens.models.python.picked import mix, one_of
+from device_lens.models.python.picked import add, keep_held, lose_one, mix, one_of
 
 MAX_ITEMS = 64
 """Items of a list kept one by one; further ones are merged."""
@@ -46,13 +46,15 @@ def _append(call: Call) -> Value:
     if target.rest is not None:
         if not _is_like_row(call, target.rest, value):
             _set(call, target, target.items, gather(target.rest, value))
-            if held := any_of_these(target):
-                call.write(target.fields, HELD_ANY, TupleValue((*held, value)))
+            add(call, target, [value])
     else:
         _set(call, target, (*target.items, value), None)
     if is_of_many(value) and call.services.may_be_left_out():
         picks = tuple(dict.fromkeys((*any_of_these(target), value)))
         call.write(target.fields, HELD_ANY, TupleValue(picks))
+        call.write(target.fields, HELD_ALL, FALSE)
+    elif call.services.may_be_left_out():
+        lose_one(call, target)
     _forget_first(call, target)
     return NONE
 
@@ -85,7 +87,7 @@ def _forget_first(call: Call, target: ListObject) -> None:
     if isinstance(bound, int) and target.rest is None:
         call.write(target.fields, "items", target.items[len(target.items) - bound :])
     else:
-        mix(call, target)
+        mix(call, target, lost=True)
 
 
 def _reorder(call: Call) -> Value:
@@ -102,11 +104,18 @@ def _remove(call: Call) -> Value:
     """`items.remove(item)`: the first that equals it, where that is known."""
     target = _list(call)
     if target is None or target.rest is not None or not call.args:
-        return _reorder(call)
+        return _lose_one(call, target)
     place = 0 if len(target.items) == 1 else _place(target.items, call.args[0])
     if place is None:
-        return _reorder(call)
+        return _lose_one(call, target)
     call.write(target.fields, "items", (*target.items[:place], *target.items[place + 1 :]))
+    return NONE
+
+
+def _lose_one(call: Call, target: ListObject | None) -> Value:
+    """Some item of a list is gone."""
+    if target is not None:
+        mix(call, target, lost=True)
     return NONE
 
 
@@ -120,7 +129,7 @@ def _discard(call: Call) -> Value:
         left = tuple(each for each in target.items if each != call.args[0])
         call.write(target.fields, "items", left)
     else:
-        mix(call, target)
+        mix(call, target, lost=True)
     return NONE
 
 
@@ -152,8 +161,12 @@ def _put(call: Call) -> Value:
     """`queue.put(item)`: other threads may take items meanwhile, so that none has a place."""
     target = _list(call)
     if target is not None and call.args:
-        joined = join_all([v for v in (*target.items, target.rest, call.args[0]) if v is not None])
-        _set(call, target, (), joined)
+        held = [v for v in (*target.items, target.rest, call.args[0]) if v is not None]
+        picks = [*may_hold(target, target.items, target.rest), call.args[0]]
+        _set(call, target, (), join_all(held))
+        keep = keep_any(ListObject(), picks)
+        if any_of_these(keep):
+            call.write(target.fields, HELD_ANY, keep.fields[HELD_ANY])
     return NONE
 
 
@@ -161,8 +174,9 @@ def _append_left(call: Call) -> Value:
     target = _list(call)
     if target is not None and call.args:
         call.write(target.fields, "items", (call.args[0], *target.items))
+        add(call, target, [call.args[0]])
         if target.fields.get("bound") is not None:
-            mix(call, target)
+            mix(call, target, lost=True)
     return NONE
 
 
@@ -173,11 +187,15 @@ def _extend(call: Call) -> Value:
     items, more = call.services.iterate(call.args[0])
     if target.rest is None:
         _set(call, target, target.items + items, more)
+        if any_of_these(call.args[0]):
+            call.write(target.fields, HELD_ANY, call.args[0].fields[HELD_ANY])
+            call.write(target.fields, HELD_ALL, TRUE if holds_all(call.args[0]) else FALSE)
         return NONE
     rest = target.rest
     for value in (*items, more):
         rest = rest if value is None else gather(rest, value)
     _set(call, target, target.items, rest)
+    add(call, target, [*may_hold(call.args[0], items, more)])
     return NONE
 
 
@@ -193,6 +211,7 @@ def _insert(call: Call) -> Value:
     else:
         joined = gathered((*target.items, value), target.rest)
         _set(call, target, (), joined)
+        add(call, target, [value])
     return NONE
 
 
@@ -202,9 +221,12 @@ def _pop(call: Call) -> Value:
         return Unknown()
     position = constant(call.args[0]) if call.args else -1
     items, rest = target.items, target.rest
+    if target.kind == "set" and len(items) > 1:
+        mix(call, target, lost=True)
+        return one_of(call, target)
     if rest is None and position == -1 and at_least(target) < len(items):
         last = from_the_end(target, 1)
-        mix(call, target)
+        mix(call, target, lost=True)
         return join_all([*last]) if last else Unknown()
     if rest is None and isinstance(position, int) and -len(items) <= position < len(items):
         left = list(items)
@@ -213,7 +235,8 @@ def _pop(call: Call) -> Value:
         return value
     found = one_of(call, target)
     if position != -1:
-        mix(call, target)
+        mix(call, target, lost=True)
+    lose_one(call, target)
     return found
 
 
@@ -225,7 +248,7 @@ def _pop_left(call: Call) -> Value:
         return first
     found = _any_item(call)
     if target is not None:
-        mix(call, target)
+        mix(call, target, lost=True)
     return found
 
 
@@ -254,7 +277,7 @@ def clear(call: Call) -> Value:
 def copy(call: Call) -> Value:
     value = call.receiver
     if type(value) is ListObject:
-        return ListObject(value.items, value.rest, value.kind, call.site.node)
+        return keep_held(value, ListObject(value.items, value.rest, value.kind, call.site.node))
     if type(value) is DictObject:
         found = copied_dict(value, call.site.node)
         found.fields.update(value.fields)
@@ -281,12 +304,15 @@ def unknown(call: Call) -> Value:
 
 def _union(call: Call) -> Value:
     items: list[Value] = []
+    held: list[Value] = []
     for source in (call.receiver, *call.args):
         known, rest = call.services.iterate(source)
         items.extend(known)
         if rest is not None:
             items.append(rest)
-    return ListObject((), join_all(items) if items else None, "set", call.site.node)
+        held.extend(may_hold(source, known, rest))
+    found = ListObject((), join_all(items) if items else None, "set", call.site.node)
+    return keep_any(found, held, picked=True)
 
 
 def register() -> None:

@@ -22,7 +22,7 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.methods import find_method
 from device_lens.models.python.builtins import IDENTITY, first_argument, listing
-from device_lens.models.python.picked import some_of
+from device_lens.models.python.picked import keep_held, some_of
 from device_lens.models.torch.copying import copied_by_own
 from device_lens.models.torch.objects import class_model, unknown
 
@@ -88,7 +88,7 @@ def _always_decorator(call: Call) -> Value:
 def _shallow_copy(call: Call) -> Value:
     value = first_argument(call)
     if type(value) is ListObject:
-        return ListObject(value.items, value.rest, value.kind, call.site.node)
+        return keep_held(value, ListObject(value.items, value.rest, value.kind, call.site.node))
     if type(value) is DictObject:
         return copied_dict(value, call.site.node)
     if type(value) is Instance:
@@ -221,7 +221,7 @@ def _ordered_dict(call: Call) -> Value:
 
 def _deque(call: Call) -> Value:
     items, rest = call.services.iterate(call.args[0]) if call.args else ((), None)
-    found = listing(call, items, rest, "deque")
+    found = keep_held(first_argument(call), listing(call, items, rest, "deque"))
     bound = call.get(1, "maxlen")
     if bound is not None and bound != NONE:
         found.fields["bound"] = constant(bound, "unknown")

@@ -5,13 +5,13 @@ from __future__ import annotations
 from device_lens.domain.guard import Guarded, choose, undecided
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_blind
-from device_lens.domain.objects import any_of_these, keep_any, may_hold
+from device_lens.domain.objects import any_of_these, holds_all, keep_any
 from device_lens.domain.values import NONE, Const, SliceValue, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.numbers import NUMBERS, number
 from device_lens.models.python.builtins import any_item, first_argument, listing
-from device_lens.models.python.picked import one_of, some_of
+from device_lens.models.python.picked import keep_held, lose_one, of_each, one_of, some_of
 
 MAX_RANGE = 4
 """Longest range whose numbers are known one by one."""
@@ -83,7 +83,8 @@ def _enumerate(call: Call) -> Value:
     )
     more = None if rest is None else TupleValue((number("an index"), rest))
     others = (TupleValue((number("an index"), each)) for each in any_of_these(source))
-    return keep_any(_like(call, source, numbered, more), others)
+    found = _like(call, source, numbered, more)
+    return keep_any(found, others, whole=holds_all(source))
 
 
 def _zip(call: Call) -> Value:
@@ -135,7 +136,7 @@ def _reversed(call: Call) -> Value:
     items, rest = call.services.iterate(source)
     if rest is None:
         return listing(call, tuple(reversed(items)), None)
-    return keep_any(listing(call, (), any_item(items, rest)), may_hold(source, items, rest))
+    return some_of(call, source, picked=False)
 
 
 def _map(call: Call) -> Value:
@@ -144,6 +145,10 @@ def _map(call: Call) -> Value:
     columns = [call.services.iterate(value) for value in call.args[1:]]
     count = min(len(items) for items, _ in columns)
     function = call.args[0]
+    if len(columns) == 1:
+        of_picks = of_each(call, function, call.args[1], "map")
+        if of_picks is not None:
+            return of_picks
     found = tuple(
         call.services.invoke(function, tuple(items[i] for items, _ in columns), {})
         for i in range(min(count, 16))
@@ -186,6 +191,7 @@ def _next(call: Call) -> Value:
     if rest is None:
         return Unknown() if default is None else default
     if any_of_these(value):
+        lose_one(call, value)
         picked = one_of(call, value)
         return picked if is_none(default) else choose(undecided(), picked, default)
     return rest if is_none(default) else join_blind(rest, default)  # it may have ended
@@ -197,7 +203,7 @@ def _iter(call: Call) -> Value:
     if type(source) is ListObject and source.kind in ITERATORS:
         return source
     items, rest = call.services.iterate(source)
-    return keep_any(listing(call, items, rest, "iter"), any_of_these(source))
+    return keep_held(source, listing(call, items, rest, "iter"))
 
 
 def _as_method(model: Model) -> Model:

@@ -18,7 +18,7 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.join import join, join_all, join_blind
 from device_lens.domain.lengths import AT_LEAST, in_order, surely_held, surely_present
-from device_lens.domain.objects import any_of_these, keep_any, may_hold, stands_for
+from device_lens.domain.objects import any_of_these, holds_all, keep_any, may_hold, stands_for
 from device_lens.domain.perhaps_none import either, either_with
 from device_lens.domain.presence import all_present, conditions, presence, put, put_all, without
 from device_lens.domain.similarity import similar
@@ -37,7 +37,7 @@ from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.open_names import stored_in
 from device_lens.models.python import dict_classes
 from device_lens.models.python.containers import clear, copy
-from device_lens.models.python.picked import one_of_these
+from device_lens.models.python.picked import keep_held, one_of_these
 
 
 def _dict(call: Call) -> DictObject | None:
@@ -185,7 +185,7 @@ def _values(call: Call) -> Value:
     if target is None:
         return Unknown()
     items, rest = in_order(target.entries, tuple(target.entries.values()), target.rest)
-    return keep_any(_view(call, target, items, rest, "values"), any_of_these(target))
+    return keep_held(target, _view(call, target, items, rest, "values"))
 
 
 def _items(call: Call) -> Value:
@@ -196,7 +196,8 @@ def _items(call: Call) -> Value:
     rest = None if target.rest is None else TupleValue((_rest_key(target), target.rest))
     pairs, rest = in_order(target.entries, pairs, rest)
     others = (TupleValue((_rest_key(target), each)) for each in any_of_these(target))
-    return keep_any(_view(call, target, pairs, rest, "items"), others)
+    view = _view(call, target, pairs, rest, "items")
+    return keep_any(view, others, whole=holds_all(target))
 
 
 def _update(call: Call) -> Value:

@@ -3,11 +3,13 @@ chance."""
 
 from __future__ import annotations
 
-from device_lens.domain.heap import HELD_ANY, ListObject
-from device_lens.domain.join import join_all
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import HELD_ALL, HELD_ANY, DictObject, ListObject, ModuleObject, moment
+from device_lens.domain.join import any_module, join_all
 from device_lens.domain.kinds import gathered
-from device_lens.domain.objects import any_of_these, keep_any, may_hold
-from device_lens.domain.values import TupleValue, Unknown
+from device_lens.domain.lengths import surely_held
+from device_lens.domain.objects import MAX_OBJECTS, any_of_these, holds_all, keep_any, may_hold
+from device_lens.domain.values import FALSE, TRUE, TupleValue, Unknown
 from device_lens.models.call import Call, Value
 
 
@@ -29,14 +31,90 @@ def some_of(call: Call, source: Value, kind: str = "list", picked: bool = True) 
     items, rest = call.services.iterate(source)
     held = [each for each in (*items, rest) if each is not None]
     found = ListObject((), join_all(held) if held else None, kind, call.site.node)
-    return keep_any(found, may_hold(source, items, rest), picked)
+    whole = not picked and is_whole(source, items, rest)
+    return keep_any(found, may_hold(source, items, rest), picked, whole)
 
 
-def mix(call: Call, target: ListObject) -> None:
-    """Forgets which item of a list stands where."""
+def is_whole(source: Value, items: tuple[Value, ...], rest: Value) -> bool:
+    """Whether what can be gone through surely has each value that it may have."""
+    if any_of_these(source):
+        return holds_all(source) and surely_held(source, items) == len(items)
+    known = type(source) in (TupleValue, ListObject, DictObject)
+    return known and rest is None and surely_held(source, items) == len(items)
+
+
+def keep_held(source: Value, found: ListObject) -> ListObject:
+    """Keeps of a list with the items of another what these may be."""
+    return keep_any(found, any_of_these(source), whole=holds_all(source))
+
+
+def keep_put_together(found: ListObject, sources: list[Value]) -> ListObject:
+    """Keeps of a list that is put together of others what its items may be where those of one of
+    these may be any of several."""
+    if not any(map(any_of_these, sources)):
+        return found
+    whole, held = True, []
+    for source in sources:
+        items = source.items if type(source) in (TupleValue, ListObject) else ()
+        rest = source.rest if type(source) is ListObject else None
+        whole = whole and is_whole(source, items, rest)
+        held += may_hold(source, items, rest)
+    return keep_any(found, held, picked=True, whole=whole)
+
+
+def mix(call: Call, target: ListObject, lost: bool = False) -> None:
+    """Forgets which item of a list stands where; or, where one is `lost`, which ones there are."""
     held = keep_any(ListObject(), may_hold(target, target.items, target.rest))
+    whole = not lost and is_whole(target, target.items, target.rest)
     joined = gathered(target.items, target.rest)
     call.write(target.fields, "items", ())
     call.write(target.fields, "rest", joined)
     if any_of_these(held):
         call.write(target.fields, HELD_ANY, held.fields[HELD_ANY])
+        call.write(target.fields, HELD_ALL, TRUE if whole else FALSE)
+
+
+def add(call: Call, target: ListObject, values: list[Value]) -> None:
+    """Values are put into a list of which one item may stand for any of several."""
+    if any_of_these(target):
+        held = dict.fromkeys((*any_of_these(target), *values))
+        call.write(target.fields, HELD_ANY, TupleValue(tuple(held)))
+
+
+def lose_one(call: Call, target: Value) -> None:
+    """A list need not hold all any more that it did."""
+    if holds_all(target):
+        call.write(target.fields, HELD_ALL, FALSE)
+
+
+def of_each(call: Call, function: Value, source: Value, kind: str) -> ListObject | None:
+    """What a function gives for each item of a list of which one item stands for any of a few: it
+    is called of each of them, perhaps. None for anything else."""
+    items, rest = call.services.iterate(source)
+    if not any_of_these(source):
+        return None
+    held, whole, found = may_hold(source, items, rest), holds_all(source), []
+    if len(held) > MAX_OBJECTS:
+        return None
+    for each in held:
+        mark, since = call.services.journal.mark(), moment()
+        found.append(call.services.invoke(function, (each,), {}))
+        if not whole:
+            call.services.doubt(mark, since)
+    made = ListObject((), join_all(found), kind, call.site.node)
+    return keep_any(made, found, picked=True, whole=whole)
+
+
+def members(source: Value, items: tuple[Value, ...], rest: Value) -> tuple[Value, list[Value]]:
+    """The items of what can be gone through beyond those that are known, as the members of a
+    module: what stands for any number of them, and those for which it does not stand. Where they
+    are picked from modules that others have too, nobody knows which ones move with the module."""
+    held = any_of_these(source)
+    if not held or rest is None:
+        return rest, []
+    stands = [*leaves(rest)]
+    others = [each for each in held if not any(each is leaf for leaf in stands)]
+    if holds_all(source):
+        return rest, others
+    are_modules = all(type(each) is ModuleObject for each in held)
+    return (any_module([*items, *held]), []) if are_modules else (rest, [])

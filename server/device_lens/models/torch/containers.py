@@ -23,9 +23,10 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
-from device_lens.models.numbers import number
+from device_lens.models.python.picked import members
 from device_lens.models.registry import BASES, FUNCTIONS, MODULES
 from device_lens.models.torch import unnamed_parts
+from device_lens.models.torch.member_counts import count
 from device_lens.models.torch.members import choose, picked
 from device_lens.models.torch.module import note_replaced
 from device_lens.models.torch.module_parts import named, names_at
@@ -96,8 +97,11 @@ class Container:
         items, rest = call.services.iterate(iterable)
         for item in items:
             self.append(call, module, item)
+        rest, others = members(iterable, items, rest)
         if rest is not None:
             self.put(call, module, REST, rest)
+        for other in others:
+            self.append(call, module, other)
 
     def update(self, call: Call, module: ModuleObject, mapping: Value) -> None:
         """Takes the members of a mapping, or of an iterable of pairs."""
@@ -117,20 +121,6 @@ class Container:
                 key = constant(item.items[0])
                 known = isinstance(key, str) and item is not rest
                 self.put(call, module, key if known else REST, item.items[1])
-
-
-def count(call: Call, module: ModuleObject, more: int) -> None:
-    """Takes note that a container has more members, or fewer. How many depends on the path, and a
-    loop adds as many as it has turns: the registry has those that any of them adds."""
-
-    def counted(before: Value) -> Value:
-        if type(before) is Const:
-            return Const(before.value + more)
-        return before if more > 0 else number("a length")
-
-    known = module.fields.get(COUNT)
-    if known is not None:
-        call.write(module.fields, COUNT, combine(counted, known))
 
 
 class Sequence(Container):
