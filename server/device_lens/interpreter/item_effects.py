@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from device_lens.domain.heap import ANY_OF, ListObject, ModuleObject, Parameter
+from device_lens.domain.heap import (
+    ANY_OF,
+    DictObject,
+    HeapObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+    Parameter,
+    contents,
+)
 from device_lens.domain.objects import any_of_these, few_objects, holds_all
 from device_lens.domain.parameters import members
-from device_lens.domain.values import Tensor, TupleValue, Unknown
+from device_lens.domain.values import Const, Tensor, TupleValue, Unknown
 from device_lens.interpreter import echoes, put_aside
 from device_lens.interpreter.doings import CHANGERS, MOVERS, ONLY_READ
 from device_lens.interpreter.effects import forget, objects
@@ -18,6 +27,7 @@ from device_lens.interpreter.iteration import any_of
 from device_lens.models import registry
 from device_lens.models.numbers import is_number
 from device_lens.models.torch.parts import all_parts
+from device_lens.models.torch.parts import walk as parts_of
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -236,13 +246,63 @@ def settle(
     stood_for = any_of_these(iterable)
     if untold(iterable, rest):
         return  # each pass had one of them
-    if stood_for and rest is not None and _is_told(rest):
-        echoes.repeat(machine, record.start, rest, stood_for)
-        straight = holds_all(iterable) and runs_straight(node, node.body)
-        put_aside.spread(machine, record.start, rest, stood_for, straight)
+    if stood_for and rest is not None and _tells(rest, stood_for):
+        second = another(node, iterable, rest)
+        if second is None:
+            echoes.repeat(machine, record.start, rest, stood_for)
+        else:
+            echoes.repeat_surely(machine, record.start, rest, second, stood_for)
+            put_aside.spread(machine, record.start, second, stood_for, True)
+        put_aside.spread(machine, record.start, rest, stood_for, second is not None)
     elif stood_for and any(changes_of(node, node.target, node.body)):
         for each in stood_for:
             echoes.lose(machine, each)
+
+
+def another(node: Any, iterable: Any, rest: Any) -> Any:
+    """Where a loop surely goes through all of some objects, in whatever order, and does the same
+    with each by its text: one of them, beside the one that stands for all. None for others."""
+    if rest is None or not holds_all(iterable) or not _tells(rest, any_of_these(iterable)):
+        return None
+    if not runs_straight(node, node.body) or _may_leave(node):
+        return None
+    found = next((each for each in any_of_these(iterable)[::-1] if each is not rest), None)
+    if type(found) is not TupleValue or type(rest) is not TupleValue:
+        return found
+    pairs = zip(rest.items, found.items, strict=True)
+    return TupleValue(tuple(own if [*objects((own,))] else any_ for any_, own in pairs))
+
+
+def tables_of_one(rest: Any, second: Any) -> frozenset[int]:
+    """The identities of the tables of one of several objects that the one which stands for all does
+    not have."""
+    if second is None:
+        return frozenset()
+    return frozenset(_tables(second, echoes.DEEPEST)) - frozenset(_tables(rest, echoes.DEEPEST))
+
+
+def _tables(value: Any, deepest: int) -> Iterator[int]:
+    if isinstance(value, ModuleObject):
+        for _, part in parts_of(value):
+            for table in (part.own, part.parameters, part.buffers, part.modules):
+                yield id(table)
+            yield from (id(e.fields) for e in part.parameters.values() if type(e) is Parameter)
+    if isinstance(value, HeapObject):
+        yield id(value.fields)
+    if type(value) is DictObject:
+        yield id(value.entries)
+    held = value.fields.values() if isinstance(value, Instance) else contents(value)
+    for each in held if deepest else ():
+        yield from _tables(each, deepest - 1)
+
+
+def _may_leave(node: Any) -> bool:
+    """Whether the body of a loop may leave it before its end."""
+    inner = (each for statement in node.body for each in walk(statement))
+    return any(isinstance(each, _WAYS_OUT) for each in inner)
+
+
+_WAYS_OUT = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield, ast.YieldFrom)
 
 
 def _settle_gradients(machine: Machine, node: Any, body: Sequence[ast.stmt], items: Any) -> None:
@@ -270,6 +330,22 @@ def _is_told(value: Any) -> bool:
     if type(value) is TupleValue:
         return all(map(_is_told, value.items))
     return type(value) is not Unknown or is_number(value)
+
+
+def _tells(rest: Any, stood_for: tuple[Any, ...]) -> bool:
+    """Whether what a loop does to a value that stands for others is known of all in it that can be
+    changed."""
+    if type(rest) is not TupleValue or not all(type(row) is TupleValue for row in stood_for):
+        return _is_told(rest)
+    for place, part in enumerate(rest.items):
+        column = [row.items[place] for row in stood_for if place < len(row.items)]
+        if not _is_told(part) and not all(map(_is_constant, column)):
+            return False
+    return True
+
+
+def _is_constant(value: Any) -> bool:
+    return type(value) is Const or (type(value) is Unknown and is_number(value))
 
 
 def _lose(machine: Machine, node: Any, others: tuple[Any, ...]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.join import join, join_all, join_blind
 from device_lens.domain.lengths import surely_held
+from device_lens.domain.objects import any_of_these, holds_all
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import (
     NONE,
@@ -320,7 +322,19 @@ def how_many_surely(iterable: Any, items: tuple[Any, ...]) -> int:
 def trip_count(items: tuple[Any, ...], rest: Any, iterable: Any) -> int | None:
     """How often a loop over it runs; None where that is not known."""
     fields = getattr(iterable, "fields", None)
+    if holds_all(iterable):
+        return len(any_of_these(iterable))
     if rest is None:
         return None if how_many_surely(iterable, items) < len(items) else len(items)
     count = fields.get("length") if isinstance(fields, dict) else None
     return count if isinstance(count, int) else None
+
+
+def is_hot(node: ast.expr, iterable: Any, rest: Any) -> bool:
+    """Whether a loop runs per batch or per step: over data, or over a range that is computed."""
+    if rest is None:
+        computed = isinstance(node, ast.Call) and not all(
+            isinstance(argument, ast.Constant) for argument in node.args
+        )
+        return computed and getattr(iterable, "kind", "") == "range"
+    return not isinstance(iterable, TupleValue | Const)

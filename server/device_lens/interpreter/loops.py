@@ -14,7 +14,6 @@ from device_lens.domain.lengths import surely_held
 from device_lens.domain.objects import any_object
 from device_lens.domain.path import Path
 from device_lens.domain.presence import conditions
-from device_lens.domain.values import Const, TupleValue
 from device_lens.interpreter import every_item, item_effects, numbered, of_many, reports, scan
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
@@ -24,6 +23,7 @@ from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.iteration import (
     any_of,
     how_many_surely,
+    is_hot,
     kinds_of,
     most_keys,
     most_objects,
@@ -60,7 +60,7 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     live = Live(machine, node, iterable, frame)
     items, rest = live.started
     reports.iterated(machine, node, iterable, frame)
-    count, hot = trip_count(items, rest, iterable), _is_hot(node.iter, iterable, rest)
+    count, hot = trip_count(items, rest, iterable), is_hot(node.iter, iterable, rest)
     record = LoopRecord(node, frame.chunk, count, hot, machine.journal.mark(), frame.open_branches)
     if not items and rest is None:
         return machine.execute(node.orelse, frame)
@@ -88,14 +88,19 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
         watch = item_effects.watch(machine, node, items, rest) if changes else None
         begin: Sequence[Any] = items[:1] or (rest,)
         further: Sequence[Any]
-        if watch is None or watch.first is None:
+        second = item_effects.another(node, iterable, rest)
+        if second is not None:
+            further = (second,)
+        elif watch is None or watch.first is None:
             further = _further(machine, node, items[1:], rest)
         else:
             begin, further = watch.first, watch.more
         first = [bind(each) for each in begin]
         more = [_bind_of_now(live, node, bind, each) for each in further]
-        surely_runs = surely_runs_over(iterable, items)
-        flow = _repeat(machine, record, node.body, frame, first, more, surely_runs, not items)
+        surely_runs = second is not None or surely_runs_over(iterable, items)
+        steady = not items and second is None
+        own = item_effects.tables_of_one(rest, second)
+        flow = _repeat(machine, record, node.body, frame, first, more, surely_runs, steady, own=own)
         if watch is not None:
             watch.forget_moved(machine, items)
         item_effects.settle(machine, record, iterable, items if record.many else (), rest)
@@ -299,12 +304,14 @@ def _repeat(
     surely_runs: bool,
     steady: bool,
     ending: Callable[[], None] | None = None,
+    own: frozenset[int] = frozenset(),
 ) -> int:
     """Passes over the body, each from the state that the one before left, until one changes
     nothing: every state that a real run has at the loop's head is one of these. A pass after the
     first goes through `more`, which are the kinds of what is bound. `steady` tells
     that all passes get alike values, so that even the first may be the last: that of a loop which
-    runs again in a loop around it. `ending` is what is looked at once more before the loop ends."""
+    runs again in a loop around it. `ending` is what is looked at once more before the loop ends;
+    `own` has the identities of the tables that no other pass reads."""
     start = machine.journal.mark()
     path = machine.path
     alive = True
@@ -324,7 +331,8 @@ def _repeat(
         open_now = not number and (stop_counting(machine, seen) | let_vary(machine, seen))
         open_now |= stop_counting_members(machine, seen)
         of_many.mark_gathered(machine, record, seen, since)
-        if not open_now and (number or steady) and settled(seen):
+        handed_on = [each for each in seen if id(each[0]) not in own]
+        if not open_now and (number or steady) and settled(handed_on):
             break
         if number == MAX_PASSES - 2:
             give_up(machine, before)
@@ -385,16 +393,6 @@ def _after(machine: Machine, record: LoopRecord, alive: bool) -> int:
         machine.path = machine.path.meet(path)
         join_state(machine, mark, changes or {})
     return NEXT
-
-
-def _is_hot(node: ast.expr, iterable: Any, rest: Any) -> bool:
-    """Whether a loop runs per batch or per step: over data, or over a range that is computed."""
-    if rest is None:
-        computed = isinstance(node, ast.Call) and not all(
-            isinstance(argument, ast.Constant) for argument in node.args
-        )
-        return computed and getattr(iterable, "kind", "") == "range"
-    return not isinstance(iterable, TupleValue | Const)
 
 
 EXECUTORS.update({ast.For: _for, ast.AsyncFor: _for, ast.While: _while})

@@ -26,7 +26,8 @@ from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_te
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, number, text, text_begun, text_numbered
 from device_lens.models.python import dict_classes
-from device_lens.models.python.picked import keep_held, one_of_these, some_of
+from device_lens.models.python.ordered import in_order
+from device_lens.models.python.picked import is_whole, keep_held, one_of_these, some_of
 from device_lens.models.python.text_cases import by_cases
 
 
@@ -47,6 +48,9 @@ def _sequence(kind: str) -> Model:
             return TupleValue(items)
         ask_key(call, items, rest)
         if kind == "sorted":
+            ordered = in_order(call, items) if is_whole(call.args[0], items, rest) else None
+            if ordered is not None:
+                return listing(call, ordered, None)
             return some_of(call, call.args[0], picked=False)
         made = listing(call, items, rest, "list" if kind == "iter" else kind)
         keep_held(call.args[0], made)

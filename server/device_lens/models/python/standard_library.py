@@ -60,7 +60,14 @@ def _choices(call: Call) -> Value:
     """`random.sample(population, k)`, `heapq.nlargest(n, iterable)`: any of the items."""
     position = 1 if call.name.startswith("heapq.") else 0
     source = call.args[position] if len(call.args) > position else NONE
-    return some_of(call, source)
+    return some_of(call, source, picked=not _takes_all(call, source, position))
+
+
+def _takes_all(call: Call, source: Value, position: int) -> bool:
+    """Whether as many different items are taken as there are."""
+    items, rest = call.services.iterate(source)
+    taken = constant(call.get(1 - position, "n" if position else "k"))
+    return rest is None and taken == len(items) and not call.name.endswith("choices")
 
 
 def disorder(call: Call) -> Value:
