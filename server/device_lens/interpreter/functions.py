@@ -17,6 +17,7 @@ from device_lens.domain.path import Path
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.interpreter import annotations as type_hints
 from device_lens.interpreter import (
+    echoes,
     effects,
     kept_answers,
     lazily,
@@ -186,9 +187,12 @@ def _enter(
     scope = Scope(function.scope, function.namespace.scope.names)
     frame = Frame(function.namespace, scope, function.chunk, function, caller)
     frame.call_site = node
+    frame.is_of_one = of_many.is_called_of_one(function, args, node, caller)
     bind(machine, function, args, kwargs, frame, complete)
     mark = machine.journal.mark()
     value = run(machine, function, frame)
+    if frame.is_of_one:
+        echoes.repeat(machine, mark, args[0], (args[0],))
     machine.journal.settle(mark, scope.born)
     if type(caller and caller.statement) is ast.Assign and _waits(function, frame):
         machine.doubt(mark, scope.born)

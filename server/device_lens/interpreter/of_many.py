@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.code import Function
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import (
     MISSING,
@@ -104,6 +105,14 @@ def does_to_each(many: HeapObject, node: Any, frame: Frame) -> bool:
     return many.many is None or _is_each(many, _receiver(node), frame)
 
 
+def is_called_of_one(function: Function, args: tuple[Any, ...], node: Any, frame: Any) -> bool:
+    """Whether a method is called of one of many, and not of each."""
+    if function.owner is None or not args or frame is None or not _is_method_call(node):
+        return False
+    many = args[0]
+    return isinstance(many, HeapObject) and not does_to_each(many, node, frame)
+
+
 def _receiver(node: Any) -> Any:
     """What a method is called on, or an attribute or item is assigned to."""
     if isinstance(node, ast.Attribute | ast.Subscript):
@@ -158,6 +167,8 @@ def _is_each(many: HeapObject, receiver: Any, frame: Frame) -> bool:
         called = isinstance(receiver, ast.Call)
         receiver = receiver.func.value if called else receiver.value
     if isinstance(receiver, ast.Name):
+        if frame.is_of_one and frame.scope.names.get(receiver.id) is frame.self_value:
+            return True
         loop = _loop_of(receiver.id, frame)
         if loop is None:
             given = _given(receiver.id, frame)
