@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.code import ClassValue
-from device_lens.domain.guard import choose, undecided
+from device_lens.domain.guard import Guarded, atoms, choose, leaves, undecided
 from device_lens.domain.heap import (
     ANY_OF,
     FRESH,
@@ -90,6 +90,14 @@ def any_one(held: tuple[Any, ...], otherwise: Any) -> Any:
         return any_module([*held])
     few = few_objects(held)
     return any_object(few) if few else otherwise
+
+
+def as_part(value: Any) -> Any:
+    """What a module has as a part: where it is one of some modules, and nobody knows which, any of
+    these may move along."""
+    if type(value) is not Guarded or not any(each.tells_items_apart for each in atoms(value)):
+        return value
+    return any_one(tuple(leaves(value)), value)
 
 
 def may_hold(found: Any, items: tuple[Any, ...], rest: Any) -> tuple[Any, ...]:

@@ -278,7 +278,10 @@ def _set_in_module(
     # What each forward pass sets anew is kept up without an optimizer: a moving average.
     passing = any(each.function and each.function.name == "forward" for each in machine.stack)
     site = None if passing else machine.site(node, frame)
-    torch_module.set_attribute(machine, receiver, name, value, site)
+    part = objects.as_part(value)
+    torch_module.set_attribute(machine, receiver, name, part, site)
+    if type(part) is Unknown:
+        torch_module.hold(machine, receiver, part)
 
 
 def _set_in_parameter(

@@ -259,9 +259,9 @@ class SureEcho(Echo):
         for mine, twin in pairs or ():
             moved = twin.tensor.with_(device=mine.tensor.device, trail=mine.tensor.trail)
             set_tensor(self.machine.journal, twin, moved)
-        for part, twin in _modules_of_both(done, other) if pairs else ():
+        for part, like in _modules_of_both(done, other) if pairs else ():
             for key in part.own.keys() & {"device", "moved"}:
-                self.machine.journal.write(twin.own, key, part.own[key])
+                self.machine.journal.write(like.own, key, part.own[key])
 
     def _write(self, table: Any, key: Any, before: Any, value: Any) -> None:
         is_own = isinstance(value, HeapObject)  # each has made one of its own

@@ -89,8 +89,8 @@ class Frame:
     branches around the present statement, `settled` those of them whose condition is the same for
     the whole run; `statement` is the one being run; `top` is the top level
     of an edited file that it is an activation of; `deferring` tells that its imports wait until
-    their names are used, `lazily` that statements may (`waiting.py`), `is_of_one` that a method runs
-    of one of many for which an object stands; `asked` is the path on which an undecided test
+    their names are used, `lazily` that statements may (`waiting.py`), `is_of_one` that a method
+    runs of one of many for which an object stands; `asked` is the path on which an undecided test
     around it asked whether something is there; `around` is the frame that a
     comprehension stands in, which has names of its own alone; `stuck` tells that what is being
     evaluated does not get past a call that never returns, `thrown` that a path has ended by an

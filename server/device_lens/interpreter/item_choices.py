@@ -20,6 +20,7 @@ from device_lens.interpreter.choices import in_loop, tree
 from device_lens.interpreter.conditions import asked
 from device_lens.interpreter.doings import what_it_does
 from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.handing_on import Handed, handed_on
 from device_lens.interpreter.scan import MUTATORS
 from device_lens.interpreter.transfer_facts import MOVES
 from device_lens.syntax.walking import walk
@@ -46,9 +47,12 @@ def item_choice(
         return _any_row(held, node, frame)
     few = few_objects(held)
     if not few:
-        if not _are_changed(machine, held, node, frame):
+        many = len(held) > (MAX_MODULES if type(held[0]) is ModuleObject else MAX_OBJECTS)
+        if not _are_changed(machine, held, node, frame) and not _are_handed_on(
+            machine, held, node, frame, many
+        ):
             return None
-        if len(held) > (MAX_MODULES if type(held[0]) is ModuleObject else MAX_OBJECTS):
+        if many:
             return _any_of_many(machine, held)
         few = held
     if in_loop(machine) or type(index) is not Unknown:
@@ -90,6 +94,26 @@ def _are_changed(machine: Machine, held: list[Any], node: Any, frame: Frame) -> 
     return False
 
 
+def _are_handed_on(machine: Machine, held: list[Any], node: Any, frame: Frame, many: bool) -> bool:
+    """Whether one of some modules or objects is handed on to what may change it; of `many`, to what
+    does so as far as its text tells."""
+    kinds = set(map(type, held))
+    if kinds != {ModuleObject} and kinds != {Instance}:
+        return False
+    names = _names_given(node, frame.statement)
+    if not names:
+        parts = [] if frame.statement is None else [frame.statement]
+        found = handed_on(machine, parts, lambda each: each is node, frame)
+    else:
+        found = handed_on(
+            machine,
+            _around(frame),
+            lambda each: isinstance(each, ast.Name) and each.id in names,
+            frame,
+        )
+    return found is Handed.MOVED if many else found is not Handed.NO
+
+
 def _changing_methods(cls: ClassValue) -> Iterator[str]:
     """The methods of a class, its own and those of its bases, whose text puts something of the
     object elsewhere, or makes it anew."""
@@ -108,10 +132,9 @@ def _changes(methods: frozenset[str], node: Any, frame: Frame) -> bool:
     if not names:
         read = () if frame.statement is None else _changed_in(frame.statement, methods)
         return any(value is node for value in read)
-    around = [frame.function.node] if frame.function is not None else _all_of(frame)
     return any(
         isinstance(value, ast.Name) and value.id in names
-        for part in around
+        for part in _around(frame)
         for value in _changed_in(part, methods)
     )
 
@@ -126,7 +149,10 @@ def _names_given(node: Any, statement: Any) -> set[str]:
     return {each.id for each in targets if isinstance(each, ast.Name)}
 
 
-def _all_of(frame: Frame) -> list[ast.stmt]:
+def _around(frame: Frame) -> list[ast.AST]:
+    """The function that runs, or all of its file."""
+    if frame.function is not None:
+        return [frame.function.node]
     return [statement for chunk in frame.namespace.file.chunks for statement in chunk.body]
 
 

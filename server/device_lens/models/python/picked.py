@@ -53,7 +53,8 @@ def keep_put_together(found: ListObject, sources: list[Value]) -> ListObject:
     these may be any of several."""
     if not any(map(any_of_these, sources)):
         return found
-    whole, held = True, []
+    whole = True
+    held: list[Value] = []
     for source in sources:
         items = source.items if type(source) in (TupleValue, ListObject) else ()
         rest = source.rest if type(source) is ListObject else None

@@ -13,6 +13,7 @@ from device_lens.domain.heap import (
     Table,
 )
 from device_lens.domain.kinds import kinds, opened
+from device_lens.domain.objects import as_part
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -73,6 +74,7 @@ class Container:
     def put(self, call: Call, module: ModuleObject, key: str, value: Value) -> None:
         """Registers one member. Where any number of further ones are no modules that are known, the
         module has parts that are not listed, and somewhere unknown."""
+        value = as_part(value)
         if self.holds == "parameters":
             value = as_parameter(call, value)
         elif key == REST and not all(isinstance(each, ModuleObject) for each in leaves(value)):
