@@ -49,6 +49,7 @@ def any_object(objects: list[Any]) -> Any:
 
 
 Held = TypeVar("Held", ListObject, DictObject)
+Side = TypeVar("Side", Instance, DictObject)
 
 
 def keep_any(found: Held, values: Iterable[Any], picked: bool = False, whole: bool = False) -> Held:
@@ -148,9 +149,7 @@ def one_of(left: Instance, right: Instance) -> Instance | None:
             found.fields[name] = Unknown(str(name))
         else:
             return None
-    held = (*(stands_for(left) or (left,)), *(stands_for(right) or (right,)))
-    found.fields[ANY_OF] = TupleValue(held)
-    return found
+    return _standing_for(found, left, right)
 
 
 def one_dict(left: DictObject, right: DictObject) -> DictObject | None:
@@ -168,8 +167,16 @@ def one_dict(left: DictObject, right: DictObject) -> DictObject | None:
     items = {key: join_blind(value, right.entries[key]) for key, value in left.entries.items()}
     found = DictObject(items, left.rest, left.site if left.site is right.site else None)
     found.fields["rest_key"] = left.fields["rest_key"]
-    held = dict.fromkeys(each for side in (left, right) for each in stands_for(side) or (side,))
-    found.fields[ANY_OF] = TupleValue(tuple(held))
+    return _standing_for(found, left, right)
+
+
+def _standing_for(found: Side, left: Side, right: Side) -> Side | None:
+    """An object with those for which two others stand; None where these are too many: what is done
+    to it is done to each, and a loop that copies it has twice as many in each pass."""
+    held = {id(each): each for side in (left, right) for each in stands_for(side) or (side,)}
+    if len(held) > MOST_KEPT:
+        return None
+    found.fields[ANY_OF] = TupleValue(tuple(held.values()))
     return found
 
 

@@ -192,6 +192,11 @@ class Frame:
         return self.open_branches > (self.loops[-1].depth if self.loops else 0)
 
     @property
+    def is_in_each_pass(self) -> bool:
+        """Whether every pass of a loop runs the present statement."""
+        return bool(self.loops) and not (self.may_be_left_out or self.loops[-1].continues)
+
+    @property
     def open_branches(self) -> int:
         """The branches around the present statement that may go either way each time."""
         return self.branch_depth - self.settled

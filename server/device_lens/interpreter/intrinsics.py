@@ -35,6 +35,7 @@ from device_lens.interpreter import (
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.dispatch import INTRINSICS
 from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.library_modules import CONTAINERS
 from device_lens.interpreter.standard_classes import is_standard, type_of_kind
 from device_lens.models import registry
 from device_lens.models.call import tensor_of
@@ -241,9 +242,18 @@ def _object_is(machine: Machine, value: Instance, name: str) -> bool | None:
         return True
     if type(value) is ModuleObject and not value.own.get("opaque"):
         return False
-    if name.startswith("torch.") and _is_told_whole(cls, name):
+    if name.startswith("torch.") and (_is_told_whole(cls, name) or _is_no_layer(cls, name)):
         return False
     return False if name.startswith(("builtins.", "torch.Tensor")) else None
+
+
+def _is_no_layer(cls: Any, asked: str) -> bool:
+    """Whether a module is a whole model out of a library, which is none of PyTorch's layers."""
+    is_layer = asked.startswith("torch.nn.") and asked.rpartition(".")[2] not in CONTAINERS
+    return is_layer and type(cls) is External and cls.name.startswith(_WHOLE_MODELS)
+
+
+_WHOLE_MODELS = ("torchvision.models.", "transformers.")
 
 
 def _is_told_whole(cls: Any, asked: str) -> bool:

@@ -40,9 +40,9 @@ def leaves_alone(module: ModuleObject, name: str, part: ModuleObject | Parameter
         return False
     if any(name in table for table in (module.parameters, module.buffers, module.modules)):
         return False
-    return type(part) is Parameter or cls.name.rpartition(".")[2] not in _CONTAINERS
+    return type(part) is Parameter or cls.name.rpartition(".")[2] not in CONTAINERS
 
 
 _OF_LAYERS = ("weight", "bias")
 """What the parameters of a layer have in their names, those too that are None."""
-_CONTAINERS = frozenset("Sequential ModuleList ModuleDict".split())
+CONTAINERS = frozenset("Sequential ModuleList ModuleDict".split())

@@ -341,6 +341,10 @@ class Machine(ModelServices):
         """Whether a pass of the loop that runs may leave the present statement out."""
         return bool(self.stack) and self.stack[-1].may_be_left_out
 
+    def is_in_each_pass(self) -> bool:
+        """Whether every pass of a loop runs the present statement."""
+        return bool(self.stack) and self.stack[-1].is_in_each_pass
+
     def doubt(self, mark: int, since: int, condition: Any = None) -> None:
         """What was written since a mark, made at the moment `since`, may not have happened yet, or
         has only where a condition holds."""

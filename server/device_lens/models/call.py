@@ -55,6 +55,9 @@ class Services(Protocol):
     def may_be_left_out(self) -> bool:
         """Whether a pass of the loop that runs may leave the present statement out."""
 
+    def is_in_each_pass(self) -> bool:
+        """Whether every pass of a loop runs the present statement."""
+
     def doubt(self, mark: int, since: int) -> None:
         """What was written since a mark, made at the moment `since`, may not have happened."""
 

@@ -31,7 +31,7 @@ from device_lens.models.torch.member_counts import count
 from device_lens.models.torch.members import choose, picked
 from device_lens.models.torch.module import note_replaced
 from device_lens.models.torch.module_parts import named, names_at
-from device_lens.models.torch.parts import HAS_HOME, HOLDS_SOME, REST, of_many
+from device_lens.models.torch.parts import HAS_HOME, HOLDS_SOME, MEMBERS, PART, REST, of_many
 
 MODULE = "torch.nn.Module"
 
@@ -81,6 +81,8 @@ class Container:
             call.write(module.own, "opaque", True)
             call.write(module.own, "device", UNKNOWN_DEVICE)
         unnamed_parts.hold_unknown(call.services, module, value)
+        if key == REST and type(value) is ModuleObject and value.cls == External(PART):
+            call.write(value.own, MEMBERS, True)
         if key not in self.table(module):
             count(call, module, 1)
         call.write(self.table(module), key, value)

@@ -38,6 +38,9 @@ HOLDS_SOME = "holds some"
 PART = "torch.nn.<part>"
 """The class of a module inside an opaque one."""
 
+MEMBERS = "members"
+"""The entry of such a module that a program has put into a container as any number of members."""
+
 REPARAMETRISED = "reparametrised"
 """What a module's `own` holds where it may have parameters beside those that are listed."""
 WITH_WHOLE = SymbolicDevice("the module that it is a part of")
@@ -154,7 +157,7 @@ def opaque_part(module: ModuleObject, name: str) -> ModuleObject:
     child = module.modules.get(name)
     if not isinstance(child, ModuleObject):
         child = ModuleObject(External(PART), module.site)
-        child.own.update(opaque=True, parent=module, device=WITH_WHOLE)
+        child.own.update(opaque=True, parent=module, device=WITH_WHOLE, name=name)
         module.modules[name], child.standing.attached = child, True
     return child
 
