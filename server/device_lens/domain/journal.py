@@ -51,7 +51,8 @@ class Lost:
 class Journal:
     """The writes since the start of an analysis, each with the value it replaced.
 
-    `outside` counts those that are no names of an activation. `moves` counts those after which
+    `outside` counts those that are no names of an activation, `unpaid` too, until somebody has
+    taken them into account. `moves` counts those after which
     what was known of a module's device may be wrong: all writes to registries, but for a new part
     of a module that is no part itself (its own number of parts tells that). `moved_at` is the
     mark after the last of those writes: only a rollback beyond it undoes a move. `log`, where it is
@@ -60,7 +61,7 @@ class Journal:
     `losses` are told of what is undone.
     """
 
-    __slots__ = ("entries", "log", "losses", "moved_at", "moves", "outside", "spans")
+    __slots__ = ("entries", "log", "losses", "moved_at", "moves", "outside", "spans", "unpaid")
 
     def __init__(self) -> None:
         self.spans: list[tuple[int, int]] = []
@@ -68,6 +69,7 @@ class Journal:
         self.log: list[Change] | None = None
         self.losses: list[Lost] = []
         self.outside = 0
+        self.unpaid = 0
         self.moves = 0
         self.moved_at = 0
 
@@ -82,6 +84,7 @@ class Journal:
             kind = type(table)
             if kind is not LocalNames:
                 self.outside += 1
+                self.unpaid += 1
                 if kind is Registry:
                     self._registered(table, old, value)
 

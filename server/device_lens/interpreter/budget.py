@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from device_lens.domain.journal import Journal
 
 
 class Cancelled(Exception):
@@ -56,6 +60,8 @@ class Options:
 
 PARTS = 4
 """One function, with all that it calls, takes one of so many parts of what its script may take."""
+CHANGES = 5
+"""Changes of objects that cost as much as a statement."""
 RESERVE = 1_000
 """Steps for what is under way when the others are used up: no call is followed by then."""
 
@@ -158,10 +164,14 @@ class Budget:
         if self.own < self._last:
             raise Exhausted
 
-    def checkpoint(self) -> None:
-        """Called at loop heads and calls."""
+    def checkpoint(self, journal: Journal) -> None:
+        """Called at loop heads and calls. Where steps are bounded, many changes of what a program
+        holds count as steps too: a move of a large model is one statement."""
         if self.cancelled():
             raise Cancelled
+        if self.most is not None and journal.unpaid >= CHANGES:
+            steps, journal.unpaid = divmod(journal.unpaid, CHANGES)
+            self.steps -= steps
 
     def note(self, sentence: str) -> None:
         if sentence not in self.limits:

@@ -76,7 +76,7 @@ def call(
     complete: bool = True,
 ) -> Any:
     """Calls a value of any kind."""
-    machine.budget.checkpoint()
+    machine.budget.checkpoint(machine.journal)
     kind = type(function)
     if kind is Function:
         return functions.invoke(machine, function, args, kwargs, node, frame, complete)
@@ -282,7 +282,7 @@ def _forward(
     known = library_modules.forward_of(module)
     if known is not None:
         name, model = known
-        machine.budget.checkpoint()
+        machine.budget.checkpoint(machine.journal)
         machine.budget.spend()  # containers in containers are many calls of one line
         request = make_call(machine, name, module, args, kwargs, node, frame, complete)
         value = with_active(machine, node, frame, partial(model.forward, request))

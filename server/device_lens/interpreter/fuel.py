@@ -16,10 +16,10 @@ class Extent:
     whole: bool = True
 
 
-STEPS_IN_ALL = 6_000
-"""Statements run for each 1,000 lines of a program by all its scripts together. They take 70 to
-180 microseconds each, so that 1,000 lines take about a second at the most
-(`docs/performance.md`)."""
+STEPS_IN_ALL = 8_000
+"""Statements run for each 1,000 lines of a program by all its scripts together, what they change
+included (`Budget.checkpoint`). They take 55 to 100 microseconds each, so that 1,000 lines take a
+second at the most (`docs/performance.md`)."""
 
 
 class Fuel:

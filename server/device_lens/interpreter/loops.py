@@ -355,7 +355,7 @@ def _pass(
     path: Path | None,
 ) -> int:
     """One pass over a body; where it goes on, on a `path` that any pass may have."""
-    machine.budget.checkpoint()
+    machine.budget.checkpoint(machine.journal)
     record.mark = machine.journal.mark()
     record.continues = []
     record.unbound = False

@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from device_lens.domain.heap import Registry
+from device_lens.domain.journal import Journal
+from device_lens.domain.values import Const
 from device_lens.ide.project import Analysis, Project
-from device_lens.interpreter.budget import PARTS, Budget
+from device_lens.interpreter.budget import CHANGES, PARTS, Budget
 from device_lens.interpreter.fuel import STEPS_IN_ALL, Extent, Fuel
 
 SCRIPTS = 4
@@ -64,6 +67,18 @@ def test_a_file_that_is_reached_grants_no_more_than_there_is() -> None:
     budget.spend()
     budget.spend_own()
     assert budget.spent == 2
+
+
+def test_many_changes_are_steps_where_these_are_bounded() -> None:
+    bounded, free = Budget(100, bool, most=150), Budget(100, bool)
+    journal, registry = Journal(), Registry()
+    for number in range(10 * CHANGES + 1):
+        journal.write(registry, number, Const(number))
+    free.checkpoint(journal)
+    assert free.spent == 0
+    bounded.checkpoint(journal)
+    bounded.checkpoint(journal)
+    assert bounded.spent == 10
 
 
 @pytest.mark.parametrize("extent", [Extent(1, NAMES), Extent(1, NAMES, whole=False)])
