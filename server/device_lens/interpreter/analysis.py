@@ -147,6 +147,7 @@ class _Run:
             activated |= load.unit.activated
         settled = frozenset(activated)
         program.unseen_defaults.look(program, self.scripts)
+        program.moved_by_others.look(program, self.scripts)
         if not program.options.only_findings:
             self._all_alone(targets, activated, settled, lambda function: True)
             return

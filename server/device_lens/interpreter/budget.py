@@ -88,8 +88,12 @@ class Budget:
     apart: bool = False
     """Whether own statements are counted apart."""
     most: int | None = None
-    """Steps beyond which no more are granted, and as many own ones."""
+    """Steps beyond which no more are granted, as many own ones, and as many for what statements
+    change."""
+    changes: int = 0
+    """What statements have changed beyond that, in steps, which are taken of theirs."""
     _room: int = 0
+    _free: int = 0
     _given: int = 0
     _last: int = -RESERVE
 
@@ -141,9 +145,14 @@ class Budget:
         return self.steps + self.own
 
     @property
+    def statements_left(self) -> int:
+        """What would be left if statements alone took steps."""
+        return self.left + self.changes
+
+    @property
     def spent(self) -> int:
-        """The steps of both kinds that were taken."""
-        return self._given - self.left
+        """The steps of all kinds that were taken."""
+        return self._given - self.left + self._free
 
     def limit(self, most: int) -> int:
         """What one function may take where it may take `most` of steps that are not bounded."""
@@ -171,7 +180,10 @@ class Budget:
             raise Cancelled
         if self.most is not None and journal.unpaid >= CHANGES:
             steps, journal.unpaid = divmod(journal.unpaid, CHANGES)
-            self.steps -= steps
+            free = min(self.most - self._free, steps)
+            self._free += free
+            self.steps -= steps - free
+            self.changes += steps - free
 
     def note(self, sentence: str) -> None:
         if sentence not in self.limits:

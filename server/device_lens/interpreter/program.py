@@ -22,6 +22,7 @@ from device_lens.interpreter.former import Former
 from device_lens.interpreter.landmarks import Landmarks
 from device_lens.interpreter.loads import Load, undo
 from device_lens.interpreter.machine import Machine
+from device_lens.interpreter.moved_by_others import MovedByOthers
 from device_lens.interpreter.protocol import Workspace
 from device_lens.interpreter.recording import Recorder
 from device_lens.interpreter.registering import Registries
@@ -68,6 +69,7 @@ class Program:
         """What the texts of definitions show of devices (`demand.py`)."""
         self.texts = Texts()
         self.unseen_defaults = UnseenDefaults()
+        self.moved_by_others = MovedByOthers()
         self.registries = Registries()
         self.former = Former()
         self.machine = Machine(self, self.options, workspace)

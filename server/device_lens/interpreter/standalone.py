@@ -216,6 +216,7 @@ def _made(machine: Machine, cls: ClassValue) -> Made:
                 home = _put_elsewhere(machine, cls, instance)
             else:
                 effects.lose_parts(machine, instance)
+                machine.program.moved_by_others.lose(machine, instance)
     finally:
         journal.settle(0, start)
         journal.undo(0)

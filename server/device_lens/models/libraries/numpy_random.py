@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from device_lens.domain.code import ClassValue
+from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, ListObject, contents
-from device_lens.domain.objects import few_objects
 from device_lens.domain.values import NONE, External, HostArray, Shape, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value
 from device_lens.models.libraries.host import read_arguments, written
 from device_lens.models.libraries.numpy_shapes import array, extent_of, sizes
 from device_lens.models.numbers import DRAWN, dimension, is_number, number
-from device_lens.models.python.picked import one_of
+from device_lens.models.python.picked import one_of, some_of
 from device_lens.models.python.standard_library import disorder
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.words import words
@@ -75,6 +76,8 @@ def _permuted(call: Call) -> Value:
     """`permutation(x)`: the items of an array in another order."""
     read_arguments(call, written(call.name))
     given = call.get(0, "x")
+    if _holds_objects(given):
+        return some_of(call, given, picked=False)
     return array(extent_of(given)) if type(given) is HostArray else HostArray()
 
 
@@ -83,9 +86,19 @@ def _chosen(call: Call) -> Value:
     read_arguments(call, written(call.name))
     size = _size(call, 1)
     given = call.get(0, "a")
-    if size is None and type(given) in (ListObject, TupleValue) and few_objects(contents(given)):
-        return one_of(call, given)
+    if _holds_objects(given):
+        return one_of(call, given) if size is None else some_of(call, given)
     return HostArray(shape=None if size is None else sizes(size))
+
+
+def _holds_objects(given: Value) -> bool:
+    """Whether numpy is given a list of the program's objects, of which it makes an array."""
+    items = contents(given) if type(given) in (ListObject, TupleValue) else []
+    return bool(items) and all(
+        type(leaf) is Instance and type(leaf.cls) is ClassValue
+        for item in items
+        for leaf in leaves(item)
+    )
 
 
 def _python(call: Call) -> Value:
@@ -102,6 +115,7 @@ def register_all() -> None:
         FUNCTIONS[f"{GENERATOR}.{name}"] = FUNCTIONS[f"numpy.random.{name}"] = _counted
     FUNCTIONS[f"{GENERATOR}.choice"] = FUNCTIONS["numpy.random.choice"] = _chosen
     FUNCTIONS[f"{GENERATOR}.permutation"] = FUNCTIONS[f"{GENERATOR}.permuted"] = _permuted
+    FUNCTIONS["numpy.random.permutation"] = _permuted
     FUNCTIONS[f"{GENERATOR}.shuffle"] = FUNCTIONS["numpy.random.shuffle"] = disorder
     for name in words("spawn bytes bit_generator get_state set_state seed tomaxint"):
         FUNCTIONS.setdefault(f"{GENERATOR}.{name}", _python)
