@@ -61,7 +61,7 @@ def settle(journal: Journal, met: Iterable[Met]) -> None:
         if any(map(_devices, more)):
             further = [rest for _, rest, _ in ways if rest is not None]
             journal.write(table, "items", items[:least])
-            journal.write(table, "rest", _any_of(gathered([*more, *further], None)))
+            journal.write(table, "rest", any_such(gathered([*more, *further], None)))
         else:
             journal.write(table, AT_LEAST, least)
 
@@ -88,15 +88,15 @@ def in_order(entries: Table, values: tuple[Any, ...], rest: Any) -> tuple[tuple[
     devices = [device for each in more for device in _devices(each)]
     if all(each == devices[0] for each in devices):
         return values, rest
-    return values[:least], _any_of(gathered(more, None))
+    return values[:least], any_such(gathered(more, None))
 
 
-def _any_of(value: Any) -> Any:
+def any_such(value: Any) -> Any:
     """One value for any number of items: what has no words decides for each of them anew."""
     if type(value) is Tensor:
         return value.with_(device=without_unnamed(value.device))
     if type(value) is TupleValue:
-        return TupleValue(tuple(map(_any_of, value.items)), value.names)
+        return TupleValue(tuple(map(any_such, value.items)), value.names)
     return value
 
 

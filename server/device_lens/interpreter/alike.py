@@ -29,6 +29,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
+from device_lens.interpreter.arguments import unseen
 from device_lens.interpreter.memory import MOST_ANSWERS, again, closed_over, own_atoms
 from device_lens.models.numbers import is_number, number
 
@@ -198,7 +199,8 @@ def likeness(
     closed = closed_over(function)
     if closed is None:
         return None
-    marks = [mark_of(machine, value, depth) for value in (*args, *kwargs.values(), *closed)]
+    given = (*args, *kwargs.values(), *unseen(kwargs), *closed)
+    marks = [mark_of(machine, value, depth) for value in given]
     key = (function.node, state["default_device"], state["current_cuda"], *marks, *kwargs)
     try:
         hash(key)

@@ -10,9 +10,19 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import MISSING, DictObject, Instance
 from device_lens.domain.join import join
+from device_lens.domain.lengths import any_such
 from device_lens.domain.objects import any_picked
 from device_lens.domain.presence import either, presence
-from device_lens.domain.values import NONE, External, TupleValue, Unknown
+from device_lens.domain.values import (
+    NONE,
+    Const,
+    DeviceValue,
+    External,
+    HostArray,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
 from device_lens.interpreter.frames import Frame
 from device_lens.models.python import dict_classes
 
@@ -29,15 +39,17 @@ MAX_CASES = 3
 class Keywords(dict[str, Any]):
     """Keywords of which some are given under a condition only. Where it does not hold these are
     Python's None here, which is what nearly all parameters of libraries have as default. `rest` is
-    what any further one is whose name is not known, None where that is not known either."""
+    what any further one is whose name is not known, and `further` what any further positional
+    argument is where nobody knows how many there are; None where that is not known either."""
 
-    __slots__ = ("given", "rest")
+    __slots__ = ("further", "given", "rest")
 
     def __init__(self, known: dict[str, Any] | None = None) -> None:
         super().__init__(known or {})
         self.given: dict[str, tuple[Any, Any]] = {}
         """By name, the condition under which a keyword is given and its value then."""
         self.rest: Any = None
+        self.further: Any = None
 
     def put(self, name: str, condition: Any, value: Any) -> None:
         self[name] = join(condition, value, NONE)
@@ -54,8 +66,8 @@ class Keywords(dict[str, Any]):
                 found.put(name, when, given)
             elif holds:
                 found[name] = given
-        found.rest = self.rest
-        return found if found.given or found.rest is not None else dict(found)
+        found.rest, found.further = self.rest, self.further
+        return found if found.given or any(each is not None for each in unseen(self)) else {**found}
 
 
 _NUMPY_NAMES = {"axis": "dim", "keepdims": "keepdim"}
@@ -109,6 +121,9 @@ def evaluate_arguments(
             known, rest = machine.iterate(value)
             args.extend(known)
             if rest is not None:
+                if complete and item is node.args[-1] and _holds_no_object(rest):
+                    kwargs = Keywords()
+                    kwargs.further = any_such(rest)
                 complete = False
                 args.append(any_picked(value, rest))
         else:
@@ -125,15 +140,42 @@ def evaluate_arguments(
             kwargs = kwargs if type(kwargs) is Keywords else Keywords(kwargs)
             kwargs.rest = mapping.rest
         elif not all_known and type(kwargs) is Keywords:
-            kwargs.rest = None
+            kwargs.rest = kwargs.further = None
         complete = complete and all_known
     return tuple(args), kwargs, complete
+
+
+def _holds_no_object(value: Any) -> bool:
+    """Whether nothing that is done to one argument can be done to another one that is such."""
+    if type(value) is TupleValue:
+        return all(map(_holds_no_object, value.items))
+    return type(value) in (Tensor, HostArray, Const, DeviceValue)
+
+
+def unseen(kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """What the arguments of a call are that are not told one by one."""
+    return (kwargs.rest, kwargs.further) if type(kwargs) is Keywords else ()
 
 
 def of_any_name(kwargs: dict[str, Any], name: str) -> Any:
     """What a parameter is that has to be given, where the names of some keywords are not known."""
     rest = kwargs.rest if type(kwargs) is Keywords else None
     return Unknown(name) if rest is None else rest
+
+
+def of_any_place(kwargs: dict[str, Any], name: str, needed: bool) -> Any:
+    """What a parameter is that may be any of the arguments that are not told one by one, which one
+    that is `needed` is."""
+    if not needed:
+        return Unknown(name)
+    further = kwargs.further if type(kwargs) is Keywords else None
+    return of_any_name(kwargs, name) if further is None else further
+
+
+def any_further(kwargs: dict[str, Any]) -> Any:
+    """What any further positional argument is."""
+    further = kwargs.further if type(kwargs) is Keywords else None
+    return Unknown() if further is None else further
 
 
 def unpacked_choice(machine: Machine, node: ast.Call, frame: Frame) -> Guarded | None:

@@ -27,7 +27,7 @@ from device_lens.interpreter import (
     suspended,
 )
 from device_lens.interpreter.alike import likeness, numbers_of
-from device_lens.interpreter.arguments import of_any_name
+from device_lens.interpreter.arguments import any_further, of_any_name, of_any_place
 from device_lens.interpreter.budget import Exhausted
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.merging import Ways, fold, join_values
@@ -355,8 +355,7 @@ def bind(
         elif parameter.arg in left:
             value = left.pop(parameter.arg)
         elif not complete:
-            given = index < first_default
-            value = of_any_name(kwargs, parameter.arg) if given else Unknown(parameter.arg)
+            value = of_any_place(kwargs, parameter.arg, index < first_default)
         elif index >= first_default:
             value = defaults[index - first_default]
         else:
@@ -364,9 +363,9 @@ def bind(
         names[parameter.arg] = _as_declared(value, parameter)
     if parameters.vararg is not None:
         more = tuple(args[len(positional) :])
-        names[parameters.vararg.arg] = (
-            TupleValue(more) if complete else ListObject(more, Unknown(), "tuple", parameters)
-        )
+        rest = None if complete else any_further(kwargs)
+        found = TupleValue(more) if complete else ListObject(more, rest, "tuple", parameters)
+        names[parameters.vararg.arg] = found
     for parameter, default in zip(parameters.kwonlyargs, function.kw_defaults, strict=False):
         value = left.pop(parameter.arg, MISSING)
         if value is MISSING and default is MISSING:
