@@ -22,6 +22,7 @@ from device_lens.domain.objects import any_of_these, holds_all, keep_any
 from device_lens.domain.presence import conditions
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import (
+    by_number,
     echoes,
     effects,
     item_effects,
@@ -77,8 +78,10 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any
         iterable,
     )
     of_many.mark(machine, node, found.rest, count, since)
-    machine.journal.settle(mark, inner.scope.born)  # its names say nothing of the loop around it
     made = ListObject(tuple(found.items), found.rest, kind, node)
+    if kind == "list":
+        by_number.keep_elements(machine, node, made, iterable, inner)
+    machine.journal.settle(mark, inner.scope.born)  # its names say nothing of the loop around it
     whole = all(of_many.is_new(each, since) for each in found.others)
     whole = whole or (holds_all(iterable) and not any(each.ifs for each in node.generators))
     keep_any(made, found.others, _picks(node, iterable) and not whole, whole)

@@ -6,6 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import objects, perhaps_none
+from device_lens.domain.by_number import forget_places
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import (
@@ -74,6 +75,7 @@ def set_item(
         for each in objects.stands_for(receiver):
             put(machine, each, index, join_blind(each.entries.get(key_of(index), value), value))
     elif kind is ListObject:
+        forget_places(machine.journal, receiver)
         value = of_many.item(receiver, constant(index), value, node, frame)
         _store_in_list(machine, receiver, index, value)
     elif kind is Guarded:
@@ -236,6 +238,7 @@ def remove(machine: Machine, target: ast.Subscript, frame: Frame) -> None:
 
 def _remove(machine: Machine, receiver: Any, index: Any) -> None:
     key = key_of(index)
+    forget_places(machine.journal, receiver)
     if type(receiver) is DictObject:
         without(machine.journal, receiver, key)
     elif type(receiver) is ListObject and type(index) is SliceValue:
@@ -264,6 +267,7 @@ def by_method(
         _remove(machine, receiver, *args)
     elif method in _CHANGING:
         lost = Unknown("an item")
+        forget_places(machine.journal, receiver)
         if type(receiver) is ListObject:
             machine.journal.write(receiver.fields, "items", ())
         else:

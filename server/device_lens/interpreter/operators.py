@@ -8,6 +8,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.by_number import forget_places
 from device_lens.domain.code import ClassValue
 from device_lens.domain.condition import negation
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
@@ -305,6 +306,7 @@ def _concatenate(machine: Machine, node: Any, left: Any, right: Any, in_place: b
     together = keep_put_together(ListObject(items, rest, "list", node), [left, right])
     if in_place and type(left) is ListObject:
         before = left.items
+        forget_places(machine.journal, left)
         for name in together.fields.keys() & {HELD_ANY, HELD_ALL}:
             machine.journal.write(left.fields, name, together.fields[name])
         machine.journal.write(left.fields, "items", items)

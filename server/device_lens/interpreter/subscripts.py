@@ -6,6 +6,7 @@ import ast
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.by_number import item_at
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import CONTESTED, UNKNOWN_DEVICE
 from device_lens.domain.guard import Guarded, undecided
@@ -99,6 +100,10 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
     if kind is ListObject:
         if not receiver.items and receiver.rest is None and type(index) is not SliceValue:
             return _of_nothing(frame)
+        position = constant(index)
+        placed = item_at(receiver, position) if type(position) is int else None
+        if placed is not None:
+            return placed
         if type(index) in _OPEN or _is_any(receiver, index):
             held = may_hold(receiver, receiver.items, receiver.rest)
             found = item_choices.item_choice(machine, held, index, node, frame)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from device_lens.domain.by_number import keep_places_of
 from device_lens.domain.code import BoundMethod
 from device_lens.domain.condition import disjunction, negation, settled
 from device_lens.domain.guard import Guarded, combine
@@ -53,6 +54,8 @@ def _sequence(kind: str) -> Model:
                 return listing(call, ordered, None)
             return some_of(call, call.args[0], picked=False)
         made = listing(call, items, rest, "list" if kind == "iter" else kind)
+        if kind in ("list", "tuple"):
+            keep_places_of(call.args[0], made)
         keep_held(call.args[0], made)
         least = surely_held(call.args[0], items)
         if least < len(items):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from device_lens.domain.by_number import forget_places
 from device_lens.domain.code import ClassValue
 from device_lens.domain.heap import HELD_ALL, HELD_ANY, DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
@@ -35,6 +36,7 @@ def _set(call: Call, target: ListObject, items: tuple[Value, ...], rest: Value) 
 
 
 def _list(call: Call) -> ListObject | None:
+    forget_places(call.services.journal, call.receiver)
     return call.receiver if type(call.receiver) is ListObject else None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from device_lens.domain.by_number import MOST_PLACES, keep_places
 from device_lens.domain.guard import Guarded, choose, undecided
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_blind
@@ -35,9 +36,18 @@ def _range(call: Call) -> Value:
         found.fields[NUMBERS] = numbers
         return found
     if len(call.args) == 1 and _counts_what_is_there(call.args[0]):
-        some = listing(call, (Const(0),), number("an index"), "range")
+        some = _from(call, 0, (Const(0),))
         return Guarded(call.args[0].atom, some, listing(call, (), None, "range"))
-    return listing(call, (), number("an index"), "range")
+    first = 0 if len(call.args) == 1 else bounds[0] if len(call.args) == 2 else None
+    return _from(call, first, ())
+
+
+def _from(call: Call, first: object, items: tuple[Value, ...]) -> Value:
+    """A range of any length: where it begins is known, so that each of its numbers is."""
+    found = listing(call, items, number("an index"), "range")
+    if type(first) is int and call.complete:
+        keep_places(found, tuple(map(Const, range(first, first + MOST_PLACES))))
+    return found
 
 
 def _counts_what_is_there(value: Value) -> bool:

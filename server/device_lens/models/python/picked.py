@@ -3,6 +3,7 @@ chance."""
 
 from __future__ import annotations
 
+from device_lens.domain.by_number import forget_places
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import HELD_ALL, HELD_ANY, DictObject, ListObject, ModuleObject, moment
 from device_lens.domain.join import any_module, join_all
@@ -68,6 +69,7 @@ def mix(call: Call, target: ListObject, lost: bool = False) -> None:
     held = keep_any(ListObject(), may_hold(target, target.items, target.rest))
     whole = not lost and is_whole(target, target.items, target.rest)
     joined = gathered(target.items, target.rest)
+    forget_places(call.services.journal, target)
     call.write(target.fields, "items", ())
     call.write(target.fields, "rest", joined)
     if any_of_these(held):

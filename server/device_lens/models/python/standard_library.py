@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from device_lens.domain.by_number import forget_places
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
@@ -83,6 +84,7 @@ def _push(call: Call) -> Value:
     target = list_classes.sequence(first_argument(call))
     if type(target) is ListObject and len(call.args) > 1:
         items, rest = target.items, target.rest
+        forget_places(call.services.journal, target)
         joined = join_all([v for v in (*items, rest, call.args[1]) if v is not None])
         call.write(target.fields, "items", ())
         call.write(target.fields, "rest", joined)

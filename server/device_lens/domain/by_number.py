@@ -1,0 +1,58 @@
+"""Lists of any length of which each item hangs on nothing but its number: `[f"cuda:{i}" for i in
+range(count)]`. Who reads one of them knows that it is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from device_lens.domain.heap import ListObject
+from device_lens.domain.journal import Journal
+
+MOST_PLACES = 8
+"""Items that are kept: as many as most machines have GPUs."""
+_PLACES = "<by number>"
+"""The field of a list for what each of its first items is, if it is there."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """What items are, in a list that has changed nothing since."""
+
+    items: tuple[Any, ...] = field(compare=False)
+    rest: Any = field(compare=False)
+    found: tuple[Any, ...]
+
+
+def keep_places(made: ListObject, found: tuple[Any, ...]) -> None:
+    """Keeps of a new list what each of its first items is."""
+    made.fields[_PLACES] = _Places(made.items, made.rest, found)
+
+
+def keep_places_of(source: Any, made: ListObject) -> None:
+    """Keeps them of a new list with the items of another."""
+    found = first_items(source)
+    if found and made.items == source.items:
+        keep_places(made, found)
+
+
+def first_items(value: Any) -> tuple[Any, ...]:
+    """What the first items of a list are, as far as they are there; none where no more is known of
+    them than of others."""
+    kept = value.fields.get(_PLACES) if type(value) is ListObject else None
+    if type(kept) is not _Places:
+        return ()
+    unchanged = kept.items is value.items and kept.rest is value.rest
+    return kept.found if unchanged else ()
+
+
+def item_at(value: ListObject, position: int) -> Any:
+    """The item at a place; Python's None where nothing more is known of it than of others."""
+    found = first_items(value)
+    return found[position] if 0 <= position < len(found) else None
+
+
+def forget_places(journal: Journal, value: Any) -> None:
+    """Something is done to a list: its items may be elsewhere afterwards."""
+    if type(value) is ListObject and value.fields.get(_PLACES) is not None:
+        journal.write(value.fields, _PLACES, None)
