@@ -143,6 +143,25 @@ def _is_ellipsis(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is Ellipsis
 
 
+def named_class(machine: Machine, annotation: ast.expr | None, frame: Frame) -> Any:
+    """The class that an annotation names, or those of a union as a tuple; unknown where it says
+    anything else."""
+    node = None if annotation is None else _parsed(annotation)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        sides = [named_class(machine, side, frame) for side in (node.left, node.right)]
+        parts = [side.items if type(side) is TupleValue else (side,) for side in sides]
+        return TupleValue((*parts[0], *parts[1]))
+    if isinstance(node, ast.Subscript) and last_name(node.value) == "Union":
+        parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+        return TupleValue(tuple(named_class(machine, part, frame) for part in parts))
+    if node is None:
+        return Unknown()
+    found = _resolve(machine, node, frame)
+    if found is MISSING and isinstance(node, ast.Name):
+        return External("builtins." + node.id)
+    return found if type(found) in (ClassValue, External) else Unknown()
+
+
 def _resolve(machine: Machine, node: ast.expr, frame: Frame) -> Any:
     """The class that a dotted name means, without recording it as an expression."""
     from device_lens.interpreter.expressions import lookup

@@ -40,6 +40,7 @@ from device_lens.interpreter import (
     library_modules,
     library_names,
     reports,
+    single_dispatch,
 )
 from device_lens.interpreter.choices import names_of_module
 from device_lens.interpreter.conditions import symbol_of
@@ -351,7 +352,7 @@ def _of_host_array(
 
 
 def _of_partial(machine: Machine, receiver: Partial, name: str, node: Any, frame: Frame) -> Any:
-    found = records.of_maker(receiver, name)
+    found = records.of_maker(receiver, name) or single_dispatch.register_of(receiver, name)
     return _of_opaque(machine, receiver, name, node, frame) if found is None else found
 
 

@@ -28,7 +28,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import calls, descriptors, enumerations
+from device_lens.interpreter import calls, descriptors, enumerations, single_dispatch
 from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
 from device_lens.models.python import records
@@ -47,6 +47,8 @@ def through_instance(machine: Machine, receiver: Any, found: Any, node: Any, fra
     if type(found) is PartialMethod:
         method = through_instance(machine, receiver, found.function, node, frame)
         return Partial(method, found.args, found.kwargs)
+    if type(found) is Partial:
+        return single_dispatch.bound(found, receiver) or found
     if type(found) is not Function:
         return found
     if found.kind == "static":

@@ -9,7 +9,13 @@ from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import MISSING, Entries, Instance, ListObject
 from device_lens.domain.values import Const, DeviceValue, External, Partial, Unknown
-from device_lens.interpreter import attrs_fields, calls, kept_answers, suspended
+from device_lens.interpreter import (
+    attrs_fields,
+    calls,
+    kept_answers,
+    single_dispatch,
+    suspended,
+)
 from device_lens.interpreter.attrs_fields import DefaultFactory
 from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
@@ -28,8 +34,6 @@ _KINDS = {
 _DATACLASSES = frozenset({"dataclasses.dataclass"}) | attrs_fields.CLASSES
 
 
-_DISPATCHERS = frozenset({"functools.singledispatch", "functools.singledispatchmethod"})
-"""What calls another function than the decorated one, by the type of an argument."""
 _WRAPPERS = (Function, BoundMethod, ClassValue, Instance, Partial, Guarded)
 
 
@@ -44,8 +48,8 @@ def apply(machine: Machine, decorator: ast.expr, value: Any, node: Any, frame: F
         value.kind = _KINDS[wrapper.name]
         return value
     _note(machine, wrapper, decorator, value, frame)
-    if type(wrapper) is External and wrapper.name in _DISPATCHERS:
-        return Unknown(node.name)
+    if type(wrapper) is External and wrapper.name in single_dispatch.MAKERS:
+        return single_dispatch.dispatcher(wrapper.name, value, node)
     if type(value) is Function and _is_manager(wrapper):
         value.within = (wrapper, *value.within)
         return value

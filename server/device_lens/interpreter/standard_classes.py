@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import builtins
+import collections
 import collections.abc
+import numbers
 from types import GeneratorType
 
 _GENERIC = {"List": list, "Dict": dict, "Tuple": tuple, "Set": set, "FrozenSet": frozenset}
@@ -14,6 +17,12 @@ _OF_KIND: dict[str, type] = {
     "generator": GeneratorType,
 }
 """Kinds of lists of the analysis, with a type that has the methods of each."""
+_MODULES = {
+    "builtins": builtins,
+    "collections": collections,
+    "collections.abc": collections.abc,
+    "numbers": numbers,
+}
 
 
 def is_standard(value_type: type, name: str) -> bool:
@@ -28,6 +37,18 @@ def is_standard(value_type: type, name: str) -> bool:
     cls = _GENERIC.get(last) if module == "typing" else None
     cls = cls or getattr(collections.abc, last, None)
     return isinstance(cls, type) and issubclass(value_type, cls)
+
+
+def derives_standard(name: str, base: str) -> bool:
+    """Whether a class of Python's own derives from another one, by their names."""
+    cls, other = _standard(name), _standard(base)
+    return cls is not None and other is not None and issubclass(cls, other)
+
+
+def _standard(name: str) -> type | None:
+    module, _, last = name.rpartition(".")
+    found = getattr(_MODULES.get(module), last, None)
+    return found if isinstance(found, type) else None
 
 
 def type_of_kind(kind: str) -> type:

@@ -12,6 +12,7 @@ from device_lens.interpreter import (
     loops,
     operators,
     scope_tables,
+    single_dispatch,
     statements,
     subscripts,
 )
@@ -26,6 +27,7 @@ _FILLED_BY = (
     loops,
     operators,
     scope_tables,
+    single_dispatch,
     statements,
     subscripts,
 )
