@@ -148,9 +148,9 @@ def named_class(machine: Machine, annotation: ast.expr | None, frame: Frame) -> 
     anything else."""
     node = None if annotation is None else _parsed(annotation)
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        sides = [named_class(machine, side, frame) for side in (node.left, node.right)]
-        parts = [side.items if type(side) is TupleValue else (side,) for side in sides]
-        return TupleValue((*parts[0], *parts[1]))
+        return TupleValue(
+            (named_class(machine, node.left, frame), named_class(machine, node.right, frame))
+        )
     if isinstance(node, ast.Subscript) and last_name(node.value) == "Union":
         parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         return TupleValue(tuple(named_class(machine, part, frame) for part in parts))

@@ -15,7 +15,8 @@ from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import External, Partial, TupleValue, Unknown
-from device_lens.interpreter import annotations, calls, class_attributes, intrinsics
+from device_lens.interpreter import annotations as type_hints
+from device_lens.interpreter import calls, class_attributes, intrinsics
 from device_lens.interpreter.dispatch import INTRINSICS
 from device_lens.interpreter.standard_classes import derives_standard
 from device_lens.models import registry
@@ -72,7 +73,7 @@ def _declared(machine: Machine, function: Function, frame: Frame) -> Any:
     place = 1 if function.owner is not None and function.kind != "static" else 0
     if len(parameters) <= place:
         return Unknown()
-    return annotations.named_class(machine, parameters[place].annotation, frame)
+    return type_hints.named_class(machine, parameters[place].annotation, frame)
 
 
 def _add(machine: Machine, registered: ListObject, cls: Any, function: Any) -> None:

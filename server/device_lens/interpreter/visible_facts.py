@@ -6,10 +6,10 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.device import ANY_INDEX, Device
-from device_lens.domain.guard import leaves, primary
+from device_lens.domain.guard import assume_all, combine, leaves, primary
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.trail import Site
-from device_lens.domain.values import FALSE, TRUE
+from device_lens.domain.values import FALSE, TRUE, Const
 from device_lens.interpreter import places
 from device_lens.interpreter.hardcoded_facts import among
 from device_lens.interpreter.rarer_facts import VisibleDevices
@@ -32,11 +32,21 @@ _FACTORIES = "tensor zeros ones empty full rand randn randint arange linspace ey
 class Mask(NamedTuple):
     """What the variable was set to, by which activation (None: the top level of a file)."""
 
-    visible: tuple[str, ...] | None
-    """Python's None where it is not known which devices are left."""
     site: Site
     activation: Any
     value: Any
+
+    def visible(self, machine: Machine) -> tuple[str, ...] | None:
+        """The devices that are left in the primary case, where the present path belongs to that;
+        Python's None where these are not known."""
+        named = () if primary(machine.path.named) is False else _named(machine, self.value)
+        return named if named and all(part.isdigit() for part in named) else None
+
+
+def _named(machine: Machine, value: Any) -> tuple[str, ...]:
+    """What a text names on the present path, with flags as they are declared."""
+    text = constant(primary(assume_all(value, machine.path.literals)))
+    return tuple(part.strip() for part in text.split(",")) if isinstance(text, str) else ()
 
 
 class Start(NamedTuple):
@@ -63,26 +73,25 @@ def assigned(machine: Machine, seen: LibraryCall) -> None:
     """`os.environ[name] = value`."""
     if len(seen.args) != 2 or constant(seen.args[0]) != VARIABLE:
         return
-    hides = constant(seen.args[1]) in ("", "-1") and not _holds(
-        machine, machine.watched.started, seen
-    )
-    machine.journal.write(machine.globals, "no_gpu", TRUE if hides else FALSE)
+    in_time = not _holds(machine, machine.watched.started, seen)
+    hidden = combine(_hides_all, seen.args[1]) if in_time else FALSE
+    machine.journal.write(machine.globals, "no_gpu", hidden)
     if places.undecided(machine):
         return
     watched, site = machine.watched, machine.site(seen.node, seen.frame)
-    text = constant(seen.args[1])
-    visible = tuple(part.strip() for part in text.split(",")) if isinstance(text, str) else ()
     before = watched.mask
     if _holds(machine, before, seen) and before.value == seen.args[1]:
         return
     watched.asks_start = True
     if _holds(machine, watched.started, seen):
-        machine.findings.add(
-            VisibleDevices(site, "too-late", site, visible, initialised_at=watched.started.site)
-        )
+        visible, start = _named(machine, seen.args[1]), watched.started.site
+        machine.findings.add(VisibleDevices(site, "too-late", site, visible, initialised_at=start))
         return
-    known = visible and all(part.isdigit() for part in visible)
-    watched.mask = Mask(visible if known else None, site, _activation(machine), seen.args[1])
+    watched.mask = Mask(site, _activation(machine), seen.args[1])
+
+
+def _hides_all(value: Any) -> Const:
+    return TRUE if constant(value) in ("", "-1") else FALSE
 
 
 def used(machine: Machine, seen: LibraryCall) -> None:
@@ -96,12 +105,11 @@ def used(machine: Machine, seen: LibraryCall) -> None:
     mask = machine.watched.mask
     if device.index is None or device.index == ANY_INDEX or not _holds(machine, mask, seen):
         return
-    if mask.visible is None or device.index < len(mask.visible):
+    visible = mask.visible(machine)
+    if visible is None or device.index < len(visible):
         return
     site = _named_at(machine, seen)
-    machine.findings.add(
-        VisibleDevices(site, "ordinal", mask.site, mask.visible, ordinal=device.index)
-    )
+    machine.findings.add(VisibleDevices(site, "ordinal", mask.site, visible, ordinal=device.index))
 
 
 def grouped(machine: Machine, seen: LibraryCall) -> None:
@@ -109,16 +117,17 @@ def grouped(machine: Machine, seen: LibraryCall) -> None:
     mask, ids = machine.watched.mask, seen.get(1, "device_ids")
     if ids is None or not isinstance(seen.node, ast.Call) or not _holds(machine, mask, seen):
         return
-    if mask.visible is None:
+    visible = mask.visible(machine)
+    if visible is None:
         return
     items, _ = machine.iterate(ids)
     named = next((k.value for k in seen.node.keywords if k.arg == "device_ids"), seen.node)
     for item in items:
         ordinal = constant(item)
-        if type(ordinal) is int and ordinal >= len(mask.visible):
+        if type(ordinal) is int and ordinal >= len(visible):
             site = machine.site(named, seen.frame)
             machine.findings.add(
-                VisibleDevices(site, "ordinal", mask.site, mask.visible, ordinal=ordinal)
+                VisibleDevices(site, "ordinal", mask.site, visible, ordinal=ordinal)
             )
 
 

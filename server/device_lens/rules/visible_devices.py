@@ -23,7 +23,8 @@ device = torch.device("cuda:0")
 ```
 
 ## Known limits
-Only values that are written in the program are known.
+Only values that are written in the program are known; a flag, or a variable of the environment, has
+its default.
 
 ## Fix safety
 Unsafe: the ordinal is renumbered as the mask says, or the line moves above the one that starts
