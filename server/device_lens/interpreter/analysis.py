@@ -24,6 +24,7 @@ from device_lens.interpreter.self_tests import hidden_nodes
 from device_lens.interpreter.tables import fill_tables
 from device_lens.interpreter.unit import Unit
 from device_lens.models.torch.parts import bytes_and_count
+from device_lens.syntax.main_guard import is_main_guard
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -104,7 +105,7 @@ class _Run:
     def is_script(self, path: str) -> bool:
         file = self.workspace.source(path)
         return file is not None and any(
-            _is_main_guard(statement) for chunk in file.chunks for statement in chunk.body
+            is_main_guard(statement) for chunk in file.chunks for statement in chunk.body
         )
 
     def script(self, path: str) -> None:
@@ -319,14 +320,6 @@ def _remembered(sizes: Sizes) -> Sizes:
 def _module_name(path: str) -> str:
     name = path.replace("\\", "/").rpartition("/")[2]
     return name[:-3] if name.endswith(".py") else name
-
-
-def _is_main_guard(statement: ast.stmt) -> bool:
-    if not isinstance(statement, ast.If) or not isinstance(statement.test, ast.Compare):
-        return False
-    sides = [statement.test.left, *statement.test.comparators]
-    names = [side.id for side in sides if isinstance(side, ast.Name)]
-    return "__name__" in names
 
 
 def _defined_in(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

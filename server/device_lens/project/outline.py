@@ -9,6 +9,7 @@ import ast
 from dataclasses import dataclass
 
 from device_lens.syntax.import_statements import Import, imports_of
+from device_lens.syntax.main_guard import is_main_guard
 from device_lens.syntax.source import SourceFile
 
 Json = list[object]
@@ -30,7 +31,7 @@ def outline_of(file: SourceFile) -> Outline:
     statements = [statement for chunk in file.chunks for statement in chunk.body]
     return Outline(
         tuple(imports_of(file)),
-        any(map(_is_main_guard, statements)),
+        any(map(is_main_guard, statements)),
         any(map(_does_something, statements)) or _only_computes(statements),
         file.lines.count,
     )
@@ -64,16 +65,6 @@ def _import(data: object) -> Import | None:
     if not all(isinstance(name, str) for name in names):
         return None
     return Import(module, level, tuple(names))
-
-
-def _is_main_guard(statement: ast.stmt) -> bool:
-    if not isinstance(statement, ast.If) or not isinstance(statement.test, ast.Compare):
-        return False
-    sides = [statement.test.left, *statement.test.comparators]
-    has_name = any(isinstance(side, ast.Name) and side.id == "__name__" for side in sides)
-    return has_name and any(
-        isinstance(side, ast.Constant) and side.value == "__main__" for side in sides
-    )
 
 
 def _does_something(statement: ast.stmt) -> bool:

@@ -72,6 +72,13 @@ def test_what_defines_nothing_and_calls_is_run(tmp_path: Path) -> None:
     assert found == {"run.py": True, "config.py": False, "lib.py": False}
 
 
+def test_a_guard_may_ask_for_more() -> None:
+    guard = "def main():\n    pass\nif {} and x > 1:\n    main()\n"
+    asks, never = (guard.format(f'{name} == "__main__"') for name in ("__name__", "name"))
+    assert outline_of(parse("run.py", asks)).has_main
+    assert not outline_of(parse("lib.py", never)).has_main
+
+
 def test_an_edit_changes_the_edges(tmp_path: Path) -> None:
     graph = _graph(tmp_path)
     tool, plain = str(tmp_path / "tool.py"), str(tmp_path / "plain.py")
