@@ -30,7 +30,7 @@ from device_lens.interpreter.graph_names import (
     started_from,
     terms,
 )
-from device_lens.interpreter.graph_sharing import share_graph
+from device_lens.interpreter.graph_sharing import is_bound_once, share_graph
 from device_lens.interpreter.graph_steps import (
     base_of,
     carries_on,
@@ -204,9 +204,17 @@ def _was_filled(machine: Machine, receiver: Any, record: LoopRecord) -> bool:
 
 
 def passed(machine: Machine, seen: LibraryCall) -> None:
-    """`loss.backward()`, which frees the graph unless it is told to keep it."""
-    if "retain_graph" not in seen.kwargs:
-        machine.watched.spent.put(tensor_of(seen.receiver), True)
+    """`loss.backward()`, which frees the graph unless it is told to keep it: that of what the
+    function has computed along with the loss too, which it may return."""
+    if "retain_graph" in seen.kwargs:
+        return
+    spent, frame = machine.watched.spent, seen.frame
+    spent.put(tensor_of(seen.receiver), True)
+    run = frame.function.node if frame.function is not None else None
+    for name, value in frame.scope.names.items() if run is not None else ():
+        known = not has_graph(value) or spent.get(tensor_of(value)) is not None
+        if not known and is_bound_once(run, name) and _is_spent(machine, run, {name}):
+            spent.put(tensor_of(value), True)
 
 
 def comprehended(machine: Machine, node: ast.ListComp, element: Any, frame: Frame) -> None:

@@ -42,6 +42,11 @@ def is_computed_of(run: ast.AST, value: ast.expr, names: set[str]) -> bool:
     )
 
 
+def is_bound_once(run: ast.AST, name: str) -> bool:
+    """Whether a step binds a name at one place at most."""
+    return len(_bindings(run).get(name, ())) < 2
+
+
 def _sources(bindings: Bindings, names: Iterable[str]) -> set[str]:
     """The names that a step binds of which others are computed, these among them."""
     pending = list(names)
