@@ -212,8 +212,8 @@ def passed(machine: Machine, seen: LibraryCall) -> None:
     spent.put(tensor_of(seen.receiver), True)
     run = frame.function.node if frame.function is not None else None
     for name, value in frame.scope.names.items() if run is not None else ():
-        known = not has_graph(value) or spent.get(tensor_of(value)) is not None
-        if not known and is_bound_once(run, name) and _is_spent(machine, run, {name}):
+        unspent = has_graph(value) and spent.get(tensor_of(value)) is None
+        if unspent and is_bound_once(run, name) and _is_spent(machine, run, {name}):
             spent.put(tensor_of(value), True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import children, walk
@@ -42,7 +43,7 @@ def is_computed_of(run: ast.AST, value: ast.expr, names: set[str]) -> bool:
     )
 
 
-def is_bound_once(run: ast.AST, name: str) -> bool:
+def is_bound_once(run: Any, name: str) -> bool:
     """Whether a step binds a name at one place at most."""
     return len(_bindings(run).get(name, ())) < 2
 

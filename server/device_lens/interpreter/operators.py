@@ -9,7 +9,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.by_number import forget_places
-from device_lens.domain.code import ClassValue
 from device_lens.domain.condition import negation
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
 from device_lens.domain.guard import Guarded, combine, leaves
@@ -28,13 +27,12 @@ from device_lens.domain.presence import copied_dict
 from device_lens.domain.values import (
     NONE,
     Const,
-    External,
     HostArray,
     Tensor,
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import calls, reports
+from device_lens.interpreter import bitwise, calls, reports
 from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
 from device_lens.interpreter.dispatch import EVALUATORS
 from device_lens.interpreter.expressions import merge_mapping, text_of
@@ -132,8 +130,8 @@ def operate(
         merged = left if in_place else copied_dict(left, node)
         merge_mapping(machine, merged, right)
         return merged
-    if op is ast.BitOr and (classes := _union(left, right)):
-        return TupleValue(classes)
+    if op in bitwise.OPERATORS and (found := bitwise.of(op, left, right)) is not None:
+        return found
     if HostArray in kinds:
         if Unknown in kinds and not _is_number(left, right):
             return Unknown()
@@ -155,27 +153,6 @@ def _read_beside_array(
     symbol = operation(f"torch.Tensor.{method}")
     told = f"array {symbol} tensor" if array is left else f"tensor {symbol} array"
     with_active(machine, node, frame, lambda: machine.host_read(told, tensor, position))
-
-
-def _union(left: Any, right: Any) -> tuple[Any, ...]:
-    """The classes of `left | right`, as in `isinstance(x, list | None)`; none where it is something
-    else."""
-    first, second = _classes(left), _classes(right)
-    return first + second if first and second else ()
-
-
-def _classes(value: Any) -> tuple[Any, ...]:
-    """The classes that an operand of a union names; none where it may be something else."""
-    if type(value) is TupleValue:
-        parts = tuple(map(_classes, value.items))
-        return sum(parts, ()) if all(parts) else ()
-    if value == NONE:
-        return (External("builtins.NoneType"),)
-    if type(value) is External:
-        module, _, name = value.name.rpartition(".")
-        named = module == "builtins" or (name[:1].isupper() and not name.isupper())
-        return (value,) if named else ()
-    return (value,) if type(value) is ClassValue else ()
 
 
 def _is_number(left: Any, right: Any) -> bool:

@@ -67,6 +67,8 @@ def _kept_device(data: Value, alias: bool) -> DeviceTree | None:
     found = tensor_of(data)
     if found is not None and (alias or treated_as_tensor(data)):
         return found.device
+    if is_number(data):
+        return None
     if alias and (isinstance(data, Unknown) or _may_be_tensor(data)):
         return UNKNOWN_DEVICE
     return UNKNOWN_DEVICE if any(map(_is_sliced, leaves(data))) else None
