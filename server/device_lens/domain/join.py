@@ -242,8 +242,7 @@ def join_blind(left: Any, right: Any) -> Any:
         parameters = [*_parameters(left), *_parameters(right)]
         if None not in parameters:
             return _any_parameter(parameters)
-    both = type(left) is TupleValue and type(right) is TupleValue
-    if both and len(left.items) == len(right.items):
+    if type(left) is type(right) is TupleValue and len(left.items) == len(right.items):
         return _join_tuples_blindly(left, right)
     if type(left) is DictObject and type(right) is DictObject:
         return one_dict(left, right) or flatten(join(undecided(), left, right))
@@ -264,6 +263,8 @@ def join_blind(left: Any, right: Any) -> Any:
         return join_tensors_blindly(*tensors)
     if tensors and NONE in (left, right):
         return tensors[0]
+    if type(left) is type(right) is Guarded and left.atom is right.atom and left.atom.named:
+        return node(left.atom, join_blind(left.yes, right.yes), join_blind(left.no, right.no))
     return flatten(join(undecided(), left, right))
 
 
