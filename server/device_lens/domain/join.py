@@ -26,13 +26,7 @@ from device_lens.domain.guard import (
     primary,
     undecided,
 )
-from device_lens.domain.heap import (
-    MISSING,
-    DictObject,
-    Instance,
-    ModuleObject,
-    Parameter,
-)
+from device_lens.domain.heap import MISSING, DictObject, Instance, ModuleObject, Parameter
 from device_lens.domain.objects import ONE_OF_TWO, one_dict
 from device_lens.domain.parameters import either
 from device_lens.domain.plain import any_number
@@ -263,9 +257,15 @@ def join_blind(left: Any, right: Any) -> Any:
         return join_tensors_blindly(*tensors)
     if tensors and NONE in (left, right):
         return tensors[0]
-    if type(left) is type(right) is Guarded and left.atom is right.atom and left.atom.named:
+    if _are_tensors_by_case(left) and _are_tensors_by_case(right) and left.atom is right.atom:
         return node(left.atom, join_blind(left.yes, right.yes), join_blind(left.no, right.no))
     return flatten(join(undecided(), left, right))
+
+
+def _are_tensors_by_case(tree: Any) -> bool:
+    """Whether a flag or the like decides whether a value is a tensor, or not known."""
+    named = type(tree) is Guarded and tree.atom.named
+    return named and {type(leaf) for leaf in leaves(tree)} <= {Unknown, *TENSORS}
 
 
 def _join_functions(left: Function, right: Function) -> Function:
