@@ -8,11 +8,13 @@ from typing import Any
 
 from device_lens.domain.heap import ListObject
 from device_lens.domain.journal import Journal
+from device_lens.domain.values import FALSE
 
 MOST_PLACES = 8
 """Items that are kept: as many as most machines have GPUs."""
 _PLACES = "<by number>"
-"""The field of a list for what each of its first items is, if it is there."""
+"""The field of a list for what each of its first items is, if it is there; false once something was
+done to the list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,5 +56,5 @@ def item_at(value: ListObject, position: int) -> Any:
 
 def forget_places(journal: Journal, value: Any) -> None:
     """Something is done to a list: its items may be elsewhere afterwards."""
-    if type(value) is ListObject and value.fields.get(_PLACES) is not None:
-        journal.write(value.fields, _PLACES, None)
+    if type(value) is ListObject and value.fields.get(_PLACES, FALSE) is not FALSE:
+        journal.write(value.fields, _PLACES, FALSE)

@@ -34,6 +34,7 @@ def _range(call: Call) -> Value:
         found = listing(call, (), number("an index"), "range")
         found.fields["length"] = len(numbers)
         found.fields[NUMBERS] = numbers
+        keep_places(found, tuple(map(Const, numbers[:MOST_PLACES])))
         return found
     if len(call.args) == 1 and _counts_what_is_there(call.args[0]):
         some = _from(call, 0, (Const(0),))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from device_lens.domain.by_number import forget_places
+from device_lens.domain.guard import leaves
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
@@ -73,9 +74,10 @@ def _takes_all(call: Call, source: Value, position: int) -> bool:
 
 def disorder(call: Call) -> Value:
     """`random.shuffle(items)`, `heapq.heapify(heap)`: the same items in another order."""
-    target = list_classes.sequence(first_argument(call))
-    if type(target) is ListObject:
-        mix(call, target)
+    for leaf in leaves(first_argument(call)):
+        target = list_classes.sequence(leaf)
+        if type(target) is ListObject:
+            mix(call, target)
     return NONE
 
 
