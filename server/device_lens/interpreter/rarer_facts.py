@@ -318,6 +318,8 @@ class VisibleDevices:
     visible: tuple[str, ...]
     ordinal: int | None = None
     initialised_at: Site | None = None
+    by_default: bool = False
+    """Whether a flag, or the environment, may set another mask."""
 
 
 @dataclass(slots=True)

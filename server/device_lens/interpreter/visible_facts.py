@@ -6,7 +6,7 @@ import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.device import ANY_INDEX, Device
-from device_lens.domain.guard import assume_all, combine, leaves, primary
+from device_lens.domain.guard import Guarded, assume_all, combine, leaves, primary
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.trail import Site
 from device_lens.domain.values import FALSE, TRUE, Const
@@ -35,6 +35,11 @@ class Mask(NamedTuple):
     site: Site
     activation: Any
     value: Any
+
+    @property
+    def by_default(self) -> bool:
+        """Whether a flag, or the environment, may say otherwise."""
+        return type(self.value) is Guarded
 
     def visible(self, machine: Machine) -> tuple[str, ...] | None:
         """The devices that are left in the primary case, where the present path belongs to that;
@@ -77,6 +82,8 @@ def assigned(machine: Machine, seen: LibraryCall) -> None:
     hidden = combine(_hides_all, seen.args[1]) if in_time else FALSE
     machine.journal.write(machine.globals, "no_gpu", hidden)
     if places.undecided(machine):
+        if primary(machine.path.named) is not False:
+            machine.watched.mask = None  # it may be this one, or the one before
         return
     watched, site = machine.watched, machine.site(seen.node, seen.frame)
     before = watched.mask
@@ -109,7 +116,7 @@ def used(machine: Machine, seen: LibraryCall) -> None:
     if visible is None or device.index < len(visible):
         return
     site = _named_at(machine, seen)
-    machine.findings.add(VisibleDevices(site, "ordinal", mask.site, visible, ordinal=device.index))
+    machine.findings.add(_beyond(mask, site, visible, device.index))
 
 
 def grouped(machine: Machine, seen: LibraryCall) -> None:
@@ -126,9 +133,13 @@ def grouped(machine: Machine, seen: LibraryCall) -> None:
         ordinal = constant(item)
         if type(ordinal) is int and ordinal >= len(visible):
             site = machine.site(named, seen.frame)
-            machine.findings.add(
-                VisibleDevices(site, "ordinal", mask.site, visible, ordinal=ordinal)
-            )
+            machine.findings.add(_beyond(mask, site, visible, ordinal))
+
+
+def _beyond(mask: Mask, site: Site, visible: tuple[str, ...], ordinal: int) -> VisibleDevices:
+    found = VisibleDevices(site, "ordinal", mask.site, visible, ordinal=ordinal)
+    found.by_default = mask.by_default
+    return found
 
 
 def started(machine: Machine, seen: LibraryCall) -> None:

@@ -94,9 +94,10 @@ def _hidden(fact: VisibleDevices, context: Context) -> str:
     range_of = (
         "`cuda:0` is the only device" if last == 0 else f"devices are `cuda:0` to `cuda:{last}`"
     )
+    default = " by default" if fact.by_default else ""
     return (
-        f"With `CUDA_VISIBLE_DEVICES` set to {quoted(visible)} ({context.line(fact.mask)}) "
-        f"{range_of}: {quoted(f'cuda:{fact.ordinal}')} raises `invalid device ordinal`."
+        f"With `CUDA_VISIBLE_DEVICES` set to {quoted(visible)}{default} "
+        f"({context.line(fact.mask)}) {range_of}: {quoted(f'cuda:{fact.ordinal}')} raises `invalid device ordinal`."
     )
 
 
