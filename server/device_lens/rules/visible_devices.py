@@ -97,7 +97,8 @@ def _hidden(fact: VisibleDevices, context: Context) -> str:
     default = " by default" if fact.by_default else ""
     return (
         f"With `CUDA_VISIBLE_DEVICES` set to {quoted(visible)}{default} "
-        f"({context.line(fact.mask)}) {range_of}: {quoted(f'cuda:{fact.ordinal}')} raises `invalid device ordinal`."
+        f"({context.line(fact.mask)}) {range_of}: {quoted(f'cuda:{fact.ordinal}')} raises "
+        "`invalid device ordinal`."
     )
 
 
