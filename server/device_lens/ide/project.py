@@ -272,8 +272,7 @@ class Project:
         cancelled: Cancelled = lambda: False,
         extent: Extent | None = None,
     ) -> list[Finding]:
-        """The findings of files that are looked at together, as they are in a snapshot, those of
-        rules that are turned off too. `extent`: as for `analyse_together`."""
+        """The findings of files in a snapshot, as `analyse_together`, turned-off rules included."""
         from device_lens.ide.diagnostics import diagnostics
 
         workspace = self._workspace(snapshot)

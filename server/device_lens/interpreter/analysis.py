@@ -100,6 +100,7 @@ class _Run:
             self.fuel = Fuel(self.extent, len(scripts) + len(self.unguarded))
         for entry in scripts:
             self.script(entry)
+        self._again()
         self.library([target for target in targets if target in mattering])
 
     def is_script(self, path: str) -> bool:
@@ -108,7 +109,18 @@ class _Run:
             is_main_guard(statement) for chunk in file.chunks for statement in chunk.body
         )
 
-    def script(self, path: str) -> None:
+    def _again(self) -> None:
+        """Runs those scripts once more that have run out of steps before others left some, as long
+        as there is more for each than it has had."""
+        short = [(path, unit) for path, unit in self.scripts if unit.budget.is_short]
+        for index, (path, unit) in enumerate(short):
+            most = 0 if self.fuel is None else self.fuel.part(len(short) - index)
+            if most > unit.budget.spent:
+                self.scripts.remove((path, unit))
+                self.program.forget_unit(("script", path))
+                self.script(path, most)
+
+    def script(self, path: str, most: int | None = None) -> None:
         """Runs a script as `python script.py` would."""
         file = self.workspace.source(path)
         if file is None:
@@ -119,7 +131,8 @@ class _Run:
             lines = file.lines.count
             options = program.options
             steps = options.max_steps + options.steps_per_line * lines
-            most = None if self.fuel is None else self.fuel.share()
+            if self.fuel is not None and most is None:
+                most = self.fuel.share()
             unit = program.unit(steps, own=program.edited | {path}, most=most)
             unit.files[path] = self.workspace.stamp(path)
             unit.source = file

@@ -88,12 +88,10 @@ class Budget:
     apart: bool = False
     """Whether own statements are counted apart."""
     most: int | None = None
-    """Steps beyond which no more are granted, as many own ones, and as many for what statements
-    change."""
-    changes: int = 0
-    """What statements have changed beyond that, in steps, which are taken of theirs."""
+    """The steps of all kinds beyond which no call is followed."""
     _room: int = 0
-    _free: int = 0
+    _changes: int = 0
+    """What statements have changed, in steps."""
     _given: int = 0
     _last: int = -RESERVE
 
@@ -145,14 +143,14 @@ class Budget:
         return self.steps + self.own
 
     @property
-    def statements_left(self) -> int:
-        """What would be left if statements alone took steps."""
-        return self.left + self.changes
-
-    @property
     def spent(self) -> int:
         """The steps of all kinds that were taken."""
-        return self._given - self.left + self._free
+        return self._given - self.left + self._changes
+
+    @property
+    def is_short(self) -> bool:
+        """Whether it has run out of the steps that it has together with others."""
+        return self.most is not None and self.is_low
 
     def limit(self, most: int) -> int:
         """What one function may take where it may take `most` of steps that are not bounded."""
@@ -178,12 +176,11 @@ class Budget:
         holds count as steps too: a move of a large model is one statement."""
         if self.cancelled():
             raise Cancelled
-        if self.most is not None and journal.unpaid >= CHANGES:
+        if self.most is not None:
             steps, journal.unpaid = divmod(journal.unpaid, CHANGES)
-            free = min(self.most - self._free, steps)
-            self._free += free
-            self.steps -= steps - free
-            self.changes += steps - free
+            self._changes += steps
+            if self.spent > self.most:
+                self.steps = min(self.steps, -1)
 
     def note(self, sentence: str) -> None:
         if sentence not in self.limits:

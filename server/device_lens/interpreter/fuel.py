@@ -16,7 +16,7 @@ class Extent:
     whole: bool = True
 
 
-STEPS_IN_ALL = 8_000
+STEPS_IN_ALL = 10_000
 """Statements run for each 1,000 lines of a program by all its scripts together, what they change
 included (`Budget.checkpoint`). They take 55 to 100 microseconds each, so that 1,000 lines take a
 second at the most (`docs/performance.md`)."""
@@ -34,11 +34,15 @@ class Fuel:
         self._whole = extent.whole
 
     def share(self) -> int:
-        """The steps of either kind for the next script, of which few take all of both. Where
-        another analysis runs some of the scripts, perhaps at the same time, it does not hang on
-        what these have left."""
+        """The steps of all kinds for the next script. Where another analysis runs some of the
+        scripts, perhaps at the same time, it does not hang on what these have left."""
         share = max(self._steps // max(self._scripts, 1), self._even // 2)
-        return (share if self._whole else self._even) * 2 // 3
+        return share if self._whole else self._even
+
+    def part(self, scripts: int) -> int:
+        """The steps for the next of some scripts that are run once more; none where another
+        analysis runs some of the others."""
+        return self._steps // scripts if self._whole else 0
 
     def take(self, steps: int) -> None:
         """A script has taken so many."""

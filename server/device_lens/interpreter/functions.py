@@ -135,7 +135,7 @@ def _run_or_recall(
     journal, path = machine.journal, machine.path
     outside, mark = journal.outside, journal.mark()
     first = len(machine.watched.steps) if machine.watched.open_calls else None
-    left = machine.budget.statements_left
+    left = machine.budget.left
     start, born = atoms_before(), moment()
     premises, machine.premises = machine.premises, set()
     try:
@@ -144,7 +144,7 @@ def _run_or_recall(
         given = tuple(each for each in path.literals if each[0] in machine.premises)
         premises.update(atom for atom, _ in given)
         machine.premises = premises
-    machine.spent[counted] += max(left - machine.budget.statements_left, 0)
+    machine.spent[counted] += max(left - machine.budget.left, 0)
     if like is not None:
         machine.alikes.followed.setdefault(like, path.named)
     if like is not None and effects.is_creator(function, args):
