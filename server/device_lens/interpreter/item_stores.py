@@ -20,6 +20,7 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.join import join_blind
 from device_lens.domain.lengths import grown
+from device_lens.domain.objects import holds_all, may_hold
 from device_lens.domain.presence import without
 from device_lens.domain.values import (
     NONE,
@@ -42,6 +43,7 @@ from device_lens.models import registry
 from device_lens.models.call import constant
 from device_lens.models.numbers import is_number
 from device_lens.models.python import dict_classes, list_classes
+from device_lens.models.python.picked import hold
 from device_lens.models.torch import module as torch_module
 
 if TYPE_CHECKING:
@@ -155,12 +157,12 @@ def _store_slice(machine: Machine, receiver: ListObject, index: SliceValue, valu
         grown(machine.journal, receiver, before)
         return
     if bounds == [None, None] and index.step in (None, NONE):
+        hold(machine.journal, receiver, may_hold(value, known, more), more, holds_all(value))
         write(receiver.fields, "items", known)
-        write(receiver.fields, "rest", more)
         return
-    found = (each for each in (receiver.rest, more, *before, *known) if each is not None)
-    write(receiver.fields, "items", ())
-    write(receiver.fields, "rest", any_of(tuple(found), None))
+    found = tuple(each for each in (receiver.rest, more, *before, *known) if each is not None)
+    held = (*may_hold(receiver, before, receiver.rest), *may_hold(value, known, more))
+    hold(machine.journal, receiver, held, any_of(found, None))
 
 
 def _store_in_object(
@@ -269,10 +271,11 @@ def by_method(
         lost = Unknown("an item")
         forget_places(machine.journal, receiver)
         if type(receiver) is ListObject:
-            machine.journal.write(receiver.fields, "items", ())
-        else:
-            for key in list(receiver.entries):
-                machine.journal.write(receiver.entries, key, lost)
+            held = may_hold(receiver, receiver.items, receiver.rest)
+            hold(machine.journal, receiver, held, lost)
+            return True
+        for key in list(receiver.entries):
+            machine.journal.write(receiver.entries, key, lost)
         machine.journal.write(receiver.fields, "rest", lost)
     else:
         return False
@@ -287,5 +290,4 @@ def _remove_from_list(machine: Machine, receiver: ListObject, position: Any) -> 
         machine.journal.write(receiver.fields, "items", tuple(left))
         grown(machine.journal, receiver, items)
         return
-    machine.journal.write(receiver.fields, "items", ())
-    machine.journal.write(receiver.fields, "rest", any_of(items, rest))
+    hold(machine.journal, receiver, may_hold(receiver, items, rest), any_of(items, rest))

@@ -16,7 +16,7 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.numbers import is_number, number
 from device_lens.models.python.builtins import ask_key
-from device_lens.models.python.picked import add, keep_held, lose_one, mix, one_of
+from device_lens.models.python.picked import add, hold, keep_held, lose_one, mix, one_of
 
 MAX_ITEMS = 64
 """Items of a list kept one by one; further ones are merged."""
@@ -84,9 +84,12 @@ def _is_like_row(call: Call, known: Value, row: Value) -> bool:
 def _forget_first(call: Call, target: ListObject) -> None:
     """A bounded deque lets go of its first items as it grows."""
     bound = target.fields.get("bound")
-    if bound is None or (isinstance(bound, int) and len(target.items) <= bound):
+    if bound is None:
         return
-    if isinstance(bound, int) and target.rest is None:
+    if isinstance(bound, int) and len(target.items) <= bound and not (target.items and target.rest):
+        if target.rest is not None:
+            lose_one(call, target)
+    elif isinstance(bound, int) and target.rest is None:
         call.write(target.fields, "items", target.items[len(target.items) - bound :])
     else:
         mix(call, target, lost=True)
@@ -186,19 +189,24 @@ def _extend(call: Call) -> Value:
     target = _list(call)
     if target is None or not call.args:
         return NONE
-    items, more = call.services.iterate(call.args[0])
+    _extend_by(call, target, call.args[0])
+    _forget_first(call, target)
+    return NONE
+
+
+def _extend_by(call: Call, target: ListObject, source: Value) -> None:
+    items, more = call.services.iterate(source)
     if target.rest is None:
         _set(call, target, target.items + items, more)
-        if any_of_these(call.args[0]):
-            call.write(target.fields, HELD_ANY, call.args[0].fields[HELD_ANY])
-            call.write(target.fields, HELD_ALL, TRUE if holds_all(call.args[0]) else FALSE)
-        return NONE
+        if any_of_these(source):
+            call.write(target.fields, HELD_ANY, source.fields[HELD_ANY])
+            call.write(target.fields, HELD_ALL, TRUE if holds_all(source) else FALSE)
+        return
     rest = target.rest
     for value in (*items, more):
         rest = rest if value is None else gather(rest, value)
     _set(call, target, target.items, rest)
-    add(call, target, [*may_hold(call.args[0], items, more)])
-    return NONE
+    add(call, target, [*may_hold(source, items, more)])
 
 
 def _insert(call: Call) -> Value:
@@ -268,6 +276,7 @@ def _any_item(call: Call) -> Value:
 def clear(call: Call) -> Value:
     if type(call.receiver) is ListObject:
         call.services.journal.delete(call.receiver.fields, AT_LEAST)
+        hold(call.services.journal, call.receiver, (), None)
         _set(call, call.receiver, (), None)
     elif type(call.receiver) is DictObject:
         for key in list(call.receiver.entries):

@@ -22,7 +22,7 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.methods import find_method
 from device_lens.models.python.builtins import IDENTITY, first_argument, listing
-from device_lens.models.python.picked import keep_held, some_of
+from device_lens.models.python.picked import keep_held, mix, some_of
 from device_lens.models.torch.copying import copied_by_own
 from device_lens.models.torch.objects import class_model, unknown
 
@@ -225,9 +225,8 @@ def _deque(call: Call) -> Value:
     bound = call.get(1, "maxlen")
     if bound is not None and bound != NONE:
         found.fields["bound"] = constant(bound, "unknown")
-        if len(items) > (constant(bound, 0) or 0):
-            found.fields["items"] = ()
-            found.fields["rest"] = join_all([*items, *([] if rest is None else [rest])])
+        if rest is not None or len(items) > (constant(bound, 0) or 0):
+            mix(call, found, lost=True)
     return found
 
 

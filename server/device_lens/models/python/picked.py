@@ -3,10 +3,13 @@ chance."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from device_lens.domain.by_number import forget_places
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import HELD_ALL, HELD_ANY, DictObject, ListObject, ModuleObject, moment
 from device_lens.domain.join import any_module, join_all
+from device_lens.domain.journal import Journal
 from device_lens.domain.kinds import gathered
 from device_lens.domain.lengths import surely_held
 from device_lens.domain.objects import MAX_OBJECTS, any_of_these, holds_all, keep_any, may_hold
@@ -66,15 +69,23 @@ def keep_put_together(found: ListObject, sources: list[Value]) -> ListObject:
 
 def mix(call: Call, target: ListObject, lost: bool = False) -> None:
     """Forgets which item of a list stands where; or, where one is `lost`, which ones there are."""
-    held = keep_any(ListObject(), may_hold(target, target.items, target.rest))
     whole = not lost and is_whole(target, target.items, target.rest)
     joined = gathered(target.items, target.rest)
-    forget_places(call.services.journal, target)
-    call.write(target.fields, "items", ())
-    call.write(target.fields, "rest", joined)
-    if any_of_these(held):
-        call.write(target.fields, HELD_ANY, held.fields[HELD_ANY])
-        call.write(target.fields, HELD_ALL, TRUE if whole else FALSE)
+    hold(call.services.journal, target, may_hold(target, target.items, target.rest), joined, whole)
+
+
+def hold(
+    journal: Journal, target: ListObject, values: Iterable[Value], rest: Value, whole: bool = False
+) -> None:
+    """A list has any of some values from here on, or each of them where it is `whole`, in an order
+    that nobody knows; `rest` is what any item is."""
+    held = keep_any(ListObject(), values)
+    forget_places(journal, target)
+    journal.write(target.fields, "items", ())
+    journal.write(target.fields, "rest", rest)
+    if any_of_these(held) or any_of_these(target):
+        journal.write(target.fields, HELD_ANY, held.fields.get(HELD_ANY))
+        journal.write(target.fields, HELD_ALL, TRUE if whole else FALSE)
 
 
 def add(call: Call, target: ListObject, values: list[Value]) -> None:
