@@ -37,6 +37,7 @@ from device_lens.interpreter.dispatch import EVALUATORS, NEXT
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.iteration import any_of, iterate, most_keys, trip_count
 from device_lens.interpreter.keys import key_of, put
+from device_lens.interpreter.read_up import Reading, reading
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -67,6 +68,14 @@ class _Collected:
 def _collect(machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any) -> ListObject:
     inner = _inner_frame(frame)
     found = _Collected()
+    read = reading(node, frame)
+
+    def emit(repeated: bool) -> None:
+        value = machine.evaluate(node.elt, inner)
+        found.add(value, repeated)
+        if read.last is not None:
+            read.saw(machine.decide(truth(value)), repeated)
+
     mark, since = machine.journal.mark(), moment()
     count = _run(
         machine,
@@ -74,8 +83,9 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any
         inner,
         False,
         (node.elt,),
-        lambda repeated: found.add(machine.evaluate(node.elt, inner), repeated),
+        emit,
         iterable,
+        read,
     )
     of_many.mark(machine, node, found.rest, count, since)
     made = ListObject(tuple(found.items), found.rest, kind, node)
@@ -123,10 +133,11 @@ def _run(
     elements: Sequence[ast.expr],
     emit: Emit,
     iterable: Any = None,
+    going: Reading | None = None,
 ) -> int | None:
     """Runs `emit` for each combination of items; `elements` are the expressions that it reads, and
-    `iterable` is what the first generator goes through, where that is at hand. Answers how many
-    there are, where that is known."""
+    `iterable` is what the first generator goes through, where that is at hand; `going` tells
+    which items are surely asked for. Answers how many there are, where that is known."""
     if not generators:
         emit(repeated)
         return 1
@@ -143,8 +154,14 @@ def _run(
         _run(machine, generators[1:], frame, more, elements, emit)
 
     def inner(value: Any, more: bool) -> None:
+        if going is not None and going.over:
+            return
+        surely = going is None or (going.surely and not (more and going.last is not None))
+        mark, since = machine.journal.mark(), moment()
         assign(machine, generator.target, value, frame, generator.iter)
         _filtered(machine, generator.ifs, frame, more, further)
+        if not surely:
+            machine.doubt(mark, since)
 
     record = LoopRecord(generator, frame.chunk, count, False, depth=frame.open_branches)
     moves = len(items) > MAX_UNROLLED and item_effects.moves_items(

@@ -47,6 +47,7 @@ from device_lens.interpreter.merging import (
     join_presences,
 )
 from device_lens.interpreter.picks import Pick
+from device_lens.interpreter.presently import Presently
 from device_lens.interpreter.protocol import ForeignClass, Workspace
 from device_lens.interpreter.services import ModelServices
 from device_lens.interpreter.unit import Unit
@@ -59,7 +60,7 @@ _NOT_SHOWN = frozenset({Const, External, BoundExternal, SliceValue, HostArray})
 """Values that are on no device."""
 
 
-class Machine(ModelServices):
+class Machine(Presently, ModelServices):
     """Runs one unit after the other over the modules of a program."""
 
     def __init__(self, program: Program, options: Options, workspace: Workspace) -> None:
@@ -336,14 +337,6 @@ class Machine(ModelServices):
         for entries, key, present in kept:
             settle(self.journal, entries, key, present)
         lengths.settle(self.journal, met)
-
-    def may_be_left_out(self) -> bool:
-        """Whether a pass of the loop that runs may leave the present statement out."""
-        return bool(self.stack) and self.stack[-1].may_be_left_out
-
-    def is_in_each_pass(self) -> bool:
-        """Whether every pass of a loop runs the present statement."""
-        return bool(self.stack) and self.stack[-1].is_in_each_pass
 
     def doubt(self, mark: int, since: int, condition: Any = None) -> None:
         """What was written since a mark, made at the moment `since`, may not have happened yet, or

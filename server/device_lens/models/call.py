@@ -58,6 +58,9 @@ class Services(Protocol):
     def is_in_each_pass(self) -> bool:
         """Whether every pass of a loop runs the present statement."""
 
+    def is_read_up(self, node: Any) -> bool:
+        """Whether the present statement asks for all that an expression in it gives one by one."""
+
     def doubt(self, mark: int, since: int) -> None:
         """What was written since a mark, made at the moment `since`, may not have happened."""
 

@@ -12,7 +12,7 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.numbers import NUMBERS, number
 from device_lens.models.python.builtins import any_item, first_argument, listing
-from device_lens.models.python.picked import keep_held, lose_one, of_each, one_of, some_of
+from device_lens.models.python.picked import done_to, keep_held, lose_one, of_each, one_of, some_of
 
 MAX_RANGE = 4
 """Longest range whose numbers are known one by one."""
@@ -160,14 +160,15 @@ def _map(call: Call) -> Value:
         of_picks = of_each(call, function, call.args[1], "map")
         if of_picks is not None:
             return of_picks
+    read_up = call.services.is_read_up(call.site.node)
     found = tuple(
-        call.services.invoke(function, tuple(items[i] for items, _ in columns), {})
+        done_to(call, function, tuple(items[i] for items, _ in columns), read_up)
         for i in range(min(count, 16))
     )
     if any(rest is None for _, rest in columns) and count <= 16:
         return listing(call, found, None, "map")
     last = tuple(any_item(items[count:], rest) for items, rest in columns)
-    return listing(call, found, call.services.invoke(function, last, {}), "map")
+    return listing(call, found, done_to(call, function, last, read_up), "map")
 
 
 def _filter(call: Call) -> Value:

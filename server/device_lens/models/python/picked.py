@@ -110,13 +110,20 @@ def of_each(call: Call, function: Value, source: Value, kind: str) -> ListObject
     held, whole, found = may_hold(source, items, rest), holds_all(source), []
     if len(held) > MAX_OBJECTS:
         return None
+    read_up = call.services.is_read_up(call.site.node)
     for each in held:
-        mark, since = call.services.journal.mark(), moment()
-        found.append(call.services.invoke(function, (each,), {}))
-        if not whole:
-            call.services.doubt(mark, since)
+        found.append(done_to(call, function, (each,), whole and read_up))
     made = ListObject((), join_all(found), kind, call.site.node)
     return keep_any(made, found, picked=True, whole=whole)
+
+
+def done_to(call: Call, function: Value, args: tuple[Value, ...], surely: bool) -> Value:
+    """What a function gives for arguments that it is called with, `surely` or perhaps."""
+    mark, since = call.services.journal.mark(), moment()
+    found = call.services.invoke(function, args, {})
+    if not surely:
+        call.services.doubt(mark, since)
+    return found
 
 
 def members(source: Value, items: tuple[Value, ...], rest: Value) -> tuple[Value, list[Value]]:

@@ -1,0 +1,26 @@
+"""What the text around the present statement tells of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.read_up import is_read_up
+
+
+class Presently:
+    """What a machine knows of the statement that runs."""
+
+    stack: list[Frame]
+
+    def may_be_left_out(self) -> bool:
+        """Whether a pass of the loop that runs may leave the present statement out."""
+        return bool(self.stack) and self.stack[-1].may_be_left_out
+
+    def is_in_each_pass(self) -> bool:
+        """Whether every pass of a loop runs the present statement."""
+        return bool(self.stack) and self.stack[-1].is_in_each_pass
+
+    def is_read_up(self, node: Any) -> bool:
+        """Whether the present statement asks for all that an expression in it gives one by one."""
+        return bool(self.stack) and is_read_up(node, self.stack[-1])
