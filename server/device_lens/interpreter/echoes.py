@@ -26,6 +26,7 @@ from device_lens.domain.heap import (
     Parameter,
 )
 from device_lens.domain.join import join_all
+from device_lens.domain.objects import any_one
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.presence import settle
 from device_lens.domain.similarity import similar
@@ -202,6 +203,13 @@ class Doubt(Echo):
     """Carries what was done to some value, nobody knows which."""
 
     doubts = True
+
+    def _write(self, table: Any, key: Any, before: Any, value: Any) -> None:
+        either = _either(before, value)
+        held = dict.fromkeys((*leaves(before), *leaves(value)))
+        if all(type(each) is ModuleObject for each in held):
+            either = any_one(tuple(held), either)  # what is done to it may be done to each
+        self.machine.journal.write(table, key, either)
 
 
 class Agreement(Echo):

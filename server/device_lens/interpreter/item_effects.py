@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.heap import (
     ANY_OF,
-    DictObject,
-    HeapObject,
-    Instance,
     ListObject,
     ModuleObject,
     Parameter,
-    contents,
 )
 from device_lens.domain.objects import any_of_these, few_objects, holds_all
 from device_lens.domain.parameters import members
@@ -24,10 +20,10 @@ from device_lens.interpreter.doings import CHANGERS, MOVERS, ONLY_READ
 from device_lens.interpreter.effects import forget, objects
 from device_lens.interpreter.frames import LoopRecord
 from device_lens.interpreter.iteration import any_of
+from device_lens.interpreter.passes_apart import PassesApart, tables
 from device_lens.models import registry
 from device_lens.models.numbers import is_number
 from device_lens.models.torch.parts import all_parts
-from device_lens.models.torch.parts import walk as parts_of
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -234,7 +230,12 @@ def _place(machine: Machine, item: Any) -> Any:
 
 
 def settle(
-    machine: Machine, record: LoopRecord, iterable: Any, items: tuple[Any, ...], rest: Any
+    machine: Machine,
+    record: LoopRecord,
+    iterable: Any,
+    items: tuple[Any, ...],
+    rest: Any,
+    apart: PassesApart,
 ) -> None:
     """After passes that stood for many items, and perhaps for objects that are not among them."""
     node = record.node
@@ -248,15 +249,42 @@ def settle(
         return  # each pass had one of them
     if stood_for and rest is not None and _tells(rest, stood_for):
         second = another(node, iterable, rest)
-        if second is None:
+        if _may_be_twice_in(rest, stood_for) and _are_touched(machine, record.start, rest):
+            for each in stood_for:
+                echoes.lose(machine, each)
+        elif second is None:
             echoes.repeat(machine, record.start, rest, stood_for)
+        elif apart.meet:
+            for each in (rest, second):
+                echoes.repeat(machine, record.start, each, stood_for)
         else:
             echoes.repeat_surely(machine, record.start, rest, second, stood_for)
+        if second is not None:
             put_aside.spread(machine, record.start, second, stood_for, True)
         put_aside.spread(machine, record.start, rest, stood_for, second is not None)
     elif stood_for and any(changes_of(node, node.target, node.body)):
         for each in stood_for:
             echoes.lose(machine, each)
+
+
+def _may_be_twice_in(rest: Any, rows: tuple[Any, ...]) -> bool:
+    """Whether a row may have one object in two places, so that what is done last to it counts."""
+    if type(rest) is not TupleValue:
+        return False
+    seen: set[int] = set()
+    for place in range(len(rest.items)):
+        column = [row.items[place] for row in rows if type(row) is TupleValue]
+        held = {id(each) for each in objects(tuple(column))}
+        if held & seen:
+            return True
+        seen |= held
+    return False
+
+
+def _are_touched(machine: Machine, mark: int, value: Any) -> bool:
+    """Whether something was done since a mark to what a value holds, even if it is as before."""
+    written = {id(table) for table, _, _ in machine.journal.value_at(mark).values()}
+    return not written.isdisjoint(tables(value, echoes.DEEPEST))
 
 
 def another(node: Any, iterable: Any, rest: Any) -> Any:
@@ -271,29 +299,6 @@ def another(node: Any, iterable: Any, rest: Any) -> Any:
         return found
     pairs = zip(rest.items, found.items, strict=True)
     return TupleValue(tuple(own if [*objects((own,))] else any_ for any_, own in pairs))
-
-
-def tables_of_one(rest: Any, second: Any) -> frozenset[int]:
-    """The identities of the tables of one of several objects that the one which stands for all does
-    not have."""
-    if second is None:
-        return frozenset()
-    return frozenset(_tables(second, echoes.DEEPEST)) - frozenset(_tables(rest, echoes.DEEPEST))
-
-
-def _tables(value: Any, deepest: int) -> Iterator[int]:
-    if isinstance(value, ModuleObject):
-        for _, part in parts_of(value):
-            for table in (part.own, part.parameters, part.buffers, part.modules):
-                yield id(table)
-            yield from (id(e.fields) for e in part.parameters.values() if type(e) is Parameter)
-    if isinstance(value, HeapObject):
-        yield id(value.fields)
-    if type(value) is DictObject:
-        yield id(value.entries)
-    held = value.fields.values() if isinstance(value, Instance) else contents(value)
-    for each in held if deepest else ():
-        yield from _tables(each, deepest - 1)
 
 
 def _may_leave(node: Any) -> bool:

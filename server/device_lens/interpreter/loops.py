@@ -42,6 +42,7 @@ from device_lens.interpreter.passes import (
     stop_counting,
     stop_counting_members,
 )
+from device_lens.interpreter.passes_apart import PassesApart
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -67,7 +68,6 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
 
     path = machine.path
     since = frame.loops[0].start if frame.loops else record.start
-
     untold = item_effects.untold(iterable, rest)
 
     def bind(value: Any) -> Callable[[], None]:
@@ -99,11 +99,13 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
         more = [_bind_of_now(live, node, bind, each) for each in further]
         surely_runs = second is not None or surely_runs_over(iterable, items)
         steady = not items and second is None
-        own = item_effects.tables_of_one(rest, second)
-        flow = _repeat(machine, record, node.body, frame, first, more, surely_runs, steady, own=own)
+        apart = PassesApart(node, frame, rest, second)
+        flow = _repeat(
+            machine, record, node.body, frame, first, more, surely_runs, steady, apart=apart
+        )
         if watch is not None:
             watch.forget_moved(machine, items)
-        item_effects.settle(machine, record, iterable, items if record.many else (), rest)
+        item_effects.settle(machine, record, iterable, items if record.many else (), rest, apart)
     every_item.settle(machine, record)
     if items and not how_many_surely(iterable, items):
         flow = or_not_at_all(machine, record, frame, path, flow)
@@ -304,14 +306,14 @@ def _repeat(
     surely_runs: bool,
     steady: bool,
     ending: Callable[[], None] | None = None,
-    own: frozenset[int] = frozenset(),
+    apart: PassesApart | None = None,
 ) -> int:
     """Passes over the body, each from the state that the one before left, until one changes
     nothing: every state that a real run has at the loop's head is one of these. A pass after the
     first goes through `more`, which are the kinds of what is bound. `steady` tells
     that all passes get alike values, so that even the first may be the last: that of a loop which
     runs again in a loop around it. `ending` is what is looked at once more before the loop ends;
-    `own` has the identities of the tables that no other pass reads."""
+    `apart` tells what no other pass reads."""
     start = machine.journal.mark()
     path = machine.path
     alive = True
@@ -331,7 +333,7 @@ def _repeat(
         open_now = not number and (stop_counting(machine, seen) | let_vary(machine, seen))
         open_now |= stop_counting_members(machine, seen)
         of_many.mark_gathered(machine, record, seen, since)
-        handed_on = [each for each in seen if id(each[0]) not in own]
+        handed_on = seen if apart is None else apart.handed_on(seen, not number)
         if not open_now and (number or steady) and settled(handed_on):
             break
         if number == MAX_PASSES - 2:

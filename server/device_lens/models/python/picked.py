@@ -43,6 +43,8 @@ def is_whole(source: Value, items: tuple[Value, ...], rest: Value) -> bool:
     """Whether what can be gone through surely has each value that it may have."""
     if any_of_these(source):
         return holds_all(source) and surely_held(source, items) == len(items)
+    if len({*map(id, items)}) < len(items):
+        return False  # one of them is done twice what is done to each
     known = type(source) in (TupleValue, ListObject, DictObject)
     return known and rest is None and surely_held(source, items) == len(items)
 
@@ -64,6 +66,7 @@ def keep_put_together(found: ListObject, sources: list[Value]) -> ListObject:
         rest = source.rest if type(source) is ListObject else None
         whole = whole and is_whole(source, items, rest)
         held += may_hold(source, items, rest)
+    whole = whole and len({*map(id, held)}) == len(held)
     return keep_any(found, held, picked=True, whole=whole)
 
 
@@ -91,6 +94,8 @@ def hold(
 def add(call: Call, target: ListObject, values: list[Value]) -> None:
     """Values are put into a list of which one item may stand for any of several."""
     if any_of_these(target):
+        if any(each is value for each in any_of_these(target) for value in values):
+            lose_one(call, target)
         held = dict.fromkeys((*any_of_these(target), *values))
         call.write(target.fields, HELD_ANY, TupleValue(tuple(held)))
 
