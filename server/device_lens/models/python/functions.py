@@ -22,7 +22,7 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.methods import find_method
 from device_lens.models.python.builtins import IDENTITY, first_argument, listing
-from device_lens.models.python.picked import keep_held, mix, some_of
+from device_lens.models.python.picked import keep_held, keep_put_together, mix, some_of
 from device_lens.models.torch.copying import copied_by_own
 from device_lens.models.torch.objects import class_model, unknown
 
@@ -102,6 +102,11 @@ def _shallow_copy(call: Call) -> Value:
 
 
 def _chain(call: Call) -> Value:
+    made = _chained(call)
+    return keep_put_together(made, [*call.args]) if call.complete else made
+
+
+def _chained(call: Call) -> ListObject:
     items: list[Value] = []
     rest: Value = None
     for number, source in enumerate(call.args, 1):

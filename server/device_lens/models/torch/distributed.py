@@ -18,6 +18,7 @@ from device_lens.domain.device import (
 )
 from device_lens.domain.guard import Guarded, Literals, cases, choose, combine, leaves, undecided
 from device_lens.domain.heap import ListObject, ModuleObject
+from device_lens.domain.objects import as_part
 from device_lens.domain.values import NONE, TRUE, Tensor, TupleValue, Unknown
 from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import Call, Model, Value, device_of, is_none
@@ -25,7 +26,7 @@ from device_lens.models.numbers import number
 from device_lens.models.registry import ALIASES, BASES, FUNCTIONS, MODULES
 from device_lens.models.torch.availability import assumed_accelerator, availability, several
 from device_lens.models.torch.collation import map_tensors
-from device_lens.models.torch.module import move
+from device_lens.models.torch.module import hold, move
 from device_lens.models.torch.nn_layer import first_parameter
 from device_lens.models.torch.objects import class_model, first, nothing, register_names
 from device_lens.models.torch.parts import home_device
@@ -75,8 +76,10 @@ class Wrapper:
 
     def initialise(self, call: Call, module: ModuleObject) -> None:
         """Takes the module in."""
-        inner = call.get(0, "module", NONE)
+        inner = as_part(call.get(0, "module", NONE))
         call.write(module.modules, "module", inner)
+        if type(inner) is Unknown:
+            hold(call.services, module, inner)
         call.write(module.fields, "device_ids", _where_any(call.get(1, "device_ids", NONE)))
         call.write(module.fields, "output_device", call.get(2, "output_device", NONE))
         call.write(module.fields, "training", TRUE)
