@@ -109,6 +109,10 @@ def _zip(call: Call) -> Value:
         mixed = tuple(any_item(items, rest) for items, rest in columns)
         return _like(call, call.args[0], (), TupleValue(mixed))
     bounded = [len(items) for items, rest in columns if rest is None]
+    if bounded and min(bounded) > 0 and any(map(any_of_these, call.args)):
+        anything = TupleValue(tuple(any_item(items, rest) for items, rest in columns))
+        found = _like(call, call.args[0], (), anything)
+        return keep_any(found, _other_rows(call, anything), picked=True)
     count = min(bounded) if bounded else min(len(items) for items, _ in columns)
     rows = []
     for index in range(count):
