@@ -16,9 +16,9 @@ class Extent:
     whole: bool = True
 
 
-STEPS_IN_ALL = 10_000
+STEPS_IN_ALL = 8_000
 """Statements run for each 1,000 lines of a program by all its scripts together, what they change
-included (`Budget.checkpoint`). They take 55 to 100 microseconds each, so that 1,000 lines take a
+included (`Budget.checkpoint`). They take 40 to 85 microseconds each, so that 1,000 lines take a
 second at the most (`docs/performance.md`)."""
 
 
