@@ -24,6 +24,27 @@ const PRUNED = [
   'jedi/third_party/typeshed/stdlib/curses',
   'jedi/third_party/typeshed/stdlib/msilib',
   'jedi/third_party/typeshed/stdlib/pydoc_data',
+  // Nor what their parts, mail boxes, web servers, tables of a database and the registry of an operating system are.
+  'jedi/third_party/typeshed/stdlib/_curses.pyi',
+  'jedi/third_party/typeshed/stdlib/_curses_panel.pyi',
+  'jedi/third_party/typeshed/stdlib/_msi.pyi',
+  'jedi/third_party/typeshed/stdlib/_sqlite3.pyi',
+  'jedi/third_party/typeshed/stdlib/_tkinter.pyi',
+  'jedi/third_party/typeshed/stdlib/_winapi.pyi',
+  'jedi/third_party/typeshed/stdlib/ftplib.pyi',
+  'jedi/third_party/typeshed/stdlib/imaplib.pyi',
+  'jedi/third_party/typeshed/stdlib/mailbox.pyi',
+  'jedi/third_party/typeshed/stdlib/msvcrt.pyi',
+  'jedi/third_party/typeshed/stdlib/nntplib.pyi',
+  'jedi/third_party/typeshed/stdlib/poplib.pyi',
+  'jedi/third_party/typeshed/stdlib/smtplib.pyi',
+  'jedi/third_party/typeshed/stdlib/sqlite3',
+  'jedi/third_party/typeshed/stdlib/telnetlib.pyi',
+  'jedi/third_party/typeshed/stdlib/termios.pyi',
+  'jedi/third_party/typeshed/stdlib/turtle.pyi',
+  'jedi/third_party/typeshed/stdlib/winreg.pyi',
+  'jedi/third_party/typeshed/stdlib/winsound.pyi',
+  'jedi/third_party/typeshed/stdlib/wsgiref',
 ];
 
 /** In the metadata of a library, what its licence and its version need. */

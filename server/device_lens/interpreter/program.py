@@ -88,7 +88,7 @@ class Program:
         most: int | None = None,
     ) -> Unit:
         """A new unit. With `lasting`, its values are for others too. The statements of its `own`
-        files have as many steps again. It has no more than `most` of either, however many files it
+        files have as many steps again. It has no more than `most` in all, however many files it
         reaches."""
         journal = self.machine.journal
         recorder = Recorder(lambda module: device_remembered(module, journal.moves))
