@@ -254,9 +254,9 @@ def settle(
                 echoes.lose(machine, each)
         elif second is None:
             echoes.repeat(machine, record.start, rest, stood_for)
-        elif apart.meet:
-            for each in (rest, second):
-                echoes.repeat(machine, record.start, each, stood_for)
+        elif apart.meet:  # nobody knows either which of them these two are
+            for each in stood_for:
+                echoes.lose(machine, each)
         else:
             echoes.repeat_surely(machine, record.start, rest, second, stood_for)
         if second is not None:
