@@ -16,10 +16,9 @@ if TYPE_CHECKING:
     from device_lens.interpreter.program import Program
     from device_lens.interpreter.unit import Unit
 
-_MOVE = re.compile(
-    r"(?<![\w.])(?!(?:self|cls)\b)\w+(?:\[[^\]\n]*\])?\.(\w+)\.(?:to|cuda|cpu|xpu)\("
-)
-"""A move of an attribute of what a name or an item stands for."""
+_MOVE = re.compile(r"\.(?:to|cuda|cpu|xpu)\(")
+_PART = re.compile(r"(?<![\w.])(?!(?:self|cls)\b)\w+(?:\[[^\]]*\])?\.(\w+)\Z")
+"""What ends with an attribute of what a name or an item stands for."""
 
 
 class MovedByOthers:
@@ -54,6 +53,12 @@ class MovedByOthers:
 
 
 def _moved(file: Any) -> Iterator[str]:
+    """The attributes of others that the text of a file moves. It is asked at each keystroke: few
+    lines have a move, which is found in a twentieth of the time that looking for names takes.
+    """
     for chunk in file.chunks:
-        if "." in chunk.text:
-            yield from _MOVE.findall(chunk.text)
+        for move in _MOVE.finditer(chunk.text):
+            end = move.start()
+            part = _PART.search(chunk.text[chunk.text.rfind("\n", 0, end) + 1 : end])
+            if part is not None:
+                yield part[1]
