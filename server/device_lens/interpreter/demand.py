@@ -18,6 +18,7 @@ from device_lens.domain.heap import Instance, contents
 from device_lens.domain.libraries import TENSOR_LIBRARIES
 from device_lens.domain.values import External
 from device_lens.interpreter.evidence import Names, shows
+from device_lens.interpreter.method_demand import Methods
 from device_lens.interpreter.plain_names import PlainText
 from device_lens.interpreter.relevance import text_of, words_in
 from device_lens.interpreter.somewhere import is_somewhere
@@ -57,12 +58,18 @@ class Demand:
         self._torch: dict[str, Names] = {}
         self._giving: set[Any] = set()
         """The nodes of functions and classes that give what is somewhere."""
+        self._kept: set[Any] = set()
+        """Those of classes of which an object keeps it from the start."""
         self._given: set[str] = set()
         """Their names."""
         self._texts: dict[Any, tuple[str, frozenset[str]]] = {}
         self._deciding: dict[str, tuple[frozenset[str], re.Pattern[str]]] = {}
         self._wanted: dict[Any, tuple[int, bool]] = {}
         """By definition: the answer, and how many gave something when it was given."""
+        self._plain_texts: dict[Any, PlainText] = {}
+        """By class: what is plain in its methods."""
+        self._methods: dict[Any, Methods] = {}
+        """By class in which something shows."""
         self._functions: dict[str, list[Function]] = {}
         self._plain: dict[str, bool] = {}
         self._names: dict[str, tuple[int, tuple[frozenset[str], re.Pattern[str] | None]]] = {}
@@ -77,15 +84,30 @@ class Demand:
     def wants(self, function: Function) -> bool:
         """Whether a function has to run, as far as is known by now."""
         owner = _outermost(function)
+        if isinstance(owner, ClassValue) and self._matters(owner, function):
+            return True
         known = self._wanted.get(owner.node)
         if known is None or not (known[1] or known[0] == len(self._giving)):
             known = self._wanted[owner.node] = len(self._giving), self._wants(owner)
         return known[1]
 
+    def _matters(self, cls: ClassValue, method: Function) -> bool:
+        """Whether something shows in a class for which a method of it has to run."""
+        if not self._is_shown(cls):
+            return False
+        found = self._methods.get(cls.node)
+        if found is None:
+            found = self._methods[cls.node] = Methods(cls, self._shows_at, self._text_at)
+        return found.matters(method.name)
+
     def _wants(self, owner: Any) -> bool:
-        if self._is_shown(owner):
-            return True
         text, words = self._text(owner)
+        if isinstance(owner, ClassValue):
+            if owner.node in self._kept:
+                return True
+            words -= {owner.name}
+        elif self._is_shown(owner):
+            return True
         names, pattern = self._giving_names(owner.namespace)
         if not names.isdisjoint(words) or (pattern is not None and pattern.search(text)):
             return True
@@ -107,10 +129,15 @@ class Demand:
     def learn(self, function: Function, gives: bool) -> None:
         """Takes note of what a function that has run gives, and how its class keeps it."""
         owner = _outermost(function)
-        if owner.node in self._giving:
+        if owner.node in self._kept or (owner is function and owner.node in self._giving):
             return
         made = self._program.instances.get(owner) if isinstance(owner, ClassValue) else None
-        if gives or (made is not None and is_somewhere(made.instance)):
+        if made is not None and is_somewhere(made.instance):
+            self._kept.add(owner.node)
+            gives = True
+        elif gives and owner.node in self._methods:
+            self._methods[owner.node].give(function.name)
+        if gives and owner.node not in self._giving:
             self._give(owner)
 
     def _decides(self, namespace: Namespace, text: str, words: frozenset[str]) -> bool:
@@ -157,19 +184,39 @@ class Demand:
         return self._shown(definition)
 
     def _shown(self, definition: Function | ClassValue) -> bool:
+        owner = _outermost(definition)
+        if owner is not definition:
+            return self._shows_at(definition.node, owner)
         known = self._shows.get(definition.node)
         if known is None:
-            owner = _outermost(definition)
-            in_module = isinstance(owner, ClassValue) and owner.is_module
-            text, words = self._text(definition)
-            names = self._torch_names(definition.namespace)
-            node = definition.node
-            around = (
-                owner.node if isinstance(owner, ClassValue) and owner is not definition else None
-            )
-            known = shows(text, words, node, in_module, names, self._gives_plain, around)
-            self._shows[node] = known
+            if isinstance(definition, ClassValue):
+                parts = (*definition.node.decorator_list, *definition.node.keywords)
+                known = any(self._shows_at(each, definition) for each in parts) or any(
+                    self._shows_at(each, definition) for each in definition.node.body
+                )
+            else:
+                text, words = self._text(definition)
+                names = self._torch_names(definition.namespace)
+                known = shows(text, words, definition.node, False, names, self._gives_plain)
+            self._shows[definition.node] = known
         return known
+
+    def _shows_at(self, part: ast.AST, cls: ClassValue) -> bool:
+        """Whether something shows in a part of a class: in a method or another statement."""
+        known = self._shows.get(part)
+        if known is None:
+            plain = self._plain_texts.get(cls.node)
+            if plain is None:
+                plain = self._plain_texts[cls.node] = PlainText(cls.node)
+            text = self._text_at(part, cls)
+            names = self._torch_names(cls.namespace)
+            known = self._shows[part] = shows(
+                text, words_in(text), part, cls.is_module, names, self._gives_plain, plain
+            )
+        return known
+
+    def _text_at(self, part: ast.AST, cls: ClassValue) -> str:
+        return text_of(cls.chunk, part)
 
     def _gives_plain(self, name: str) -> bool:
         """Whether all functions and methods of a name give numbers or words only."""

@@ -96,15 +96,15 @@ def shows(
     in_module: bool,
     names: Names,
     gives_plain: Callable[[str], bool] = lambda name: False,
-    owner: ast.ClassDef | None = None,
+    plain: PlainText | None = None,
 ) -> bool:
     """Whether the text of a definition, or a part of it, shows anything of devices. `words`: those
     of the text; `in_module`: it is a class of modules, or of their methods; `gives_plain`: whether
-    all that has a name gives numbers or words only; `owner`: the class of a method."""
+    all that has a name gives numbers or words only; `plain`: what is of the class of a method."""
     if not _is_hinted(text, words) and not names.are_in(words):
         return False
     try:
-        return _Reading(in_module, names, gives_plain, owner).shows(node)
+        return _Reading(in_module, names, gives_plain, plain or PlainText(None)).shows(node)
     except RecursionError:  # nobody has written that by hand
         return True
 
@@ -131,14 +131,14 @@ class _Reading:
         in_module: bool,
         names: Names,
         gives_plain: Callable[[str], bool],
-        owner: ast.ClassDef | None,
+        plain: PlainText,
     ) -> None:
         self._in_module = in_module
         self._gives_plain = gives_plain
         self._names = dict(names.known)
         self._method = ""
         self._in_loop = False
-        self._plain = PlainText(owner)
+        self._plain = plain
         self._kept = False
         """Whether it is within what a module takes as a parameter or buffer of its own."""
 

@@ -18,6 +18,7 @@ from device_lens.interpreter.somewhere import is_somewhere
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.copying import deep_copy
 from device_lens.models.torch.parts import all_parts, tensor_in, walk
+from device_lens.syntax.walking import walk as nodes_of
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -159,8 +160,25 @@ def _receiver(machine: Machine, function: Function) -> Any:
         return function.owner
     if function.name in ("__init__", "__new__", "__init_subclass__"):
         return new_instance(machine, function.owner)
+    if machine.options.only_findings and _leaves_out(machine, function):
+        return new_instance(machine, function.owner)
     found = instance_of(machine, function.owner)
     return found if found is not None else Unknown("self")
+
+
+def _leaves_out(machine: Machine, method: Function) -> bool:
+    """Whether a method does nothing with its object, of which nothing can be found when it is
+    made."""
+    if method.name in FORWARD or method.name in _FRAMEWORK_STEPS or method.owner is None:
+        return False
+    creator = method.owner.lookup("__init__")
+    if type(creator) is Function and machine.program.shows.get(creator.node) is not False:
+        return False
+    given = method.node.args
+    first = next((each.arg for each in (*given.posonlyargs, *given.args)), "")
+    return not any(
+        isinstance(node, ast.Name) and node.id in (first, "super") for node in nodes_of(method.node)
+    )
 
 
 def _home(machine: Machine, receiver: Any, function: Function) -> Any:
