@@ -25,6 +25,7 @@ from device_lens.interpreter.call_evidence import (
 from device_lens.interpreter.loop_evidence import WAITING, may_wait
 from device_lens.interpreter.plain_names import PlainText, gives_counts
 from device_lens.models.torch.creation import FACTORIES
+from device_lens.models.torch.evidence import EVIDENT
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import children, fields_of
 
@@ -72,6 +73,8 @@ _HINTS = (
 """What else it may show something with: the words without which it has no such thing, and how that
 reads."""
 _LAYER = re.compile(r"torch\.nn\.[A-Z]")
+_KNOWING = frozenset("Tensor Parameter is_tensor is_cuda is_cpu device data grad".split())
+"""Other names by which a value is known for a tensor."""
 _OF_TYPES = ("annotation", "returns")
 """Fields of nodes that hold what stands for types."""
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {}
@@ -104,9 +107,22 @@ def shows(
     if not _is_hinted(text, words) and not names.are_in(words):
         return False
     try:
-        return _Reading(in_module, names, gives_plain, plain or PlainText(None)).shows(node)
+        reading = _Reading(in_module, names, gives_plain, plain or PlainText(None))
+        reading.is_blind = not in_module and not _may_know(words, names)
+        return reading.shows(node)
     except RecursionError:  # nobody has written that by hand
         return True
+
+
+def _may_know(words: frozenset[str], names: Names) -> bool:
+    """Whether a text has words by which a value is known for a tensor that its function is given:
+    what only tensors have, and PyTorch itself."""
+    return not (
+        words.isdisjoint(EVIDENT)
+        and words.isdisjoint(_KNOWING)
+        and words.isdisjoint(names.known)
+        and not any(each.endswith("_") and each[0] != "_" for each in words)
+    )
 
 
 class Names:
@@ -139,6 +155,8 @@ class _Reading:
         self._method = ""
         self._in_loop = False
         self._plain = plain
+        self.is_blind = False
+        """Whether nothing is known of what the function is given."""
         self._kept = False
         """Whether it is within what a module takes as a parameter or buffer of its own."""
 
@@ -195,7 +213,7 @@ class _Reading:
         outer, self._method = self._method, self._method or node.name
         around = self._plain
         if not outer:
-            self._plain = around.within(node)
+            self._plain = around.within(node, self.is_blind)
         given = [*node.args.defaults, *node.args.kw_defaults]
         try:
             if any(each is not None and self.shows(each) for each in given):

@@ -67,6 +67,7 @@ def _asks(test: ast.expr, plain: Plain) -> bool:
         else isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and _ASKING.fullmatch(node.func.attr) is not None
+        and not plain(node.func.value)
         for node in walk(test)
     )
 

@@ -29,7 +29,11 @@ _LIBRARIES = frozenset("math os sys re time random logging".split())
 """Modules of the standard library that know nothing of tensors."""
 _NAMED = ("items", "named_children", "named_modules", "named_parameters", "named_buffers")
 """Methods that give pairs of a name and something."""
-_HOST = ("int", "float", "str", "bool")
+_HOST = frozenset(
+    "int float str bool bytes Optional Union Literal List Tuple Dict Set FrozenSet Sequence Iterable "
+    "Mapping list tuple dict set frozenset".split()
+)
+"""Types of numbers, words, and containers."""
 
 Plain = Callable[[ast.expr], bool]
 """Whether an expression is a number, a word, or made of such."""
@@ -44,18 +48,26 @@ _Bindings = dict[str, list[Any]]
 class PlainText:
     """What is plain in a method, or in a function."""
 
-    def __init__(self, owner: ast.ClassDef | None, function: _AnyFunction | None = None) -> None:
-        """`owner`: the class of the method; without a `function`, what lies outside of any."""
+    def __init__(
+        self,
+        owner: ast.ClassDef | None,
+        function: _AnyFunction | None = None,
+        is_unknown: bool = False,
+    ) -> None:
+        """`owner`: the class of the method; without a `function`, what lies outside of any.
+        `is_unknown`: nothing is known of what it is given, no more than of a number, unless its
+        parameters are annotated; of what a module is given it is known that it is with it."""
         self._owner = owner
         self._function = function
+        self._is_unknown = is_unknown
         self._attributes: list[frozenset[str]] = []
         """What is plain of `self`, once somebody has asked for it, for all methods."""
         self._plain: Plain | None = None
         self._plain_of_self: Plain | None = None
 
-    def within(self, function: _AnyFunction) -> PlainText:
+    def within(self, function: _AnyFunction, is_unknown: bool = False) -> PlainText:
         """What is plain in a function of the same class."""
-        found = PlainText(self._owner, function)
+        found = PlainText(self._owner, function, is_unknown)
         found._attributes = self._attributes
         return found
 
@@ -79,13 +91,19 @@ class PlainText:
     def _with(self, attributes: frozenset[str]) -> Plain:
         if self._function is None:
             return lambda value: _is_plain(value, attributes)
-        return _plain_in(self._function, attributes)
+        bindings = _bindings(self._function)
+        if self._is_unknown:
+            for name in self._unknown(self._function.args):
+                bindings[name] = [each for each in bindings[name] if each is not False]
+        names = _settled(bindings, attributes)
+        return lambda value: _is_plain(value, names)
 
-
-def _plain_in(function: _AnyFunction, attributes: frozenset[str] = frozenset()) -> Plain:
-    """What is plain in a function and in the functions within it. `attributes` of `self` are."""
-    names = _settled(_bindings(function), attributes)
-    return lambda value: _is_plain(value, names)
+    def _unknown(self, given: ast.arguments) -> Iterator[str]:
+        """The parameters of which nothing is known."""
+        positional = (*given.posonlyargs, *given.args)
+        for each in (*positional[self._owner is not None :], *given.kwonlyargs):
+            if each.annotation is None:
+                yield each.arg
 
 
 def gives_counts(name: str) -> bool:
@@ -225,8 +243,24 @@ def _parameters(arguments: ast.arguments) -> Iterator[tuple[str, Any]]:
 
 def _is_host(annotation: ast.expr | None, default: ast.expr | None) -> bool:
     if annotation is not None:
-        return isinstance(annotation, ast.Name) and annotation.id in _HOST
+        return _is_host_type(annotation)
     return isinstance(default, ast.Constant) and default.value is not None
+
+
+def _is_host_type(annotation: ast.expr) -> bool:
+    """Whether an annotation is of numbers and words, or of containers of such."""
+    match annotation:
+        case ast.Name(id=name) | ast.Attribute(attr=name):
+            return name in _HOST
+        case ast.Constant(value=value):
+            return value is None or value is ...
+        case ast.Subscript(value=whole, slice=parts):
+            return _is_host_type(whole) and _is_host_type(parts)
+        case ast.Tuple(elts=parts) | ast.List(elts=parts):
+            return all(map(_is_host_type, parts))
+        case ast.BinOp(op=ast.BitOr(), left=left, right=right):
+            return _is_host_type(left) and _is_host_type(right)
+    return False
 
 
 def _is_plain(value: Any, plain: Container[str]) -> bool:
@@ -270,7 +304,8 @@ def _gives_plain(call: ast.Call, plain: Container[str]) -> bool:
     function = call.func
     given = [*call.args, *(each.value for each in call.keywords)]
     if isinstance(function, ast.Name):
-        return function.id in _GIVING or (function.id in _KEEPING and _each(given, plain))
+        keeps = function.id in _KEEPING or function.id in plain
+        return function.id in _GIVING or (keeps and _each(given, plain))
     if isinstance(function, ast.Attribute):
         if function.attr in _COUNTING or _is_library(function.value):
             return True

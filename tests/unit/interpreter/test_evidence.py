@@ -22,17 +22,21 @@ TELLING = {
     "a move to a named device": "def f(x):\n    return g(x, 'cuda:0')",
     "a conversion that is dropped": "def f(x):\n    x.to(torch.float16)",
     "a read": "def f(x):\n    return x.item()",
-    "a read in a loop": "def f(xs):\n    for x in xs:\n        print(x.mean())",
-    "a test in a loop": "def f(xs):\n    for x in xs:\n        if x.any():\n            break",
+    "a read in a loop": "def f(xs: torch.Tensor):\n    for x in xs:\n        print(x.mean())",
+    "a test in a loop": "def f(xs: torch.Tensor):\n"
+    "    for x in xs:\n        if x.any():\n            break",
     "a maker of a module of another name": "def f(n):\n    return th.zeros(n)",
     "a maker of another name": "def f(n):\n    return fresh(n)",
     "another name of its own": "def f(n):\n    import torch as t\n    return t.zeros(n)",
     "a maker of its own, renamed": "def f(n):\n    from torch import ones as o\n    return o(n)",
-    "a name in a loop": "def f(xs):\n    for n, x in xs:\n        print(f'{n}')",
-    "a mask in a loop": "def f(xs, keep):\n    for x in xs:\n        g(x[keep])",
+    "a name in a loop": "def f(xs: torch.Tensor):\n    for n, x in xs:\n        print(f'{n}')",
+    "a mask in a loop": "def f(xs: torch.Tensor, keep: torch.Tensor):\n"
+    "    for x in xs:\n        g(x[keep])",
     "a time in a loop": "def f(t, end):\n    while t < end:\n        t = g(t)",
-    "rows in a loop": "def f(xs):\n    for x in xs:\n        g(x.nonzero(as_tuple=True))",
-    "a sum in a loop": "def f(xs):\n    t = 0\n    for x in xs:\n        t += x\n        print(t)",
+    "rows in a loop": "def f(xs: torch.Tensor):\n"
+    "    for x in xs:\n        g(x.nonzero(as_tuple=True))",
+    "a sum in a loop": "def f(xs: torch.Tensor):\n    t = 0\n    for x in xs:\n        t +"
+    "= x\n        print(t)",
     "an import of its own": "def f(n):\n    from torch import zeros\n    return zeros(n)",
 }
 SILENT = {
@@ -51,6 +55,10 @@ SILENT = {
     "        except ValueError as error:\n            print(error)",
     "a list of numbers": "def f(xs):\n    sizes = []\n    for x in xs:\n"
     "        sizes.append(len(x))\n        print(sizes[-1] / 2.0, sum(sizes))",
+    "what nothing is known of": "def f(xs, keep):\n"
+    "    for x in xs:\n        print(x.mean(), x[keep])",
+    "numbers of a type": "def f(xs: list[tuple[int, ...]]):\n    for x in xs:\n"
+    "        print(x[0] * 2.0)",
     "a count in a loop": "def f(n):\n    for i in range(n):\n        print(f'{i + 1}')",
 }
 TELLING_OF_MODULES = {
