@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 
 from device_lens.domain.code import ClassValue
 from device_lens.syntax.walking import walk
@@ -77,9 +78,10 @@ class Methods:
         changed = {name for each in later for one in self._methods[each] for name in one.changed}
         readers = {name for name, each in self._all() if not changed.isdisjoint(each.named)}
         called = set(shown)
-        while callers := {name for name, each in self._all() if called & each.named} - called:
-            called |= callers
-        return shown | readers | {name for name, each in self._all() if called & each.in_loops}
+        while more := {name for name, each in self._all() if called & each.named} - called:
+            called |= more
+        callers = [(name, each) for name, each in self._all() if called & each.named]
+        return shown | readers | {name for name, each in callers if called & each.in_loops}
 
     def _all(self) -> Iterator[tuple[str, _Method]]:
         return ((name, each) for name, found in self._methods.items() for each in found)
@@ -94,12 +96,20 @@ class _Method:
         self.is_at_large = not by_self or _AS_A_WHOLE.search(text) is not None
         """Whether it may change more than the attributes that it names by `self`."""
         self.named = frozenset(_OWN.findall(text))
-        self.changed = frozenset(_changed(node))
-        self.in_loops = frozenset(_in_loops(node)) if self.named else self.named
+        self._node = node
+
+    @cached_property
+    def changed(self) -> frozenset[str]:
+        """The attributes that it assigns, or calls for what it does to them."""
+        return frozenset(_changed(self._node))
+
+    @cached_property
+    def in_loops(self) -> frozenset[str]:
+        """The attributes that it names in loops."""
+        return frozenset(_in_loops(self._node))
 
 
 def _changed(function: ast.AST) -> Iterator[str]:
-    """The attributes of `self` that a method assigns, or calls for what it does to them."""
     for node in walk(function):
         if isinstance(node, ast.Attribute | ast.Subscript):
             if not isinstance(node.ctx, ast.Load):
@@ -122,7 +132,6 @@ def _own(node: ast.expr) -> Iterable[str]:
 
 
 def _in_loops(function: ast.AST) -> Iterator[str]:
-    """What of `self` is named in loops."""
     for node in walk(function):
         if isinstance(node, _LOOPS):
             for inner in walk(node):

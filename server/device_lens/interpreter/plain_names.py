@@ -30,8 +30,8 @@ _LIBRARIES = frozenset("math os sys re time random logging".split())
 _NAMED = ("items", "named_children", "named_modules", "named_parameters", "named_buffers")
 """Methods that give pairs of a name and something."""
 _HOST = frozenset(
-    "int float str bool bytes Optional Union Literal List Tuple Dict Set FrozenSet Sequence Iterable "
-    "Mapping list tuple dict set frozenset".split()
+    "int float str bool bytes Optional Union Literal List Tuple Dict Set FrozenSet Sequence "
+    "Iterable Mapping list tuple dict set frozenset".split()
 )
 """Types of numbers, words, and containers."""
 
