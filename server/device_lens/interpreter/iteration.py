@@ -37,6 +37,7 @@ from device_lens.models import registry
 from device_lens.models.numbers import number
 from device_lens.models.python import dict_classes
 from device_lens.models.torch.parts import REST, is_opaque, opaque_part
+from device_lens.syntax.names import last_name
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -331,7 +332,13 @@ def trip_count(items: tuple[Any, ...], rest: Any, iterable: Any) -> int | None:
 
 
 def is_hot(node: ast.expr, iterable: Any, rest: Any) -> bool:
-    """Whether a loop runs per batch or per step: over data, or over a range that is computed."""
+    """Whether a loop runs per batch or per step: over data, or over a range that is computed, if
+    not one of the devices of a machine."""
+    if isinstance(node, ast.Call) and any(
+        isinstance(given, ast.Call) and last_name(given.func) == "device_count"
+        for given in node.args
+    ):
+        return False
     if rest is None:
         computed = isinstance(node, ast.Call) and not all(
             isinstance(argument, ast.Constant) for argument in node.args

@@ -16,7 +16,10 @@ _ADDING = ("append", "extend", "insert", "add", "update", "setdefault")
 def container_of(created: Place) -> Place | None:
     """The `self.name` that is set to the plain container in which a part is put where it is made:
     `self.layers = [nn.Linear(3, 3)]`, or `self.layers.append(nn.Linear(3, 3))` below
-    `self.layers = []`. None where it goes elsewhere."""
+    `self.layers = []`. None where it goes elsewhere, or the class has no bases: it is no module."""
+    owner = created.owner
+    if owner is not None and not owner.bases:
+        return None
     for node in created.ancestors():
         if isinstance(node, ast.Assign):
             return _assigned(created, node)

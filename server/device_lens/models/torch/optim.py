@@ -6,6 +6,7 @@ step after a move that left the state behind is known for what it is.
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 from device_lens.domain.condition import conjunction, forced, negation
@@ -183,7 +184,7 @@ def _step(call: Call) -> Value:
     if not isinstance(made, Instance):
         return loss
     replaced = made.fields.get(REPLACED)
-    if isinstance(replaced, Site):
+    if isinstance(replaced, Site) and _has_kept_its_own(made):
         _report(call, "replaced-parameters", made, replaced)
     state = made.fields.get(STATE)
     if not isinstance(state, tuple):
@@ -196,6 +197,22 @@ def _step(call: Call) -> Value:
             _report(call, _form(made), made, move.site, forced(where))
             break
     return loss
+
+
+def _has_kept_its_own(made: Instance) -> bool:
+    """Whether the groups still hold the parameters that they were made with: a program may put new
+    ones there by hand."""
+    groups = made.fields.get("param_groups")
+    if type(groups) is not ListObject or groups.rest is not None:
+        return False
+    held: list[Value] = []
+    for group in groups.items:
+        params = group.entries.get("params") if type(group) is DictObject else None
+        if type(params) is not ListObject:
+            return False
+        held += [*params.items, *([params.rest] if params.rest is not None else [])]
+    known = made.fields.get(MEMBERS, ())
+    return len(held) == len(known) and all(map(operator.is_, held, known))
 
 
 def _form(made: Instance) -> str:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.values import Const
-from device_lens.models.call import Call, Value, constant
+from device_lens.models.call import Call, Value, constant, tensor_of
 from device_lens.models.registry import FUNCTIONS
+from device_lens.models.torch.nn_layer import agreeing
 from device_lens.models.torch.objects import first
 from device_lens.models.torch.parts import REPARAMETRISED
 from device_lens.models.words import words
 
 _PRUNING = words(
-    "l1_unstructured random_unstructured ln_structured random_structured identity custom_from_mask"
+    "l1_unstructured random_unstructured ln_structured random_structured identity"
 )
 
 
@@ -46,6 +47,17 @@ def _pruned(call: Call) -> Value:
     return reparametrised(call)
 
 
+def _masked(call: Call) -> Value:
+    """The mask is put over one that is beside the parameter."""
+    found, mask = _named(call), call.get(2, "mask")
+    tensor = tensor_of(mask)
+    if found is not None and tensor is not None:
+        parameter = found[2]
+        beside = (parameter.tensor, parameter, call.place(0, "module"))
+        agreeing(call, call.name, [beside, (tensor, mask, call.place(2, "mask"))])
+    return _pruned(call)
+
+
 def _kept(call: Call) -> Value:
     """`prune.remove(module, name)`: the pruned parameter is the module's own again."""
     found = _named(call)
@@ -70,5 +82,6 @@ def _weight_norm(call: Call) -> Value:
 def register_all() -> None:
     for name in _PRUNING:
         FUNCTIONS[f"torch.nn.utils.prune.{name}"] = _pruned
+    FUNCTIONS["torch.nn.utils.prune.custom_from_mask"] = _masked
     FUNCTIONS["torch.nn.utils.prune.remove"] = _kept
     FUNCTIONS["torch.nn.utils.weight_norm"] = _weight_norm

@@ -114,7 +114,9 @@ def together(parameters: str, single: bool = False, agree: bool = False) -> Mode
         operands = collect(bound)
         if agree:
             operands.check(worded(call.name))
-        results = tuple(_alike(call, placed[0], single) for placed in operands.agreeing)
+        placed = [each[0] for each in operands.agreeing]
+        solid = single or any(each.zero_dim is False for each in placed)
+        results = tuple(_alike(call, each, solid) for each in placed)
         if single and len(results) == 1 and not _listed(bound):
             return results[0]
         if not bound.tensors_complete or not results:
