@@ -12,9 +12,7 @@ from device_lens.models.torch.objects import first
 from device_lens.models.torch.parts import REPARAMETRISED
 from device_lens.models.words import words
 
-_PRUNING = words(
-    "l1_unstructured random_unstructured ln_structured random_structured identity"
-)
+_PRUNING = words("l1_unstructured random_unstructured ln_structured random_structured identity")
 
 
 def reparametrised(call: Call) -> Value:
