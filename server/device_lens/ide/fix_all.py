@@ -1,8 +1,10 @@
-"""Applies fixes one at a time, looking again after each, until none is left to apply.
+"""Applies fixes, looking again after each, until none is left to apply.
 
 A fix counts when its finding is gone afterwards and no finding at warning level or above is new.
 One mismatch can hide the next, since nothing is known after it: what turns up behind a fix is
-fixed in turn, and all of it is taken back if something new remains in the end.
+fixed in turn, and all of it is taken back if something new remains in the end. Fixes of what only
+costs, which hides nothing, are applied together where they have nothing to do with each other: a
+look at a program with many scripts takes seconds.
 """
 
 from __future__ import annotations
@@ -66,11 +68,22 @@ def fix_all(
     outcome = Outcome(dict(texts), list(analyse(texts)))
     refused: set[tuple[_Key, tuple[Edit, ...]]] = set()
     seen = {_state(texts)}
+    most = MAX_FIXES
     while len(outcome.applied) < MAX_FIXES:
         wanted = list(filter(chosen, outcome.findings))
-        candidate = next(_candidates(wanted, outcome.texts, apply, refused), None)
-        if candidate is None:
+        candidates = list(_candidates(wanted, outcome.texts, apply, refused))
+        if not candidates:
             break
+        group = _apart(candidates, min(most, MAX_FIXES - len(outcome.applied)))
+        if len(group) > 1:
+            together = _together(outcome, group, analyse)
+            if together is None or _state(together.texts) in seen:
+                most = len(group) // 2
+            else:
+                outcome = together
+                seen.add(_state(outcome.texts))
+            continue
+        candidate = candidates[0]
         better = _chain(outcome, candidate, analyse, apply, chosen)
         if better is None or _state(better.texts) in seen:
             refused.add((_key(candidate.finding), candidate.fix.edits))
@@ -100,6 +113,41 @@ def _candidates(
                 yield Applied(finding, fix)
 
 
+def _apart(candidates: Sequence[Applied], most: int) -> list[Applied]:
+    """Those of the fixes, for what only costs, of which none has a line or a symbol in common with
+    another one. None where there is something louder."""
+    found: list[Applied] = []
+    taken = set[tuple[str, int | str]]()
+    for each in candidates:
+        if each.finding.severity.at_least(Severity.WARNING):
+            return []
+        edits = each.fix.edits
+        lines = {
+            (edit.path, line)
+            for edit in edits
+            for line in range(edit.range.start.line, edit.range.end.line + 1)
+        }
+        mine = {*lines, (each.finding.path, each.finding.symbol)}
+        if taken.isdisjoint(mine) and len(found) < most:
+            found.append(each)
+        taken |= mine
+    return found
+
+
+def _together(start: Outcome, steps: Sequence[Applied], analyse: Analyse) -> Outcome | None:
+    """The outcome after several fixes; None where one of them does not keep its word."""
+    after = _applied(start, steps, analyse)
+    if after is None:
+        return None
+    was = _counterparts(steps, start, after)
+    fixed = {id(step.finding) for step in steps}
+    for finding, before in zip(after.findings, was, strict=True):
+        is_new = before is None and finding.severity.at_least(Severity.WARNING)
+        if is_new or id(before) in fixed:
+            return None
+    return after
+
+
 def _chain(
     start: Outcome, first: Applied, analyse: Analyse, apply: Apply, chosen: Chosen
 ) -> Outcome | None:
@@ -108,10 +156,10 @@ def _chain(
     now, step = start, first
     pending: list[Finding] = []
     for _ in range(MAX_CHAIN):
-        after = _applied(now, step, analyse)
+        after = _applied(now, (step,), analyse)
         if after is None:
             return None
-        was = _counterparts(step, now, after)
+        was = _counterparts((step,), now, after)
         if any(each is step.finding for each in was):
             return None
         pending = [
@@ -130,11 +178,12 @@ def _chain(
     return None
 
 
-def _applied(outcome: Outcome, step: Applied, analyse: Analyse) -> Outcome | None:
+def _applied(outcome: Outcome, steps: Sequence[Applied], analyse: Analyse) -> Outcome | None:
     texts = dict(outcome.texts)
     by_path: dict[str, list[Edit]] = {}
-    for edit in step.fix.edits:
-        by_path.setdefault(edit.path, []).append(edit)
+    for step in steps:
+        for edit in step.fix.edits:
+            by_path.setdefault(edit.path, []).append(edit)
     try:
         for path, edits in by_path.items():
             texts[path] = apply_edits(texts[path], edits)
@@ -142,13 +191,15 @@ def _applied(outcome: Outcome, step: Applied, analyse: Analyse) -> Outcome | Non
         return None
     if texts == outcome.texts:
         return None
-    return Outcome(texts, list(analyse(texts)), [*outcome.applied, step])
+    return Outcome(texts, list(analyse(texts)), [*outcome.applied, *steps])
 
 
-def _counterparts(step: Applied, before: Outcome, after: Outcome) -> list[Finding | None]:
-    """For each finding after a fix what it was before: one of the same rule at the same place,
-    else one that says the same elsewhere, save the one that is fixed; None for a new one."""
-    places = _by_place(step, before)
+def _counterparts(
+    steps: Sequence[Applied], before: Outcome, after: Outcome
+) -> list[Finding | None]:
+    """For each finding after fixes what it was before: one of the same rule at the same place,
+    else one that says the same elsewhere, save those that are fixed; None for a new one."""
+    places = _by_place(steps, before)
     left = {id(each): each for each in before.findings}
     found: list[Finding | None] = []
     indexes = {path: LineIndex(text) for path, text in after.texts.items()}
@@ -160,7 +211,8 @@ def _counterparts(step: Applied, before: Outcome, after: Outcome) -> list[Findin
         if same is not None:
             here.remove(same)
         found.append(left.pop(id(same)) if same is not None else None)
-    left.pop(id(step.finding), None)
+    for step in steps:
+        left.pop(id(step.finding), None)
     for number, finding in enumerate(after.findings):
         if found[number] is None:
             alike = (each for each in left.values() if _key(each) == _key(finding))
@@ -169,15 +221,19 @@ def _counterparts(step: Applied, before: Outcome, after: Outcome) -> list[Findin
     return found
 
 
-def _by_place(step: Applied, before: Outcome) -> dict[tuple[str, str, int], list[Finding]]:
-    """The findings before a fix by file, rule and where they begin after it."""
+def _by_place(
+    steps: Sequence[Applied], before: Outcome
+) -> dict[tuple[str, str, int], list[Finding]]:
+    """The findings before fixes by file, rule and where they begin after them."""
     found: dict[tuple[str, str, int], list[Finding]] = {}
+    edits = [edit for step in steps for edit in step.fix.edits]
     follow = {
-        path: follower(text, [edit for edit in step.fix.edits if edit.path == path])
+        path: follower(text, [edit for edit in edits if edit.path == path])
         for path, text in before.texts.items()
     }
-    others = (each for each in before.findings if each is not step.finding)
-    for finding in (*others, step.finding):
+    fixed = [step.finding for step in steps]
+    others = (each for each in before.findings if not any(each is one for one in fixed))
+    for finding in (*others, *fixed):
         if finding.path in follow:
             at = follow[finding.path](finding.range.start)
             found.setdefault((finding.path, finding.rule, at), []).append(finding)

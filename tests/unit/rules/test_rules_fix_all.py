@@ -1,4 +1,4 @@
-"""Fixes applied one at a time, to a fixpoint."""
+"""Fixes applied one at a time or together, to a fixpoint."""
 
 from __future__ import annotations
 
@@ -18,6 +18,11 @@ WORDS = {
     "second": ("third", Safety.SAFE, Severity.WARNING),
     "useless": ("useless", Safety.SAFE, Severity.WARNING),
     "harmful": ("worse", Safety.SAFE, Severity.WARNING),
+    "late": ("soon", Safety.SAFE, Severity.HINT),
+    "slack": ("slack", Safety.SAFE, Severity.HINT),
+    "weak": ("worse", Safety.SAFE, Severity.HINT),
+    "tick": ("tock", Safety.SAFE, Severity.HINT),
+    "tock": ("tick", Safety.SAFE, Severity.HINT),
     "to": ("fro", Safety.SAFE, Severity.HINT),
     "fro": ("to", Safety.SAFE, Severity.ERROR),
 }
@@ -104,3 +109,27 @@ def test_a_finding_about_the_rewritten_value_is_the_same_one() -> None:
         return [Finding("mixed", Severity.ERROR, "", text, "a", where, where, fixes=(fix,))]
 
     assert fix_all({"a": "x"}, mixed).texts == {"a": "x"}
+
+
+def _counted(text: str) -> tuple[str, int]:
+    """What becomes of a text, and how often it was looked at."""
+    looks: list[Texts] = []
+
+    def counting(texts: Texts) -> Sequence[Finding]:
+        looks.append(texts)
+        return findings(texts)
+
+    return fix_all({"a": text}, counting).texts["a"], len(looks)
+
+
+def test_fixes_of_what_only_costs_are_applied_together() -> None:
+    assert _counted("slow\nlate") == ("fast\nsoon", 2)
+    assert _counted("slow late") == ("fast soon", 3)  # in one line, one after the other
+    assert _counted("bad\nslow\nlate") == ("good\nfast\nsoon", 3)
+
+
+def test_one_that_does_not_help_holds_up_no_other() -> None:
+    for bad in ("slack", "weak", "useless"):
+        fixed, _ = _counted("\n".join(["slow", bad, "y", "tick", "late"]))
+        assert fixed.split("\n")[:3] == ["fast", bad, "y"]
+        assert fixed.endswith("soon")
