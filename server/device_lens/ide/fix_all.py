@@ -127,10 +127,10 @@ def _apart(candidates: Sequence[Applied], most: int) -> list[Applied]:
             for edit in edits
             for line in range(edit.range.start.line, edit.range.end.line + 1)
         }
-        mine = {*lines, (each.finding.path, each.finding.symbol)}
-        if taken.isdisjoint(mine) and len(found) < most:
+        symbol = (each.finding.path, each.finding.symbol)
+        if taken.isdisjoint(lines) and symbol not in taken and len(found) < most:
             found.append(each)
-        taken |= mine
+        taken |= {*lines, symbol}
     return found
 
 
