@@ -55,6 +55,7 @@ from device_lens.interpreter.sequences import CONTAINERS, of_constant, of_sequen
 from device_lens.models import registry
 from device_lens.models.call import constant
 from device_lens.models.python import dict_classes
+from device_lens.models.torch import optim
 from device_lens.models.torch.parts import REST, is_opaque, opaque_part
 
 if TYPE_CHECKING:
@@ -221,12 +222,16 @@ def _is_any(receiver: ListObject, index: Any) -> bool:
     return not 0 <= position < at_least(receiver)
 
 
+_STATE_OF = External(optim.STATE_OF)
+"""What makes an item of the key that it is for."""
+
+
 def _made_on_demand(machine: Machine, receiver: DictObject, index: Any) -> Any:
     """The new item of a `defaultdict`."""
     factory = receiver.fields.get("default")
     if factory is None:
         return Unknown()
-    made = machine.invoke(factory, (), {})
+    made = machine.invoke(factory, (index,) if factory == _STATE_OF else (), {})
     if isinstance(made, HeapObject) and key_of(index) is MISSING:
         made.many = None, None  # the item of any such key
     put(machine, receiver, index, made)

@@ -44,6 +44,7 @@ ENTRIES = "<state entries>"
 TAKEN = "<state taken>"
 """The field that tells whether the program took `optimizer.state` since it was made: it may have
 moved what it found there."""
+STATE_OF = f"{BASE}.<state of>"
 FORM = "<state form>"
 SITE = "<site>"
 STATE_SITE = "<state site>"
@@ -77,7 +78,7 @@ def fill(call: Call, made: Instance, name: str) -> None:
     ]
     call.write(made.fields, "param_groups", ListObject(tuple(groups), None, "list", call.site.node))
     state = DictObject({}, None, call.site.node)
-    state.fields["default"] = External("builtins.dict")
+    state.fields["default"] = External("builtins.dict" if name == BASE else STATE_OF)
     call.write(made.fields, ENTRIES, state)
     call.write(made.fields, "defaults", DictObject(dict(options), call.unknown(), call.site.node))
     if name in EAGER:
@@ -134,6 +135,15 @@ def _where(made: Instance) -> list[tuple[Value, DeviceTree]]:
         if tensor is not None:
             found.append((value, tensor.device))
     return found
+
+
+def _state_of(call: Call) -> Value:
+    """What a program reads of a parameter's state before any step has made it, which there is not,
+    or after one that no path here has taken: what the library keeps beside the parameter."""
+    tensor = tensor_of(call.get(0, "parameter"))
+    entries: dict[Any, Value] = {"step": Tensor(CPU, "float32", ())}
+    device = UNKNOWN_DEVICE if tensor is None else tensor.device
+    return DictObject(entries, Tensor(device, zero_dim=False), call.site.node)
 
 
 def _make_state(call: Call, made: Instance, form: str) -> None:
@@ -319,6 +329,7 @@ def register_all() -> None:
         module = "sparse_adam" if name == "SparseAdam" else name.lower()
         ALIASES[f"torch.optim.{module}.{name}"] = f"torch.optim.{name}"
     FUNCTIONS[BASE] = _constructor(BASE)
+    FUNCTIONS[STATE_OF] = _state_of
     ALIASES["torch.optim.optimizer.Optimizer"] = BASE
     ATTRIBUTES[f"{BASE}.state"] = _state
     for name, model in METHODS.items():
