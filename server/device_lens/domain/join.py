@@ -6,10 +6,10 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
+from device_lens.domain.bound_code import any_code, differ_in_objects
 from device_lens.domain.code import Function, is_one_text
 from device_lens.domain.device import (
     UNKNOWN_DEVICE,
-    DeviceTree,
     flatten_device,
     join_devices,
     shared,
@@ -33,9 +33,9 @@ from device_lens.domain.plain import any_number
 from device_lens.domain.shallow import shallow
 from device_lens.domain.similarity import TENSORS, similar, value_of
 from device_lens.domain.trail import Trail
+from device_lens.domain.unknowns import have_code, join_unknowns
 from device_lens.domain.values import (
     NONE,
-    TRUE,
     WHOLE,
     Const,
     DeviceValue,
@@ -85,7 +85,7 @@ def join(condition: Any, left: Any, right: Any) -> Any:
         if kind is Trail:
             return _told(condition, left, right)
         if kind is Unknown:
-            return _join_unknowns(left, right, join_devices(condition, left.device, right.device))
+            return join_unknowns(left, right, join_devices(condition, left.device, right.device))
     if kind is tuple or type(right) is tuple:
         return _join_items(condition, left, right)
     if left is None or right is None:
@@ -100,22 +100,6 @@ def _join_arrays(left: HostArray, right: HostArray) -> HostArray:
     shape = join_shapes(left.shape, right.shape)
     same = (shape, dtype, zero_dim) == (left.shape, left.dtype, left.zero_dim)
     return left if same else HostArray(dtype, shape, left.trail, zero_dim)
-
-
-def _join_unknowns(left: Unknown, right: Unknown, device: DeviceTree) -> Unknown:
-    """What may be a part of either of two modules may be one of both, and either of two numbers is
-    a number."""
-    found = Unknown(left.label, device)
-    if left.fields is not None and right.fields is not None:
-        for mark in left.fields.keys() & right.fields.keys():
-            if left.fields[mark] is TRUE and right.fields[mark] is TRUE:
-                found.parts()[mark] = TRUE
-    if left.fields is not None or right.fields is not None:
-        wholes = [each.fields.get(WHOLE) for each in (left, right) if each.fields is not None]
-        known = each_once(wholes)
-        if known:
-            found.parts()[WHOLE] = known
-    return found
 
 
 def _usual(tree: Any, above: int) -> Any:
@@ -242,12 +226,14 @@ def join_blind(left: Any, right: Any) -> Any:
         return one_dict(left, right) or flatten(join(undecided(), left, right))
     if type(left) is Function and type(right) is Function and is_one_text(left, right):
         return _join_functions(left, right)
+    if type(left) is Unknown and type(right) is Unknown and have_code(left, right):
+        return join_unknowns(left, right, left.device)
     if similar(left, right):
         return left
     if Unknown in (type(left), type(right)) and (type(left) in TENSORS or type(right) in TENSORS):
         return Unknown()  # as `flatten` has it
     if type(left) is Unknown and type(right) is Unknown:
-        return _join_unknowns(left, right, widen_device(combine(shared, left.device, right.device)))
+        return join_unknowns(left, right, widen_device(combine(shared, left.device, right.device)))
     if type(left) in TENSORS and type(right) in TENSORS:
         return join_tensors_blindly(value_of(left), value_of(right))
     elif type(left) is type(right) and type(left) in ONE_OF_TWO:
@@ -268,8 +254,10 @@ def _are_tensors_by_case(tree: Any) -> bool:
     return named and {type(leaf) for leaf in leaves(tree)} <= {Unknown, *TENSORS}
 
 
-def _join_functions(left: Function, right: Function) -> Function:
+def _join_functions(left: Function, right: Function) -> Any:
     """Either of two functions of one text, by what they were given as defaults."""
+    if differ_in_objects(left, right):
+        return any_code((left, right)) or Unknown()
     defaults = tuple(map(join_blind, left.defaults, right.defaults))
     kw_defaults = tuple(map(join_blind, left.kw_defaults, right.kw_defaults))
     if defaults == left.defaults and kw_defaults == left.kw_defaults:
@@ -375,7 +363,7 @@ def flatten(value: Any) -> Any:
     if all(type(leaf) is DeviceValue for leaf in rest):
         joined = _join_list(rest)
         return DeviceValue(flatten_device(joined.device), joined.placed)
-    return any_number(rest) or any_module(rest)
+    return any_number(rest) or any_code(rest) or any_module(rest)
 
 
 def any_module(found: list[Any]) -> Unknown:

@@ -9,6 +9,7 @@ from functools import reduce
 from typing import Any, TypeVar
 
 from device_lens.domain.atom import WHICH_ITEM
+from device_lens.domain.bound_code import CODE
 from device_lens.domain.code import ClassValue
 from device_lens.domain.guard import Guarded, atoms, choose, leaves, undecided
 from device_lens.domain.heap import (
@@ -40,7 +41,11 @@ def few_objects(values: Iterable[Any]) -> list[Any]:
 
 
 def _is_own(value: Any) -> bool:
-    return type(value) is Instance and type(value.cls) is ClassValue
+    """Whether this is an object of the program's classes, or one that runs its code, as a thread
+    does."""
+    if type(value) is not Instance:
+        return False
+    return type(value.cls) is ClassValue or any(isinstance(e, CODE) for e in value.fields.values())
 
 
 def any_object(objects: list[Any]) -> Any:

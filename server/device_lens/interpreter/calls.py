@@ -20,6 +20,7 @@ from device_lens.interpreter import (
     intrinsics,
     library_modules,
     reports,
+    unknown_calls,
 )
 from device_lens.interpreter.dispatch import INTRINSICS
 from device_lens.interpreter.frames import Frame
@@ -27,7 +28,7 @@ from device_lens.interpreter.picks import picking
 from device_lens.interpreter.services import with_active
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, tensor_of
-from device_lens.models.torch import forward_hooks, unnamed_parts
+from device_lens.models.torch import forward_hooks
 from device_lens.models.torch import module as torch_module
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def call(
         return call(machine, function.function, given, merged, node, frame, complete)
     if kind is Guarded:
         return _call_tree(machine, function, args, kwargs, node, frame, complete)
-    return _call_unknown(machine, function, args, kwargs, node, frame)
+    return unknown_calls.call_unknown(machine, function, args, kwargs, node, frame, complete)
 
 
 def _call_tree(
@@ -327,25 +328,6 @@ def _call_external_instance(
                     machine, model, name, receiver, args, kwargs, node, frame, complete
                 )
     return Unknown()
-
-
-def _call_unknown(
-    machine: Machine,
-    function: Any,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    node: Any,
-    frame: Frame,
-) -> Any:
-    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
-        # A test's `monkeypatch.setattr`.
-        return assignment.set_by_call(machine, "setattr", args, node, frame)
-    layer = unnamed_parts.layer_meant(function) if args and type(function) is Unknown else None
-    if layer is not None:
-        return call(machine, layer, args, kwargs, node, frame)
-    machine.skip_at(node, frame, "the called value is not known")
-    machine.escape(args, kwargs, getattr(function, "label", ""))
-    return effects.answered(machine, function, args, kwargs, node)
 
 
 def call_operator(

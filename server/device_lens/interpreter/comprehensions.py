@@ -23,7 +23,6 @@ from device_lens.domain.presence import conditions
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import (
     by_number,
-    echoes,
     effects,
     item_effects,
     lazily,
@@ -197,16 +196,14 @@ def _run(
 def _any_further(
     machine: Machine, iterable: Any, items: tuple[Any, ...], rest: Any, inner: Callable[[Any], None]
 ) -> None:
-    """Runs with what any further item may be: each of a few, or what stands for all of them."""
+    """Runs with what any further item may be: each of those that are told apart, or what stands
+    for all of them."""
     others, surely = any_of_these(iterable), holds_all(iterable)
-    few = others if others and len(others) <= MAX_UNROLLED else (rest,)
-    for value in few:
+    for value in others or (rest,):
         mark, since = machine.journal.mark(), moment()
         inner(value)
         if others and not surely:
             machine.doubt(mark, since)
-        if others and few is not others:
-            echoes.repeat(machine, mark, rest, others)
 
 
 def _one(inner: Callable[[Any, bool], None], value: Any) -> int:

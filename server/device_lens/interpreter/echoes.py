@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import perhaps_none
+from device_lens.domain.bound_code import CODE, bound_to
 from device_lens.domain.device import CPU, Device, is_unknown
 from device_lens.domain.guard import Guarded, leaves, undecided
 from device_lens.domain.heap import (
@@ -292,6 +293,9 @@ def lose(machine: Machine, value: Any, deepest: int = DEEPEST) -> None:
     elif type(value) is TupleValue:
         for item in value.items:
             lose(machine, item, deepest)
+    elif isinstance(value, CODE):
+        for each in bound_to(value):
+            lose(machine, each, deepest - 1)
     elif type(value) is ListObject:
         for item in (*value.items, value.rest):
             lose(machine, item, deepest - 1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.bound_code import CODE, any_code, any_of_code, instead
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import (
     HELD_ALL,
@@ -17,7 +18,7 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.kinds import gathered
 from device_lens.domain.objects import any_one
-from device_lens.domain.values import FALSE, TRUE, TupleValue
+from device_lens.domain.values import FALSE, TRUE, TupleValue, Unknown
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -38,11 +39,32 @@ def spread(machine: Machine, mark: int, done: Any, others: tuple[Any, ...], ever
         return
     for table, key, old in list(machine.journal.value_at(mark).values()):
         new = table.get(key, MISSING)
-        if key in ("items", "rest"):
-            if _has(new, done) and not _has(old, done):
+        if key in ("items", "rest") and _has(new, done):
+            if not _has(old, done):
                 _hold_any(machine, table, others, every)
-        elif new is done and old is not done:
-            machine.journal.write(table, key, any_one(others, done))
+        elif new is not old and (found := _any_of(new, done, others)) is not None:
+            machine.journal.write(table, key, found)
+
+
+def _any_of(new: Any, done: Any, others: tuple[Any, ...]) -> Any:
+    """What a value is if what it is, is bound to or has in it may be any of several; None where
+    that is none of these."""
+    if new is done:
+        return any_one(others, done)
+    if isinstance(new, tuple) or type(new) is TupleValue:
+        items = new if isinstance(new, tuple) else new.items
+        found = [_any_of(each, done, others) for each in items]
+        if all(each is None for each in found):
+            return None
+        changed = tuple(
+            each if any_ is None else any_ for each, any_ in zip(items, found, strict=True)
+        )
+        return changed if isinstance(new, tuple) else TupleValue(changed, new.names)
+    codes = any_of_code(new) or ((new,) if isinstance(new, CODE) else ())
+    of_each = [instead(code, done, other) for code in codes for other in (done, *others)]
+    if all(any(each is code for code in codes) for each in of_each):
+        return None
+    return any_code(of_each) or Unknown()
 
 
 def _has(value: Any, done: Any) -> bool:

@@ -12,7 +12,7 @@ from device_lens.domain.join import any_module, join_all
 from device_lens.domain.journal import Journal
 from device_lens.domain.kinds import gathered
 from device_lens.domain.lengths import surely_held
-from device_lens.domain.objects import MAX_OBJECTS, any_of_these, holds_all, keep_any, may_hold
+from device_lens.domain.objects import any_of_these, holds_all, keep_any, may_hold
 from device_lens.domain.values import FALSE, TRUE, TupleValue, Unknown
 from device_lens.models.call import Call, Value
 
@@ -113,8 +113,6 @@ def of_each(call: Call, function: Value, source: Value, kind: str) -> ListObject
     if not any_of_these(source):
         return None
     held, whole, found = may_hold(source, items, rest), holds_all(source), []
-    if len(held) > MAX_OBJECTS:
-        return None
     read_up = call.services.is_read_up(call.site.node)
     for each in held:
         found.append(done_to(call, function, (each,), whole and read_up))

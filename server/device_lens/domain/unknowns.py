@@ -1,0 +1,34 @@
+"""Either of two unknowns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from device_lens.domain.bound_code import any_code, any_of_code
+from device_lens.domain.device import DeviceTree
+from device_lens.domain.values import TRUE, WHOLE, Unknown
+from device_lens.domain.wholes import each_once
+
+
+def join_unknowns(left: Unknown, right: Unknown, device: DeviceTree) -> Any:
+    """What may be a part of either of two modules may be one of both, either of two numbers is a
+    number, and what may be any of some functions may be any of all."""
+    if any_of_code(left) or any_of_code(right):
+        return any_code((left, right)) or Unknown()
+    found = Unknown(left.label, device)
+    if left.fields is not None and right.fields is not None:
+        for mark in left.fields.keys() & right.fields.keys():
+            if left.fields[mark] is TRUE and right.fields[mark] is TRUE:
+                found.parts()[mark] = TRUE
+    if left.fields is not None or right.fields is not None:
+        wholes = [each.fields.get(WHOLE) for each in (left, right) if each.fields is not None]
+        known = each_once(wholes)
+        if known:
+            found.parts()[WHOLE] = known
+    return found
+
+
+def have_code(left: Unknown, right: Unknown) -> bool:
+    """Whether one of two unknowns may be any of some functions that the other one is not."""
+    mine, other = any_of_code(left), any_of_code(right)
+    return {*map(id, mine)} != {*map(id, other)}

@@ -1,0 +1,70 @@
+"""Calls of what is not known: what may be any of several functions runs each of them, perhaps."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.atom import WHICH_ITEM
+from device_lens.domain.bound_code import any_of_code
+from device_lens.domain.guard import undecided
+from device_lens.domain.heap import moment
+from device_lens.domain.join import join_all
+from device_lens.domain.objects import any_one
+from device_lens.domain.values import Unknown
+from device_lens.interpreter import assignment, effects
+from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.picks import picking
+from device_lens.models.torch import unnamed_parts
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
+
+
+def call_unknown(
+    machine: Machine,
+    function: Any,
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool,
+) -> Any:
+    """What a call gives of a value that is no code by itself."""
+    from device_lens.interpreter import calls
+
+    if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
+        # A test's `monkeypatch.setattr`.
+        return assignment.set_by_call(machine, "setattr", args, node, frame)
+    layer = unnamed_parts.layer_meant(function) if args and type(function) is Unknown else None
+    if layer is not None:
+        return calls.call(machine, layer, args, kwargs, node, frame)
+    codes = any_of_code(function)
+    if codes:
+        return _call_any(machine, codes, args, kwargs, node, frame, complete)
+    machine.skip_at(node, frame, "the called value is not known")
+    machine.escape(args, kwargs, getattr(function, "label", ""))
+    return effects.answered(machine, function, args, kwargs, node)
+
+
+def _call_any(
+    machine: Machine,
+    codes: tuple[Any, ...],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    node: Any,
+    frame: Frame,
+    complete: bool,
+) -> Any:
+    """One of several functions is called, and nobody knows which."""
+    from device_lens.interpreter import calls
+
+    found: list[Any] = []
+    path, stuck = machine.path, frame.stuck
+    with picking(machine, undecided(WHICH_ITEM).atom):
+        for each in codes:
+            mark, since = machine.journal.mark(), moment()
+            found.append(calls.call(machine, each, args, kwargs, node, frame, complete))
+            machine.path, frame.stuck = path, stuck
+            machine.doubt(mark, since)
+    return any_one(tuple(found), join_all(found))
