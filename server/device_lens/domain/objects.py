@@ -23,7 +23,8 @@ from device_lens.domain.heap import (
     ListObject,
     ModuleObject,
 )
-from device_lens.domain.values import TRUE, Const, Tensor, TupleValue, Unknown
+from device_lens.domain.values import TRUE, WHOLE, Const, Tensor, TupleValue, Unknown
+from device_lens.domain.wholes import each_once
 
 MOST_KEPT = 64
 """Values for any of which one item of a list stands that are kept beside it."""
@@ -89,13 +90,35 @@ def any_picked(found: Any, rest: Any) -> Any:
 
 
 def any_one(held: tuple[Any, ...], otherwise: Any) -> Any:
-    """What may be any of several modules, or of a few objects; else `otherwise`."""
+    """What may be any of several modules or objects, in rows of tuples too; else `otherwise`."""
     from device_lens.domain.join import any_module
 
     if all(type(each) is ModuleObject for each in held):
         return any_module([*held])
-    few = few_objects(held)
-    return any_object(few) if few else otherwise
+    if all(type(each) is TupleValue for each in held) and type(otherwise) is TupleValue:
+        return _any_row(held, otherwise)
+    objects = [*{id(each): each for each in held}.values()]
+    if len(objects) > 1 and all(isinstance(each, _OBJECTS) for each in objects):
+        return any_object(objects) if len(objects) <= MAX_OBJECTS else _any_of_many(objects)
+    return otherwise
+
+
+def _any_row(rows: tuple[TupleValue, ...], otherwise: TupleValue) -> Any:
+    if any(len(row.items) != len(otherwise.items) for row in rows):
+        return otherwise
+    columns = zip(*(row.items for row in rows), strict=True)
+    found = tuple(map(any_one, columns, otherwise.items))
+    return TupleValue(found, otherwise.names)
+
+
+def _any_of_many(objects: list[Any]) -> Unknown:
+    """Where something is done to what may be any of many objects, it may be done to each."""
+    found = Unknown()
+    found.parts()[WHOLE] = each_once(objects)
+    return found
+
+
+_OBJECTS = (Instance, ListObject, DictObject)
 
 
 def as_part(value: Any) -> Any:
@@ -124,7 +147,7 @@ def is_of_many(value: Any) -> bool:
 def _has_objects(value: Any) -> bool:
     if type(value) is TupleValue:
         return any(map(_has_objects, value.items))
-    return isinstance(value, Instance | ListObject | DictObject)
+    return isinstance(value, _OBJECTS)
 
 
 def stands_for(value: Instance | DictObject) -> tuple[Any, ...]:

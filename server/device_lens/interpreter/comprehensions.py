@@ -91,7 +91,7 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any
     if kind == "list":
         by_number.keep_elements(machine, node, made, iterable, inner)
     machine.journal.settle(mark, inner.scope.born)  # its names say nothing of the loop around it
-    whole = all(of_many.is_new(each, since) for each in found.others)
+    whole = all(of_many.is_all_new(each, since) for each in found.others)
     whole = whole or (holds_all(iterable) and not any(each.ifs for each in node.generators))
     keep_any(made, found.others, _picks(node, iterable) and not whole, whole)
     if any(map(_never_is, contents(made))):

@@ -234,15 +234,17 @@ def lose_parts(machine: Machine, instance: Instance) -> None:
 
 
 def run_perhaps(machine: Machine, part: Unknown, name: str) -> None:
-    """A method is called of what may be any of some parts of a module: that of each which has one
-    may have run, and moved it."""
+    """A method is called of what may be any of some parts of a module, or of some objects: that of
+    each which has one may have run, and moved it."""
     wholes = None if part.fields is None else part.fields.get(WHOLE)
     if not wholes or not _may_move(machine, name):
         return
-    owners: dict[int, ModuleObject] = {}
+    owners: dict[int, Instance] = {}
     for whole in each_of(wholes):
         if isinstance(whole, ModuleObject) and id(whole) not in owners:
             owners.update((id(each), each) for _, each in walk(whole))
+        elif isinstance(whole, Instance):
+            owners[id(whole)] = whole
     for owner in owners.values():
         method = owner.cls.lookup(name) if type(owner.cls) is ClassValue else None
         if type(method) is Function:

@@ -330,7 +330,7 @@ def _generator(machine: Machine, frame: Frame) -> ListObject:
     rest = reduce(join_blind, others) if others else None
     node = frame.function.node if frame.function else None
     found = ListObject(tuple(items), rest, "generator", node)
-    whole = all(of_many.is_new(each, frame.scope.born) for each in others)
+    whole = all(of_many.is_all_new(each, frame.scope.born) for each in others)
     return lazily.made(machine, keep_any(found, others, picked and not whole, whole))
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.bound_code import CODE, bound_to
 from device_lens.domain.code import Function
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import (
@@ -15,12 +16,13 @@ from device_lens.domain.heap import (
     Instance,
     ListObject,
     ModuleObject,
+    Parameter,
     contents,
     is_made_since,
 )
 from device_lens.domain.join import join_blind
 from device_lens.domain.journal import Change
-from device_lens.domain.values import TupleValue
+from device_lens.domain.values import WHOLE, Tensor, TupleValue, Unknown
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.scan import names_bound
 from device_lens.models.torch.parts import REST, STANDS_FOR, walk
@@ -77,6 +79,32 @@ def birth(value: HeapObject) -> Any:
 def is_new(value: Any, since: int) -> bool:
     """Whether this is an object no older than a moment."""
     return isinstance(value, HeapObject) and is_made_since(birth(value), since)
+
+
+def is_all_new(value: Any, since: int, deepest: int = DEEPEST) -> bool:
+    """Whether this is such an object, and what is in it that may be moved is as new: a wrapper is
+    made around what others have too."""
+    if not is_new(value, since):
+        return False
+    return not any(_is_older(part, since, deepest) for part in _parts(value))
+
+
+def _is_older(part: Any, since: int, deepest: int) -> bool:
+    for leaf in leaves(part):
+        if isinstance(leaf, ModuleObject | Parameter):
+            if not is_all_new(leaf, since, deepest - 1):
+                return True
+        elif type(leaf) in (Instance, ListObject, DictObject, TupleValue) and deepest:
+            held = _parts(leaf) if isinstance(leaf, HeapObject) else contents(leaf)
+            if any(_is_older(each, since, deepest - 1) for each in held):
+                return True
+            if type(leaf) is Instance and not is_new(leaf, since):
+                return any(type(each) is Tensor for each in leaf.fields.values())
+        elif isinstance(leaf, CODE):
+            return any(not is_new(each, since) for each in bound_to(leaf))
+        elif type(leaf) is Unknown and leaf.fields is not None and WHOLE in leaf.fields:
+            return True
+    return False
 
 
 def _parts(value: HeapObject) -> list[Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.bound_code import CODE, any_code, any_of_code, instead
-from device_lens.domain.guard import leaves
+from device_lens.domain.guard import Guarded, choose, leaves
 from device_lens.domain.heap import (
     HELD_ALL,
     HELD_ANY,
@@ -51,6 +51,12 @@ def _any_of(new: Any, done: Any, others: tuple[Any, ...]) -> Any:
     that is none of these."""
     if new is done:
         return any_one(others, done)
+    if type(new) is Guarded:
+        yes, no = (_any_of(each, done, others) for each in (new.yes, new.no))
+        if yes is None and no is None:
+            return None
+        yes, no = new.yes if yes is None else yes, new.no if no is None else no
+        return choose(Guarded(new.atom, True, False), yes, no)
     if isinstance(new, tuple) or type(new) is TupleValue:
         items = new if isinstance(new, tuple) else new.items
         found = [_any_of(each, done, others) for each in items]

@@ -22,6 +22,7 @@ from device_lens.domain.values import (
 )
 from device_lens.domain.wholes import members
 from device_lens.models.call import Services, Value, tensor_of
+from device_lens.models.torch import any_object
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
@@ -107,20 +108,19 @@ def opaque_attribute(module: ModuleObject, name: str) -> Value:
 def part_moved(services: Services, part: Unknown, device: DeviceTree = UNKNOWN_DEVICE) -> None:
     """What may be a part of an opaque module, or hold one that was given to it, is moved by itself:
     where that module is now is not known."""
-    whole = None if part.fields is None else part.fields.get(WHOLE)
-    _scatter(services, whole, device)
+    _scatter(services, (part.fields or {}).get(WHOLE), device)
 
 
 def part_set(services: Services, part: Unknown, name: str, value: Value) -> None:
     """What may be a parameter of a module gets other data, or a part of one another part."""
+    wholes = None if part.fields is None else part.fields.get(WHOLE)
+    any_object.set_attribute(services, wholes, name, value)
     device = _place_set(name, value)
     if device is None:
         return
-    wholes = None if part.fields is None else part.fields.get(WHOLE)
     for each in members(wholes):
         if type(each) is Parameter and not same_everywhere(each.tensor.device, device):
-            lost = each.tensor.with_(device=UNKNOWN_DEVICE)
-            set_tensor(services.journal, each, lost)
+            set_tensor(services.journal, each, each.tensor.with_(device=UNKNOWN_DEVICE))
     _scatter(services, wholes, device)
 
 
@@ -165,6 +165,7 @@ def _scatter(services: Services, wholes: Value, device: DeviceTree) -> None:
     looked_at: set[int] = set()
     for whole in members(wholes):
         if not isinstance(whole, ModuleObject):
+            any_object.lose_held(services, whole)
             continue
         if not is_opaque(whole):
             home = devices_of(whole)
