@@ -4,7 +4,7 @@ for any of several with the same keys, and one list for any of several whose ite
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from typing import Any, TypeVar
 
@@ -24,7 +24,7 @@ from device_lens.domain.heap import (
     ModuleObject,
 )
 from device_lens.domain.values import TRUE, WHOLE, Const, Tensor, TupleValue, Unknown
-from device_lens.domain.wholes import each_once
+from device_lens.domain.wholes import each_once, members
 
 MOST_KEPT = 64
 """Values for any of which one item of a list stands that are kept beside it."""
@@ -97,10 +97,17 @@ def any_one(held: tuple[Any, ...], otherwise: Any) -> Any:
         return any_module([*held])
     if all(type(each) is TupleValue for each in held) and type(otherwise) is TupleValue:
         return _any_row(held, otherwise)
-    objects = [*{id(each): each for each in held}.values()]
+    objects = [*{id(each): each for each in _each_of(held)}.values()]
     if len(objects) > 1 and all(isinstance(each, _OBJECTS) for each in objects):
         return any_object(objects) if len(objects) <= MAX_OBJECTS else _any_of_many(objects)
     return otherwise
+
+
+def _each_of(held: tuple[Any, ...]) -> Iterator[Any]:
+    """Values, and of those that may be any of many objects these."""
+    for each in held:
+        wholes = each.fields.get(WHOLE) if type(each) is Unknown and each.fields else None
+        yield from (each,) if wholes is None else members(wholes)
 
 
 def _any_row(rows: tuple[TupleValue, ...], otherwise: TupleValue) -> Any:

@@ -38,7 +38,7 @@ from device_lens.models import registry
 from device_lens.models.numbers import is_text, text_begun
 from device_lens.models.python import dict_classes
 from device_lens.models.python.builtins import string_of
-from device_lens.models.python.picked import keep_put_together
+from device_lens.models.python.picked import also_hold, keep_put_together
 from device_lens.models.python.text_cases import by_cases
 
 if TYPE_CHECKING:
@@ -193,6 +193,7 @@ def merge_mapping(machine: Machine, target: DictObject, value: Any) -> None:
     if type(value) is DictObject:
         put_all(machine.journal, value.entries, target.entries)
         more = value.rest
+        also_hold(machine.journal, target, any_of_these(value))
     else:
         more = Unknown() if value != NONE else None
     if more is not None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import perhaps_none, presence
-from device_lens.domain.guard import Guarded, Literals, cases, combine
-from device_lens.domain.heap import MISSING, OF_MODULE, DictObject
+from device_lens.domain.guard import Guarded, Literals, cases, combine, leaves
+from device_lens.domain.heap import MISSING, OF_MODULE, DictObject, HeapObject
 from device_lens.domain.narrowing import where
+from device_lens.domain.objects import any_one
 from device_lens.domain.torch_keys import told_apart, torch_key
 from device_lens.domain.values import Const, DeviceValue, External, TupleValue, Unknown
 from device_lens.interpreter import class_attributes
@@ -39,7 +40,16 @@ def put(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
         stored_in(machine.journal, target, key)
     given = value if rest is None else perhaps_none.either(rest, value)
     machine.journal.write(target.fields, "rest", given)
-    machine.journal.write(target.fields, "rest_key", key)
+    machine.journal.write(target.fields, "rest_key", _either_key(target, key))
+
+
+def _either_key(target: DictObject, key: Any) -> Any:
+    """What any key is that is not known, once there is another one: an object may be each of
+    those that are keys already."""
+    before = target.fields["rest_key"]
+    if before is None or before is key or not isinstance(key, HeapObject):
+        return key
+    return any_one(tuple(dict.fromkeys((*leaves(before), *leaves(key)))), key)
 
 
 def _put_in_cases(machine: Machine, target: DictObject, key: Guarded, value: Any) -> bool:

@@ -199,7 +199,9 @@ def _of_dict(machine: Machine, receiver: DictObject, index: Any, node: Any, fram
         if found is not MISSING:
             return found
         if receiver.rest is not None:
-            return opened(receiver.rest)
+            held = any_of_these(receiver)
+            found = item_choices.item_choice(machine, held, Unknown(), node, frame)
+            return opened(receiver.rest) if found is None else found
         return _made_on_demand(machine, receiver, index)
     found = choices.choice(machine, receiver, index)
     if found is None and type(index) in _OPEN:

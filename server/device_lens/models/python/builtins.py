@@ -9,9 +9,9 @@ from device_lens.domain.code import BoundMethod
 from device_lens.domain.condition import disjunction, negation, settled
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import PRESENT, DictObject, ListObject, Parameter
-from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.join import join_all
 from device_lens.domain.lengths import AT_LEAST, at_least, surely_held
-from device_lens.domain.objects import may_hold
+from device_lens.domain.objects import any_of_these, holds_all, keep_any, may_hold
 from device_lens.domain.presence import all_present, carry, conditions
 from device_lens.domain.values import (
     NONE,
@@ -28,6 +28,7 @@ from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, number, text, text_begun, text_numbered
 from device_lens.models.python import dict_classes
 from device_lens.models.python.ordered import in_order
+from device_lens.models.python.pairs import fill_from_pairs
 from device_lens.models.python.picked import is_whole, keep_held, one_of_these, some_of
 from device_lens.models.python.text_cases import by_cases
 
@@ -286,27 +287,14 @@ def _dict(call: Call) -> Value:
         if type(source) is DictObject:
             found.entries.update(source.entries)
             carry(source.entries, found.entries)
-            found.fields["rest"] = source.rest
+            found.fields.update(rest=source.rest, rest_key=source.fields["rest_key"])
+            keep_any(found, any_of_these(source), whole=holds_all(source))
         else:
-            _fill_from_pairs(call, found, source)
+            fill_from_pairs(call, found, source)
     found.entries.update(call.kwargs)
     if not call.complete:
         found.fields["rest"] = Unknown()
     return found
-
-
-def _fill_from_pairs(call: Call, found: DictObject, source: Value) -> None:
-    items, rest = call.services.iterate(source)
-    for pair in items:
-        known = type(pair) is TupleValue and len(pair.items) == 2
-        if known and type(pair.items[0]) is Const:
-            found.entries[pair.items[0].value] = pair.items[1]
-        else:
-            rest = pair if rest is None else join_blind(rest, pair)
-    if type(rest) is TupleValue and len(rest.items) == 2:
-        found.fields["rest_key"], found.fields["rest"] = rest.items
-    elif rest is not None:
-        found.fields["rest"] = Unknown()
 
 
 def _any_all(every: bool) -> Model:

@@ -7,9 +7,11 @@ stays in it.
 from __future__ import annotations
 
 from device_lens.domain.heap import DictObject, Instance
+from device_lens.domain.objects import any_of_these, holds_all, keep_any
 from device_lens.domain.values import NONE, External, TupleValue, Unknown
 from device_lens.models.call import Call, Value
 from device_lens.models.python.builtins import any_item, listing
+from device_lens.models.python.picked import rows_of
 from device_lens.models.registry import ALIASES, FUNCTIONS
 from device_lens.models.torch.objects import instance, nothing, register_names
 from device_lens.models.words import words
@@ -122,9 +124,6 @@ def _map(call: Call) -> Value:
     function, *columns = call.args
     if call.name.startswith(_POOLS):
         columns = columns[:1]
-    found = [call.services.iterate(column) for column in columns]
-    least = min(len(items) for items, _ in found)
-    count = min(least, _MOST_MAPPED)
 
     def one(values: tuple[Value, ...]) -> Value:
         if call.name.endswith("starmap"):
@@ -132,11 +131,13 @@ def _map(call: Call) -> Value:
             return Unknown(call.name) if rest is not None else _run(call, function, items, {})
         return _run(call, function, values, {})
 
-    known = tuple(one(tuple(items[i] for items, _ in found)) for i in range(count))
-    if count == least and any(rest is None for _, rest in found):
-        return listing(call, known, None, "map")
-    further = one(tuple(any_item(items[count:], rest) for items, rest in found))
-    return listing(call, known, further, "map")
+    if len(columns) == 1 and any_of_these(columns[0]):
+        of_each = [one((each,)) for each in any_of_these(columns[0])]
+        made = listing(call, (), any_item(tuple(of_each), None), "map")
+        return keep_any(made, of_each, picked=True, whole=holds_all(columns[0]))
+    rows, further = rows_of(call, columns, _MOST_MAPPED)
+    known = tuple(map(one, rows))
+    return listing(call, known, None if further is None else one(further), "map")
 
 
 def register() -> None:

@@ -12,10 +12,20 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.numbers import NUMBERS, number
 from device_lens.models.python.builtins import any_item, first_argument, listing
-from device_lens.models.python.picked import done_to, keep_held, lose_one, of_each, one_of, some_of
+from device_lens.models.python.picked import (
+    done_to,
+    keep_held,
+    lose_one,
+    of_each,
+    one_of,
+    rows_of,
+    some_of,
+)
 
 MAX_RANGE = 4
 """Longest range whose numbers are known one by one."""
+MOST_MAPPED = 16
+"""Rows that `map` calls its function with one by one."""
 MOST_FILTERED = 256
 """Items of which each is asked whether it stays."""
 ITERATORS = frozenset({"iter", "generator", "enumerate", "zip", "map", "filter", "iterator"})
@@ -157,22 +167,16 @@ def _reversed(call: Call) -> Value:
 def _map(call: Call) -> Value:
     if len(call.args) < 2:
         return listing(call, (), Unknown())
-    columns = [call.services.iterate(value) for value in call.args[1:]]
-    count = min(len(items) for items, _ in columns)
-    function = call.args[0]
-    if len(columns) == 1:
-        of_picks = of_each(call, function, call.args[1], "map")
+    function, *sources = call.args
+    if len(sources) == 1:
+        of_picks = of_each(call, function, sources[0], "map")
         if of_picks is not None:
             return of_picks
     read_up = call.services.is_read_up(call.site.node)
-    found = tuple(
-        done_to(call, function, tuple(items[i] for items, _ in columns), read_up)
-        for i in range(min(count, 16))
-    )
-    if any(rest is None for _, rest in columns) and count <= 16:
-        return listing(call, found, None, "map")
-    last = tuple(any_item(items[count:], rest) for items, rest in columns)
-    return listing(call, found, done_to(call, function, last, read_up), "map")
+    rows, further = rows_of(call, sources, MOST_MAPPED)
+    found = tuple(done_to(call, function, row, read_up) for row in rows)
+    more = None if further is None else done_to(call, function, further, read_up)
+    return listing(call, found, more, "map")
 
 
 def _filter(call: Call) -> Value:

@@ -18,7 +18,14 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.join import join, join_all, join_blind
 from device_lens.domain.lengths import AT_LEAST, in_order, surely_held, surely_present
-from device_lens.domain.objects import any_of_these, holds_all, keep_any, may_hold, stands_for
+from device_lens.domain.objects import (
+    any_of_these,
+    any_picked,
+    holds_all,
+    keep_any,
+    may_hold,
+    stands_for,
+)
 from device_lens.domain.perhaps_none import either, either_with
 from device_lens.domain.presence import all_present, conditions, presence, put, put_all, without
 from device_lens.domain.similarity import similar
@@ -37,7 +44,8 @@ from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.open_names import stored_in
 from device_lens.models.python import dict_classes
 from device_lens.models.python.containers import clear, copy
-from device_lens.models.python.picked import keep_held, one_of_these
+from device_lens.models.python.pairs import values_of
+from device_lens.models.python.picked import also_hold, keep_held, one_of_these
 
 
 def _dict(call: Call) -> DictObject | None:
@@ -78,7 +86,9 @@ def _entry(call: Call, target: DictObject, index: Value, default: Value) -> Valu
     if key is not MISSING:
         if target.rest is not None:
             sure = default == NONE and isinstance(key, str) and not target.entries
-            default = target.rest if sure else _or_else(target.rest, default)
+            held = [*any_of_these(target)]
+            rest = one_of_these(call, held) if held else target.rest
+            default = rest if sure else _or_else(rest, default)
         present = presence(target.entries, key)
         if type(present) is Guarded:
             return join(present, target.entries[key], default)
@@ -212,6 +222,7 @@ def _update(call: Call) -> Value:
         if type(source) is DictObject:
             put_all(call.services.journal, source.entries, target.entries)
             more = source.rest
+            also_hold(call.services.journal, target, any_of_these(source))
         else:
             more = _fill_from(call, target, source)
         if more is not None and OF_MODULE not in target.fields:
@@ -233,7 +244,9 @@ def _fill_from(call: Call, target: DictObject, source: Value) -> Value:
     """`d.update(pairs)`: what the pairs hold under keys that are not known."""
     items, rest = call.services.iterate(source)
     if rest is not None:
-        return Unknown()
+        held = values_of(source)
+        also_hold(call.services.journal, target, held)
+        return rest.items[1] if held else Unknown()
     for pair in items:
         key = _key(pair.items[0]) if type(pair) is TupleValue and pair.items else MISSING
         if key is MISSING or len(pair.items) != 2:
@@ -276,6 +289,7 @@ def _from_keys(call: Call) -> Value:
             put(call.services.journal, found.entries, key, value, sure)
     if rest is not None:
         found.fields["rest"] = value
+        found.fields["rest_key"] = any_picked(call.args[0], rest)
     return found
 
 

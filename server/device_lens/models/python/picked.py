@@ -12,7 +12,7 @@ from device_lens.domain.join import any_module, join_all
 from device_lens.domain.journal import Journal
 from device_lens.domain.kinds import gathered
 from device_lens.domain.lengths import surely_held
-from device_lens.domain.objects import any_of_these, holds_all, keep_any, may_hold
+from device_lens.domain.objects import any_of_these, any_picked, holds_all, keep_any, may_hold
 from device_lens.domain.values import FALSE, TRUE, TupleValue, Unknown
 from device_lens.models.call import Call, Value
 
@@ -98,6 +98,33 @@ def add(call: Call, target: ListObject, values: list[Value]) -> None:
             lose_one(call, target)
         held = dict.fromkeys((*any_of_these(target), *values))
         call.write(target.fields, HELD_ANY, TupleValue(tuple(held)))
+
+
+def also_hold(journal: Journal, target: DictObject, held: Iterable[Value]) -> None:
+    """A dict gets, under keys that are not known, any of some values, where these are told."""
+    before = () if target.rest is None else may_hold(target, (), target.rest)
+    kept = any_of_these(keep_any(DictObject(), (*before, *held), picked=True))
+    if kept:
+        journal.write(target.fields, HELD_ANY, TupleValue(kept))
+        journal.write(target.fields, HELD_ALL, FALSE)
+
+
+def rows_of(
+    call: Call, sources: list[Value], most: int
+) -> tuple[list[tuple[Value, ...]], tuple[Value, ...] | None]:
+    """What is gone through beside one another: the rows that are known, up to so many, and what
+    any further one is; None where there are no more."""
+    columns = [call.services.iterate(source) for source in sources]
+    count = min(most, *(len(items) for items, _ in columns))
+    rows = [tuple(items[number] for items, _ in columns) for number in range(count)]
+    if any(rest is None and len(items) == count for items, rest in columns):
+        return rows, None
+    further = [
+        [each for each in (*items[count:], rest) if each is not None] for items, rest in columns
+    ]
+    return rows, tuple(
+        any_picked(*each) for each in zip(sources, map(join_all, further), strict=True)
+    )
 
 
 def lose_one(call: Call, target: Value) -> None:
