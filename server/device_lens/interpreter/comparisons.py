@@ -6,10 +6,11 @@ import ast
 import operator
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.condition import disjunction, negation
 from device_lens.domain.device import ANY_INDEX, Agreement, SymbolicDevice, agree, is_unknown
 from device_lens.domain.guard import Guarded, choose, combine, undecided
-from device_lens.domain.heap import MISSING, DictObject, ListObject, Parameter
+from device_lens.domain.heap import MISSING, DictObject, HeapObject, ListObject, Parameter
 from device_lens.domain.lengths import at_least
 from device_lens.domain.presence import presence
 from device_lens.domain.torch_keys import told_apart
@@ -38,6 +39,7 @@ from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import DRAWN, beginning, sequence, told_by_bound
 from device_lens.models.python import dict_classes
+from device_lens.models.python.sets import is_among
 from device_lens.models.torch.attributes import is_on
 from device_lens.models.torch.parts import is_many
 from device_lens.models.torch.type_names import equal_types, names_kind
@@ -276,6 +278,8 @@ def _identity(left: Any, right: Any) -> Any:
     if type(left) is Const and type(right) is Const:
         return left == right
     if left is right and type(left) not in (Tensor, Guarded):
+        if isinstance(left, HeapObject) and left.many is not None:
+            return undecided(WHICH_ITEM)
         return undecided() if type(left) is Parameter and left.among else True
     if is_member(left) and is_member(right):
         return False
@@ -289,7 +293,8 @@ def _identity(left: Any, right: Any) -> Any:
         if type(value) is Unknown:
             key = other.value if type(other) is Const else id(other)
             return opaque(value, ("is", key))
-    return undecided()
+    objects = isinstance(left, HeapObject) and isinstance(right, HeapObject)
+    return undecided(WHICH_ITEM if objects else "")
 
 
 def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
@@ -325,7 +330,11 @@ def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
     if type(left) is Unknown:
         among = _is_one_of(left, right)
         return opaque(left, ("in", ast.dump(node))) if among is None else among
-    return undecided()
+    if not isinstance(left, HeapObject):
+        return undecided()
+    passes = (loop for each in machine.stack for loop in each.loops)
+    known = None if any(loop.repeats for loop in passes) else is_among(machine, left, right)
+    return undecided(WHICH_ITEM) if known is None else known
 
 
 _MOST_ASKED = 4

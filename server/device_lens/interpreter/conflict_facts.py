@@ -47,8 +47,11 @@ def conflict(
     """Writes a conflict down, unless a test expects an error, or it rests on a condition without
     words, on there being no accelerator, or on two that no machine has, on what the path excludes,
     or in what was picked, or is run, by a condition that another one may exclude. In a handler for
-    values of another kind these may be such values."""
+    values of another kind these may be such values, and where the path has asked which object
+    something is, it may be another one."""
     if machine.globals["expecting"] or machine.pick.is_doubtful:
+        return
+    if any(atom.tells_items_apart for atom, _ in machine.path.literals):
         return
     if places.without_accelerator(literals):
         return

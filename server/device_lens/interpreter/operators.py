@@ -42,6 +42,7 @@ from device_lens.models.call import constant, tensor_of, treated_as_tensor
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, is_text, number, start_of, text_begun
+from device_lens.models.python import sets
 from device_lens.models.python.picked import keep_put_together
 from device_lens.models.python.text_cases import by_cases
 from device_lens.models.wording import operation
@@ -130,6 +131,11 @@ def operate(
         merged = left if in_place else copied_dict(left, node)
         merge_mapping(machine, merged, right)
         return merged
+    if (found := sets.operated(machine, name, left, right, node)) is not None:
+        if not in_place or type(left) is not ListObject or left.kind != "set":
+            return found
+        sets.become(machine.journal, left, found)
+        return left
     if op in bitwise.OPERATORS and (found := bitwise.of(op, left, right)) is not None:
         return found
     if HostArray in kinds:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from device_lens.domain.by_number import forget_places
-from device_lens.domain.code import ClassValue
 from device_lens.domain.heap import HELD_ALL, HELD_ANY, DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gather, gathered
@@ -15,8 +14,10 @@ from device_lens.domain.values import FALSE, NONE, TRUE, Const, TupleValue, Unkn
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.numbers import is_number, number
+from device_lens.models.python import sets
 from device_lens.models.python.builtins import ask_key
 from device_lens.models.python.picked import add, hold, keep_held, lose_one, mix, one_of
+from device_lens.models.python.sets import equals_itself
 
 MAX_ITEMS = 64
 """Items of a list kept one by one; further ones are merged."""
@@ -146,20 +147,9 @@ def _place(items: tuple[Value, ...], wanted: Value) -> int | None:
         if type(item) is Const and type(wanted) is Const:
             if item == wanted:
                 return place
-        elif not (_equals_itself(item) and _equals_itself(wanted)):
+        elif not (equals_itself(item) and equals_itself(wanted)):
             return None
     return None
-
-
-def _equals_itself(value: Value) -> bool:
-    """Whether a value equals none but itself: an object whose class has no `__eq__`."""
-    if not isinstance(value, Instance) or type(value.cls) is not ClassValue:
-        return False
-    return value.cls.lookup("__eq__") is None and set(value.cls.foreign) <= _PLAIN
-
-
-_PLAIN = frozenset({"builtins.object", "torch.nn.Module", "typing.Generic", "abc.ABC"})
-"""Classes that leave it at that."""
 
 
 def _put(call: Call) -> Value:
@@ -313,19 +303,6 @@ def unknown(call: Call) -> Value:
     return Unknown()
 
 
-def _union(call: Call) -> Value:
-    items: list[Value] = []
-    held: list[Value] = []
-    for source in (call.receiver, *call.args):
-        known, rest = call.services.iterate(source)
-        items.extend(known)
-        if rest is not None:
-            items.append(rest)
-        held.extend(may_hold(source, known, rest))
-    found = ListObject((), join_all(items) if items else None, "set", call.site.node)
-    return keep_any(found, held, picked=True)
-
-
 def register() -> None:
     lists: dict[str, Model] = {
         "append": _append,
@@ -351,9 +328,7 @@ def register() -> None:
         "discard": _discard,
         "index": unknown,
         "count": unknown,
-        "union": _union,
-        "intersection": _union,
-        "difference": _union,
+        **sets.METHODS,
         "close": _none,
         "send": _any_item,
         "issubset": unknown,
