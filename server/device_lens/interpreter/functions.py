@@ -19,6 +19,7 @@ from device_lens.interpreter import annotations as type_hints
 from device_lens.interpreter import (
     echoes,
     effects,
+    generators,
     kept_answers,
     lazily,
     of_many,
@@ -194,7 +195,7 @@ def _enter(
     if frame.is_of_one:
         echoes.repeat(machine, mark, args[0], (args[0],))
     machine.journal.settle(mark, scope.born)
-    if type(caller and caller.statement) is ast.Assign and _waits(function, frame):
+    if generators.may_stop_early(function, frame):
         machine.doubt(mark, scope.born)
     return value
 
@@ -224,7 +225,7 @@ def _descends(function: Function, args: tuple[Any, ...], same: list[Frame]) -> b
 def run(machine: Machine, function: Function, frame: Frame) -> Any:
     """Runs the body in a frame whose parameters are bound: not that of a generator or coroutine
     that is dropped at once."""
-    if _is_dropped(function, frame):
+    if generators.is_dropped(function, frame):
         return ListObject((), None, "generator", function.node)
     machine.activated.add(function.node)
     machine.unit.entered.add(function.node)
@@ -254,25 +255,6 @@ def run(machine: Machine, function: Function, frame: Frame) -> Any:
         machine.stack.pop()
         if machine.globals["grad"] is not grad and not keeps:
             machine.journal.write(machine.globals, "grad", grad)
-
-
-def _is_dropped(function: Function, frame: Frame) -> bool:
-    """Whether a call only makes what would run the body, and nobody takes it."""
-    caller = frame.parent
-    return type(caller and caller.statement) is ast.Expr and _waits(function, frame)
-
-
-def _waits(function: Function, frame: Frame) -> bool:
-    """Whether the statement that a call is all of does not run the body: somebody may do so later.
-    A decorator may run it at once."""
-    node, caller = function.node, frame.parent
-    if caller is None or caller.statement.value is not frame.call_site:
-        return False
-    if isinstance(node, ast.Lambda) or node.decorator_list:
-        return False
-    if isinstance(node, ast.AsyncFunctionDef):
-        return True
-    return scan.function_info(node, function.chunk.text).generates
 
 
 def _result(machine: Machine, frame: Frame, alive: bool, base: Path) -> Any:
