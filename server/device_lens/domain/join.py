@@ -27,7 +27,7 @@ from device_lens.domain.guard import (
     undecided,
 )
 from device_lens.domain.heap import MISSING, DictObject, Instance, ModuleObject, Parameter
-from device_lens.domain.objects import ONE_OF_TWO, one_dict
+from device_lens.domain.objects import ONE_OF_TWO, any_picked_of, one_dict
 from device_lens.domain.parameters import either
 from device_lens.domain.plain import any_number
 from device_lens.domain.shallow import shallow
@@ -341,6 +341,8 @@ def flatten(value: Any) -> Any:
     found = list(leaves(value))
     if all(type(leaf) is Parameter for leaf in found):
         return _any_parameter(found)
+    if (picked := any_picked_of(value)) is not None:
+        return picked
     if all(similar(found[0], leaf) for leaf in found[1:]):
         return reduce(join_blind, found) if type(found[0]) is Tensor else found[0]
     tensors = [

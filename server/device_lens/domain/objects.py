@@ -128,6 +128,20 @@ def _any_of_many(objects: list[Any]) -> Unknown:
 _OBJECTS = (Instance, ListObject, DictObject)
 
 
+def any_picked_of(tree: Guarded) -> Any:
+    """What may be any of the objects of a tree that tells items of a list apart, as one value for
+    all; None for other trees."""
+    found = [*leaves(tree)]
+    if not all(isinstance(each, Instance) for each in found):
+        return None
+    if not any(each.tells_items_apart for each in atoms(tree)):
+        return None
+    objects = [*{id(each): each for each in found}.values()]
+    if all(type(each) is ModuleObject for each in objects):
+        return any_one(tuple(objects), None)
+    return _any_of_many(objects)
+
+
 def as_part(value: Any) -> Any:
     """What a module has as a part: where it is one of some modules, and nobody knows which, any of
     these may move along."""

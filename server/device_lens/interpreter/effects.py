@@ -38,6 +38,7 @@ from device_lens.models.call import tensor_of
 from device_lens.models.numbers import start_of
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch import unnamed_parts
+from device_lens.models.torch.moved_along import HELD
 from device_lens.models.torch.moving_code import RUNS_IT, any_runs_it
 from device_lens.models.torch.parts import walk
 
@@ -212,7 +213,7 @@ def unseen_module(
     machine.journal.write(module.own, "opaque", True)
     held = torch_module.given(args, kwargs)
     if held:
-        machine.journal.write(module.own, torch_module.HELD, held)
+        machine.journal.write(module.own, HELD, held)
     return module
 
 

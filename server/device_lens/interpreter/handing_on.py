@@ -32,6 +32,8 @@ class Handed(IntEnum):
 
 _KEEPERS = frozenset("append appendleft add put put_nowait insert remove discard index".split())
 """Methods of containers that keep what they are given, or look for it."""
+_REGISTERING = frozenset({"add_module", "register_module"})
+"""Methods of modules that make what they are given a part of it."""
 
 
 def handed_on(
@@ -84,7 +86,7 @@ def _by_call(machine: Machine, call: ast.Call, frame: Frame) -> Handed:
         return Handed.NO
     if name in _KEEPERS:
         return Handed.PERHAPS
-    if name[:1].isupper():
+    if name[:1].isupper() or name in _REGISTERING:
         return Handed.MOVED
     classes = (*machine.classes.values(), *machine.program.classes.values())
     methods = (cls.fields.get(name) for cls in classes)

@@ -262,9 +262,11 @@ def settle(
         if second is not None:
             put_aside.spread(machine, record.start, second, stood_for, True)
         put_aside.spread(machine, record.start, rest, stood_for, second is not None)
-    elif stood_for and any(changes_of(node, node.target, node.body)):
-        for each in stood_for:
-            echoes.lose(machine, each)
+    elif stood_for:
+        if any(changes_of(node, node.target, node.body)):
+            for each in stood_for:
+                echoes.lose(machine, each)
+        put_aside.spread(machine, record.start, rest, stood_for, False)
 
 
 def _may_be_twice_in(rest: Any, rows: tuple[Any, ...]) -> bool:

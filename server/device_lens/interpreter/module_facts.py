@@ -24,7 +24,8 @@ from device_lens.interpreter.library_modules import leaves_alone
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
 from device_lens.interpreter.usage import MOVES, becomes_parameter, usage_of
 from device_lens.models.torch.every_module import OF_EVERY_MODULE
-from device_lens.models.torch.module import HELD, is_optimized
+from device_lens.models.torch.module import is_optimized
+from device_lens.models.torch.moved_along import HELD
 from device_lens.models.torch.parts import REST, all_parts, is_opaque, of_many, tensor_in, walk
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from device_lens.domain.heap import (
     Table,
 )
 from device_lens.domain.kinds import kinds, opened
-from device_lens.domain.objects import as_part
+from device_lens.domain.objects import any_picked, as_part
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -113,13 +113,14 @@ class Container:
             for key, value in mapping.entries.items():
                 self.put(call, module, str(key), value)
             if mapping.rest is not None:
-                self.put(call, module, REST, mapping.rest)
+                self.put(call, module, REST, any_picked(mapping, mapping.rest))
             return
         if isinstance(mapping, ModuleObject):
             for key, value in list(self.table(mapping).items()):
                 self.put(call, module, key, value)
             return
         items, rest = call.services.iterate(mapping)
+        rest = None if rest is None else any_picked(mapping, rest)
         for item in (*items, rest):
             if type(item) is TupleValue and len(item.items) == 2:
                 key = constant(item.items[0])

@@ -22,17 +22,16 @@ from device_lens.domain.values import (
 )
 from device_lens.domain.wholes import members
 from device_lens.models.call import Services, Value, tensor_of
-from device_lens.models.torch import any_object
+from device_lens.models.torch import any_object, moved_along
 from device_lens.models.torch.collation import map_tensors
+from device_lens.models.torch.moved_along import HELD
 from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
-    HOLDS_SOME,
     all_parts,
     children,
     devices_of,
     is_opaque,
     lose_unlisted,
-    of_many,
     opaque_parameter,
     opaque_part,
     own_device,
@@ -64,9 +63,6 @@ OPTIMIZERS = "<optimizers>"
 MAY_CARRY = "may carry"
 """What a module's `own` holds where a library may have put a wrapper around the module that moves
 its inputs: the device that they are moved to."""
-HELD = "<held>"
-"""What a module's `own` holds where its class is not seen: the modules that it was given, and that
-may be its submodules."""
 REPLACED = "<replaced>"
 """The field of an optimizer that tells where one of its parameters left its module."""
 
@@ -343,36 +339,14 @@ def _move_all(
     mover = Mover(services, device, dtype, trail)
     if device is not None:
         _scatter(services, module.own.get("parent"), device)
-    missed = _perhaps_missed(services, module, owners) if device is not None else _NONE
+    missed = moved_along.perhaps_missed(services, module, owners) if device is not None else ()
     for owner in owners:
         mover.may_miss = id(owner) in missed
-        if device is not None and HELD in owner.own:
-            _scatter(services, owner.own[HELD], device)  # first: they may be what it does not list
+        if device is not None:
+            _scatter(services, moved_along.unlisted(owner), device)  # first: they may be its own
         mover.move_parts(owner)
-
-
-_NONE: frozenset[int] = frozenset()
-
-
-def _perhaps_missed(
-    services: Services, module: ModuleObject, owners: list[ModuleObject]
-) -> frozenset[int] | set[int]:
-    """The identities of those that stand for others too which do not move along: where one of many
-    is moved, or a container that holds some of them."""
-    if module.many is not None:
-        return _NONE if services.does_to_each(module) else {id(each) for each in owners}
-    some = [each for each in owners if HOLDS_SOME in each.own]
-    if not some:
-        return _NONE
-    held = [part for each in some for one in of_many(each) for _, part in walk(one)]
-    whole = [
-        part
-        for each in owners
-        if each not in some
-        for one in of_many(each)
-        for _, part in walk(one)
-    ]
-    return {id(each) for each in held} - {id(each) for each in whole}
+    if device is not None:
+        _scatter(services, moved_along.outside(owners), device)
 
 
 def own_apply(module: ModuleObject) -> Function | None:

@@ -8,6 +8,7 @@ from typing import Any
 from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree
 from device_lens.domain.guard import combine
 from device_lens.domain.heap import DictObject, ModuleObject, Parameter
+from device_lens.domain.objects import as_part
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
@@ -205,7 +206,7 @@ def _registers(kind: str, argument: str) -> Model:
                 part, asked = call.get(1, argument, NONE), call.get(0, "name", NONE)
                 name = unnamed_parts.list_unnamed(call.services, module, table, asked, part)
             call.services.journal.delete(module.fields, name)
-            call.write(table, name, without_attribute(call.get(1, argument, NONE)))
+            call.write(table, name, without_attribute(as_part(call.get(1, argument, NONE))))
             if kind == "buffers" and constant(call.get(2, "persistent", TRUE)) is False:
                 call.write(module.own, NOT_SAVED, (*module.own.get(NOT_SAVED, ()), name))
         return NONE

@@ -10,7 +10,7 @@ from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gathered
 from device_lens.domain.values import TRUE, Const, SliceValue, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, constant, is_none
-from device_lens.models.torch.module import HELD
+from device_lens.models.torch.moved_along import HELD
 from device_lens.models.torch.parts import (
     REST,
     Part,

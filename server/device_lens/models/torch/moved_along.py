@@ -1,0 +1,49 @@
+"""What moves along with a module, or does not, beyond the parts that it lists."""
+
+from __future__ import annotations
+
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import ModuleObject
+from device_lens.domain.values import WHOLE, Unknown
+from device_lens.models.call import Services, Value
+from device_lens.models.torch.parts import HOLDS_SOME, of_many, walk
+
+HELD = "<held>"
+"""What a module's `own` holds where its class is not seen: the modules that it was given, and that
+may be its submodules."""
+
+
+def unlisted(owner: ModuleObject) -> tuple[Value, ...]:
+    """The modules that one may have besides those that it lists: that it was given, or of which one
+    is a part of it, nobody knows which."""
+    parts = (leaf for value in owner.modules.values() for leaf in leaves(value))
+    some = [each.fields for each in parts if type(each) is Unknown and each.fields is not None]
+    return owner.own.get(HELD, ()), *(each.get(WHOLE) for each in some)
+
+
+def outside(owners: list[ModuleObject]) -> tuple[Value, ...]:
+    """Those around some modules that may have them without listing them."""
+    inside = {id(each) for each in owners}
+    around = (each.own.get("parent") for each in owners[1:])
+    return tuple(each for each in around if each is not None and id(each) not in inside)
+
+
+def perhaps_missed(
+    services: Services, module: ModuleObject, owners: list[ModuleObject]
+) -> frozenset[int] | set[int]:
+    """The identities of those that stand for others too which do not move along: where one of many
+    is moved, or a container that holds some of them."""
+    if module.many is not None:
+        return frozenset() if services.does_to_each(module) else {id(each) for each in owners}
+    some = [each for each in owners if HOLDS_SOME in each.own]
+    if not some:
+        return frozenset()
+    held = [part for each in some for one in of_many(each) for _, part in walk(one)]
+    whole = [
+        part
+        for each in owners
+        if each not in some
+        for one in of_many(each)
+        for _, part in walk(one)
+    ]
+    return {id(each) for each in held} - {id(each) for each in whole}
