@@ -27,7 +27,7 @@ from device_lens.domain.guard import (
     undecided,
 )
 from device_lens.domain.heap import MISSING, DictObject, Instance, ModuleObject, Parameter
-from device_lens.domain.objects import ONE_OF_TWO, any_picked_of, one_dict
+from device_lens.domain.objects import ONE_OF_TWO, any_picked_of, is_one_of_many, one_dict
 from device_lens.domain.parameters import either
 from device_lens.domain.plain import any_number
 from device_lens.domain.shallow import shallow
@@ -36,6 +36,8 @@ from device_lens.domain.trail import Trail
 from device_lens.domain.unknowns import have_code, join_unknowns
 from device_lens.domain.values import (
     NONE,
+    ONE_OF,
+    TRUE,
     WHOLE,
     Const,
     DeviceValue,
@@ -379,6 +381,8 @@ def any_module(found: list[Any]) -> Unknown:
             modules.append(leaf.fields[WHOLE])
     if modules:
         either.parts()[WHOLE] = each_once(modules)
+        if all(map(is_one_of_many, found)):
+            either.parts()[ONE_OF] = TRUE
     return either
 
 

@@ -23,7 +23,7 @@ from device_lens.domain.heap import (
     ListObject,
     ModuleObject,
 )
-from device_lens.domain.values import TRUE, WHOLE, Const, Tensor, TupleValue, Unknown
+from device_lens.domain.values import ONE_OF, TRUE, WHOLE, Const, Tensor, TupleValue, Unknown
 from device_lens.domain.wholes import each_once, members
 
 MOST_KEPT = 64
@@ -99,7 +99,9 @@ def any_one(held: tuple[Any, ...], otherwise: Any) -> Any:
         return _any_row(held, otherwise)
     objects = [*{id(each): each for each in _each_of(held)}.values()]
     if len(objects) > 1 and all(isinstance(each, _OBJECTS) for each in objects):
-        return any_object(objects) if len(objects) <= MAX_OBJECTS else _any_of_many(objects)
+        if len(objects) <= MAX_OBJECTS and all(isinstance(each, _OBJECTS) for each in held):
+            return any_object(objects)
+        return _any_of_many(objects, all(map(is_one_of_many, held)))
     return otherwise
 
 
@@ -118,11 +120,28 @@ def _any_row(rows: tuple[TupleValue, ...], otherwise: TupleValue) -> Any:
     return TupleValue(found, otherwise.names)
 
 
-def _any_of_many(objects: list[Any]) -> Unknown:
-    """Where something is done to what may be any of many objects, it may be done to each."""
+def _any_of_many(objects: list[Any], known: bool = True) -> Unknown:
+    """Where something is done to what may be any of many objects, it may be done to each; it is
+    `known` that there are no others."""
     found = Unknown()
     found.parts()[WHOLE] = each_once(objects)
+    if known:
+        found.parts()[ONE_OF] = TRUE
     return found
+
+
+def is_one_of_many(value: Any) -> bool:
+    """Whether this is an object, or an unknown that is one of those that it remembers."""
+    if type(value) is not Unknown:
+        return isinstance(value, _OBJECTS)
+    return value.fields is not None and value.fields.get(ONE_OF) is TRUE
+
+
+def one_of_these(value: Any) -> tuple[Any, ...]:
+    """The objects one of which an unknown is; none of anything else."""
+    if type(value) is not Unknown or not is_one_of_many(value):
+        return ()
+    return tuple(members(value.parts().get(WHOLE)))
 
 
 _OBJECTS = (Instance, ListObject, DictObject)

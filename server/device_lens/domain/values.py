@@ -314,6 +314,8 @@ def _copied(table: dict[Any, Any] | None) -> dict[Any, Any] | None:
 
 WHOLE = "<whole>"
 """Under this an unknown that may be a part of a module remembers the module."""
+ONE_OF = "<one of these>"
+"""Under this an unknown says that it is one of what it has under `WHOLE`, and no part of that."""
 ARRAY = "<array>"
 """Under this an unknown remembers that it was sliced as tensors and arrays are, and lists not."""
 Known = tuple[Unknown, Any, Any, bool]

@@ -39,6 +39,7 @@ from device_lens.interpreter import (
     imports,
     library_modules,
     library_names,
+    one_of_many,
     reports,
     single_dispatch,
 )
@@ -280,6 +281,9 @@ def _of_unknown(machine: Machine, receiver: Unknown, name: str, node: Any, frame
     items = every_item.mapping_of(receiver, name)
     if items is not None:
         return BoundExternal(items, "dict." + name)
+    of_one = one_of_many.attribute(machine, receiver, name)
+    if of_one is not None:
+        return of_one
     if receiver.tensor_evidence:
         found = _of_library(machine, receiver, "torch.Tensor", name, node, frame)
         if found is not None:

@@ -69,6 +69,10 @@ def _kept(node: ast.AST) -> Iterator[ast.AST]:
             yield from items
         case ast.Dict(values=values):
             yield from values
+        case ast.ListComp(elt=value) | ast.SetComp(elt=value) | ast.GeneratorExp(elt=value):
+            yield value
+        case ast.DictComp(value=value):
+            yield value
 
 
 def _by_call(machine: Machine, call: ast.Call, frame: Frame) -> Handed:

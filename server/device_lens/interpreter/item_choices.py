@@ -12,8 +12,8 @@ from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.guard import undecided
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject
-from device_lens.domain.join import any_module, join
-from device_lens.domain.objects import MAX_OBJECTS, any_object, few_objects
+from device_lens.domain.join import join
+from device_lens.domain.objects import MAX_OBJECTS, any_object, any_one, few_objects
 from device_lens.domain.values import TupleValue, Unknown
 from device_lens.interpreter import echoes
 from device_lens.interpreter.choices import in_loop, tree
@@ -48,12 +48,13 @@ def item_choice(
     few = few_objects(held)
     if not few:
         many = len(held) > (MAX_MODULES if type(held[0]) is ModuleObject else MAX_OBJECTS)
-        if not _are_changed(machine, held, node, frame) and not _are_handed_on(
-            machine, held, node, frame, many
-        ):
+        handed = Handed.MOVED
+        if not _are_changed(machine, held, node, frame):
+            handed = _how_handed_on(machine, held, node, frame)
+        if handed is Handed.NO:
             return None
         if many:
-            return _any_of_many(machine, held)
+            return _any_of_many(machine, held, handed)
         few = held
     if in_loop(machine) or type(index) is not Unknown:
         return any_object(few)
@@ -73,9 +74,10 @@ def _any_row(rows: list[TupleValue], node: Any, frame: Frame) -> Any:
     return reduce(lambda rest, each: join(undecided(WHICH_ITEM), each, rest), rows)
 
 
-def _any_of_many(machine: Machine, held: list[Any]) -> Unknown:
-    if all(type(each) is ModuleObject for each in held):
-        return any_module(held)
+def _any_of_many(machine: Machine, held: list[Any], handed: Handed) -> Any:
+    """One of more than are told apart: what is done to it later may be done to each."""
+    if handed is Handed.PERHAPS or all(type(each) is ModuleObject for each in held):
+        return any_one(tuple(held), None)
     for each in held:
         echoes.lose(machine, each)
     return Unknown()
@@ -94,24 +96,21 @@ def _are_changed(machine: Machine, held: list[Any], node: Any, frame: Frame) -> 
     return False
 
 
-def _are_handed_on(machine: Machine, held: list[Any], node: Any, frame: Frame, many: bool) -> bool:
-    """Whether one of some modules or objects is handed on to what may change it; of `many`, to what
-    does so as far as its text tells."""
+def _how_handed_on(machine: Machine, held: list[Any], node: Any, frame: Frame) -> Handed:
+    """Whether one of some modules or objects is handed on to what may change it."""
     kinds = set(map(type, held))
     if kinds != {ModuleObject} and kinds != {Instance}:
-        return False
+        return Handed.NO
     names = _names_given(node, frame.statement)
     if not names:
         parts = [] if frame.statement is None else [frame.statement]
-        found = handed_on(machine, parts, lambda each: each is node, frame)
-    else:
-        found = handed_on(
-            machine,
-            _around(frame),
-            lambda each: isinstance(each, ast.Name) and each.id in names,
-            frame,
-        )
-    return found is Handed.MOVED if many else found is not Handed.NO
+        return handed_on(machine, parts, lambda each: each is node, frame)
+    return handed_on(
+        machine,
+        _around(frame),
+        lambda each: isinstance(each, ast.Name) and each.id in names,
+        frame,
+    )
 
 
 def _changing_methods(cls: ClassValue) -> Iterator[str]:

@@ -12,7 +12,7 @@ from device_lens.domain.heap import moment
 from device_lens.domain.join import join_all
 from device_lens.domain.objects import any_one
 from device_lens.domain.values import Unknown
-from device_lens.interpreter import assignment, effects
+from device_lens.interpreter import assignment, effects, one_of_many
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.picks import picking
 from device_lens.models.torch import unnamed_parts
@@ -42,6 +42,11 @@ def call_unknown(
     codes = any_of_code(function)
     if codes:
         return _call_any(machine, codes, args, kwargs, node, frame, complete)
+    module = one_of_many.that_stands_for_all(function)
+    if module is not None:
+        return one_of_many.without_sizes(
+            _call_any(machine, (module,), args, kwargs, node, frame, complete)
+        )
     machine.skip_at(node, frame, "the called value is not known")
     machine.escape(args, kwargs, getattr(function, "label", ""))
     return effects.answered(machine, function, args, kwargs, node)
