@@ -26,7 +26,7 @@ from device_lens.domain.values import (
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
 from device_lens.models.python.picked import members
 from device_lens.models.registry import BASES, FUNCTIONS, MODULES
-from device_lens.models.torch import unnamed_parts
+from device_lens.models.torch import picked_parts, unnamed_parts
 from device_lens.models.torch.member_counts import count
 from device_lens.models.torch.members import choose, picked
 from device_lens.models.torch.module import note_replaced
@@ -73,13 +73,15 @@ class Container:
 
     def put(self, call: Call, module: ModuleObject, key: str, value: Value) -> None:
         """Registers one member. Where any number of further ones are no modules that are known, the
-        module has parts that are not listed, and somewhere unknown."""
+        module has parts that are not listed: somewhere unknown, or where all are of which they are
+        some."""
         value = as_part(value)
         if self.holds == "parameters":
             value = as_parameter(call, value)
         elif key == REST and not all(isinstance(each, ModuleObject) for each in leaves(value)):
+            home = picked_parts.take(call.services, module, value)
             call.write(module.own, "opaque", True)
-            call.write(module.own, "device", UNKNOWN_DEVICE)
+            call.write(module.own, "device", home)
         unnamed_parts.hold_unknown(call.services, module, value)
         if key == REST and type(value) is ModuleObject and value.cls == External(PART):
             call.write(value.own, MEMBERS, True)

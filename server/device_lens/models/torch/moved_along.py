@@ -11,6 +11,8 @@ from device_lens.models.torch.parts import HOLDS_SOME, of_many, walk
 HELD = "<held>"
 """What a module's `own` holds where its class is not seen: the modules that it was given, and that
 may be its submodules."""
+TAKEN_BY = "<taken by>"
+"""What a module's `own` holds where it may be a part of containers that have some of several."""
 
 
 def unlisted(owner: ModuleObject) -> tuple[Value, ...]:
@@ -24,7 +26,8 @@ def unlisted(owner: ModuleObject) -> tuple[Value, ...]:
 def outside(owners: list[ModuleObject]) -> tuple[Value, ...]:
     """Those around some modules that may have them without listing them."""
     inside = {id(each) for each in owners}
-    around = (each.own.get("parent") for each in owners[1:])
+    around = [each.own.get("parent") for each in owners[1:]]
+    around += [holder for each in owners for holder in each.own.get(TAKEN_BY, ())]
     return tuple(each for each in around if each is not None and id(each) not in inside)
 
 
