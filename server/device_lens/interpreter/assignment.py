@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain import objects
+from device_lens.domain import by_number, objects
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace, Scope
 from device_lens.domain.device import same_everywhere
 from device_lens.domain.guard import Guarded
@@ -27,6 +27,7 @@ from device_lens.interpreter import (
 )
 from device_lens.interpreter.dispatch import INTRINSICS, NEXT
 from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.iteration import that_is_filled
 from device_lens.models.call import constant, tensor_of
 from device_lens.models.python import dict_classes
 from device_lens.models.torch import module as torch_module
@@ -107,12 +108,17 @@ def unpack(
     star = next((i for i, t in enumerate(targets) if isinstance(t, ast.Starred)), None)
     if type(value) is Guarded and star is None:
         value = machine.merge_items(value, len(targets))
+    elif type(value) is Guarded and len(targets) > 1:
+        value = that_is_filled(value)  # nothing unpacks nowhere
     items, rest = machine.iterate(value)
     held = may_hold(value, items, rest) if any_of_these(value) else ()
+    placed = by_number.first_items(value)
 
     def item_for(index: int, target: ast.expr) -> Any:
         if index < len(items):
             return items[index]
+        if index < len(placed):
+            return placed[index]
         found = item_choices.item_choice(machine, held, Unknown(), target, frame) if held else None
         known = rest if found is None else found
         return Unknown() if known is None else known
@@ -130,6 +136,8 @@ def unpack(
         known = [*items[star:], *([] if rest is None else [rest])]
         joined = join_all(known) if known else Unknown()
         middle = keep_any(ListObject((), joined, "list", source), held, picked=True)
+        if placed[star:]:
+            by_number.keep_places(middle, placed[star:])
         ends = tuple(joined for _ in range(tail))
     for index, target in enumerate(targets[:star]):
         assign(machine, target, item_for(index, target), frame, None)

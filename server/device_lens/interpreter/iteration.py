@@ -295,6 +295,16 @@ def any_of(items: tuple[Any, ...], rest: Any) -> Any:
     return perhaps_none.any_of([*found], join_all) if found else None
 
 
+def that_is_filled(tree: Guarded) -> Any:
+    """The only case of a tree of sequences that has any items; the tree where there are more."""
+    found = [
+        leaf
+        for leaf in leaves(tree)
+        if type(leaf) not in (ListObject, TupleValue) or contents(leaf)
+    ]
+    return found[0] if len(found) == 1 else tree
+
+
 def surely_runs_over(iterable: Any, items: tuple[Any, ...]) -> bool:
     """Whether a loop over it runs at least once: known items, a data loader, a range, a tensor's
     known rows; objects of which one stands for all, since without a run there are none."""
