@@ -184,6 +184,11 @@ def is_of_many(value: Any) -> bool:
     return isinstance(value, HeapObject) and value.many is not None
 
 
+def holds_objects(items: tuple[Any, ...]) -> bool:
+    """Whether among some items are several to which something can be done."""
+    return sum(map(_has_objects, items)) > 1
+
+
 def _has_objects(value: Any) -> bool:
     if type(value) is TupleValue:
         return any(map(_has_objects, value.items))

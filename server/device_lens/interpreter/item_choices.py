@@ -12,7 +12,7 @@ from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.guard import undecided
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject
-from device_lens.domain.join import join
+from device_lens.domain.join import join, join_all
 from device_lens.domain.objects import MAX_OBJECTS, any_object, any_one, few_objects
 from device_lens.domain.values import TupleValue, Unknown
 from device_lens.interpreter import echoes
@@ -65,12 +65,14 @@ def item_choice(
 def _any_row(rows: list[TupleValue], node: Any, frame: Frame) -> Any:
     """One of a few tuples that hold what is told apart: each of its items comes with the others."""
     held = [part for row in rows for part in row.items]
-    if len(rows) > MAX_MODULES or len({len(row.items) for row in rows}) > 1:
+    if len({len(row.items) for row in rows}) > 1:
         return None
     own = any(type(part) is Instance and type(part.cls) is ClassValue for part in held)
     modules = any(type(part) is ModuleObject for part in held)
     if not own and not (modules and _changes(MOVES, node, frame)):
         return None
+    if len(rows) > MAX_MODULES:
+        return any_one(tuple(rows), join_all(rows))
     return reduce(lambda rest, each: join(undecided(WHICH_ITEM), each, rest), rows)
 
 

@@ -11,7 +11,14 @@ from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import PRESENT, DictObject, ListObject, Parameter
 from device_lens.domain.join import join_all
 from device_lens.domain.lengths import AT_LEAST, at_least, surely_held
-from device_lens.domain.objects import any_of_these, holds_all, keep_any, may_hold
+from device_lens.domain.objects import (
+    any_of_these,
+    any_one,
+    holds_all,
+    holds_objects,
+    keep_any,
+    may_hold,
+)
 from device_lens.domain.presence import all_present, carry, conditions
 from device_lens.domain.values import (
     NONE,
@@ -26,7 +33,7 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, number, text, text_begun, text_numbered
-from device_lens.models.python import dict_classes
+from device_lens.models.python import dict_classes, sets
 from device_lens.models.python.ordered import in_order
 from device_lens.models.python.pairs import fill_from_pairs
 from device_lens.models.python.picked import is_whole, keep_held, one_of_these, some_of
@@ -54,6 +61,8 @@ def _sequence(kind: str) -> Model:
             if ordered is not None:
                 return listing(call, ordered, None)
             return some_of(call, call.args[0], picked=False)
+        if kind in ("list", "tuple") and sets.is_set(call.args[0]) and holds_objects(items):
+            return some_of(call, call.args[0], kind, picked=False)  # in no order that is known
         made = listing(call, items, rest, "list" if kind == "iter" else kind)
         if kind in ("list", "tuple"):
             keep_places_of(call.args[0], made)
@@ -130,6 +139,7 @@ def _extreme(call: Call) -> Value:
     if values and all(type(v) is Const for v in values):
         return _chosen(call, values, sure)
     found = join_all(values) if values else Unknown()
+    found = any_one(tuple(values), found) if len(values) > 1 else found
     are_numbers = type(found) is Unknown and all(map(is_number, values))
     return number("an extreme") if values and are_numbers else found
 

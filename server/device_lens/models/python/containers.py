@@ -46,12 +46,17 @@ def _append(call: Call) -> Value:
     if target is None or not call.args:
         return NONE
     value = call.args[0]
+    before: tuple[Value, ...] = ()
+    if target.many is not None and not call.services.does_to_each(target):
+        before = may_hold(target, target.items, target.rest)
     if target.rest is not None:
         if not _is_like_row(call, target.rest, value):
             _set(call, target, target.items, gather(target.rest, value))
             add(call, target, [value])
     else:
         _set(call, target, (*target.items, value), None)
+    if before and target.rest is not None:
+        hold(call.services.journal, target, (*before, value), target.rest)  # in one of many
     if is_of_many(value) and call.services.may_be_left_out():
         picks = tuple(dict.fromkeys((*any_of_these(target), value)))
         call.write(target.fields, HELD_ANY, TupleValue(picks))

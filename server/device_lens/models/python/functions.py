@@ -8,6 +8,7 @@ from itertools import combinations, combinations_with_replacement, islice, permu
 from device_lens.domain.code import BoundMethod, Function
 from device_lens.domain.heap import ORDERED, DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
+from device_lens.domain.objects import keep_any, may_hold
 from device_lens.domain.presence import carry, copied_dict
 from device_lens.domain.values import (
     NONE,
@@ -133,9 +134,11 @@ def _chain_from_iterable(call: Call) -> Value:
 
 
 def _same_elements(call: Call) -> Value:
-    items, rest = call.services.iterate(first_argument(call))
+    source = first_argument(call)
+    items, rest = call.services.iterate(source)
     found = [*items, *([] if rest is None else [rest])]
-    return listing(call, (), join_all(found) if found else Unknown(), "iter")
+    made = listing(call, (), join_all(found) if found else Unknown(), "iter")
+    return keep_any(made, may_hold(source, items, rest), picked=True)
 
 
 def _some_of(place: int) -> Model:

@@ -6,7 +6,7 @@ from device_lens.domain.by_number import MOST_PLACES, keep_places
 from device_lens.domain.guard import Guarded, choose, undecided
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_blind
-from device_lens.domain.objects import any_of_these, holds_all, keep_any
+from device_lens.domain.objects import any_of_these, holds_all, holds_objects, keep_any
 from device_lens.domain.values import NONE, Const, SliceValue, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant, is_none
@@ -21,6 +21,7 @@ from device_lens.models.python.picked import (
     rows_of,
     some_of,
 )
+from device_lens.models.python.sets import is_set
 
 MAX_RANGE = 4
 """Longest range whose numbers are known one by one."""
@@ -223,6 +224,8 @@ def _iter(call: Call) -> Value:
     if type(source) is ListObject and source.kind in ITERATORS:
         return source
     items, rest = call.services.iterate(source)
+    if is_set(source) and holds_objects(items):
+        return some_of(call, source, "iter", picked=False)  # in no order that is known
     return keep_held(source, listing(call, items, rest, "iter"))
 
 

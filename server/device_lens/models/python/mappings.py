@@ -124,6 +124,8 @@ def _set_any_default(call: Call, target: DictObject, value: Value) -> Value:
     """The same under a key that is not known, with a default `value`. Of objects that are made for
     one key after the other, the first stands for all."""
     rest = target.rest
+    if type(value) in (ListObject, DictObject) and not contents(value):
+        value.many = None, None  # the one under any such key
     if rest is None:
         call.write(target.fields, "rest", value)
     elif not _is_another_empty(value, rest):

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-from device_lens.domain.by_number import forget_places
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import ListObject
 from device_lens.domain.join import join_all
+from device_lens.domain.objects import may_hold
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, constant, treated_as_tensor
 from device_lens.models.numbers import DRAWN, number
 from device_lens.models.python import list_classes
 from device_lens.models.python.builtins import first_argument, listing
-from device_lens.models.python.picked import mix, one_of, some_of
+from device_lens.models.python.picked import hold, mix, one_of, one_of_these, some_of
 from device_lens.models.registry import ATTRIBUTES, FUNCTIONS, PACKAGES
 from device_lens.models.torch.objects import returns
 from device_lens.models.words import words
@@ -85,12 +85,10 @@ def _push(call: Call) -> Value:
     """`heapq.heappush(heap, item)`: where the item ends up is not known."""
     target = list_classes.sequence(first_argument(call))
     if type(target) is ListObject and len(call.args) > 1:
-        items, rest = target.items, target.rest
-        forget_places(call.services.journal, target)
-        joined = join_all([v for v in (*items, rest, call.args[1]) if v is not None])
-        call.write(target.fields, "items", ())
-        call.write(target.fields, "rest", joined)
-        return joined
+        held = (*may_hold(target, target.items, target.rest), call.args[1])
+        joined = join_all([v for v in (*target.items, target.rest, call.args[1]) if v is not None])
+        hold(call.services.journal, target, held, joined)
+        return one_of_these(call, [*held])
     return Unknown()
 
 
