@@ -33,6 +33,7 @@ _READ = "_names_read"
 """The entry of a function's node under which the names are kept that its text reads."""
 CODE = (BoundMethod, BoundExternal, Function, Partial)
 """Kinds of code that may be bound to objects."""
+_CALLED = (*CODE, External, ClassValue)
 _OBJECTS = (Instance, ListObject, DictObject)
 
 
@@ -47,13 +48,16 @@ def any_of_code(value: Any) -> tuple[Any, ...]:
 def any_code(found: Iterable[Any]) -> Any:
     """What may be any of some values of which one is code that is bound to objects; None where
     there is none. Where all do the same to the same it is one of them."""
+    values = [*found]
+    if not any(type(each) in CODE or (type(each) is Unknown and each.fields) for each in values):
+        return None
     kept: dict[Any, Any] = {}
-    for each in found:
+    for each in values:
         several = any_of_code(each)
         for code in several or (each,):
             if isinstance(code, ModuleObject):
                 return None
-            called = isinstance(code, (*CODE, External, ClassValue))
+            called = isinstance(code, _CALLED)
             kept.setdefault(*((_key(code), code) if called else (Unknown, Unknown())))
     if len(kept) > MOST_KEPT or not any(map(is_bound, kept.values())):
         return None

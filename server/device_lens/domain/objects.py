@@ -138,10 +138,12 @@ def is_one_of_many(value: Any) -> bool:
 
 
 def one_of_these(value: Any) -> tuple[Any, ...]:
-    """The objects one of which an unknown is; none of anything else."""
-    if type(value) is not Unknown or not is_one_of_many(value):
+    """The objects one of which an unknown is; none of anything else, nor where they are too many
+    to be remembered each by itself."""
+    if type(value) is not Unknown or value.fields is None or value.fields.get(ONE_OF) is not TRUE:
         return ()
-    return tuple(members(value.parts().get(WHOLE)))
+    wholes = value.fields.get(WHOLE)
+    return wholes if type(wholes) is tuple else ()
 
 
 _OBJECTS = (Instance, ListObject, DictObject)

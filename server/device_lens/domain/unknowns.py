@@ -13,6 +13,8 @@ from device_lens.domain.wholes import each_once
 def join_unknowns(left: Unknown, right: Unknown, device: DeviceTree) -> Any:
     """What may be a part of either of two modules may be one of both, either of two numbers is a
     number, and what may be any of some functions may be any of all."""
+    if left.fields is None and right.fields is None:
+        return Unknown(left.label, device)
     if any_of_code(left) or any_of_code(right):
         return any_code((left, right)) or Unknown()
     found = Unknown(left.label, device)
@@ -20,15 +22,16 @@ def join_unknowns(left: Unknown, right: Unknown, device: DeviceTree) -> Any:
         for mark in left.fields.keys() & right.fields.keys():
             if left.fields[mark] is TRUE and right.fields[mark] is TRUE:
                 found.parts()[mark] = TRUE
-    if left.fields is not None or right.fields is not None:
-        wholes = [each.fields.get(WHOLE) for each in (left, right) if each.fields is not None]
-        known = each_once(wholes)
-        if known:
-            found.parts()[WHOLE] = known
+    wholes = [each.fields.get(WHOLE) for each in (left, right) if each.fields is not None]
+    known = each_once(wholes)
+    if known:
+        found.parts()[WHOLE] = known
     return found
 
 
 def have_code(left: Unknown, right: Unknown) -> bool:
     """Whether one of two unknowns may be any of some functions that the other one is not."""
+    if left.fields is None and right.fields is None:
+        return False
     mine, other = any_of_code(left), any_of_code(right)
-    return {*map(id, mine)} != {*map(id, other)}
+    return bool(mine or other) and {*map(id, mine)} != {*map(id, other)}

@@ -18,16 +18,19 @@ TAKEN_BY = "<taken by>"
 def unlisted(owner: ModuleObject) -> tuple[Value, ...]:
     """The modules that one may have besides those that it lists: that it was given, or of which one
     is a part of it, nobody knows which."""
-    parts = (leaf for value in owner.modules.values() for leaf in leaves(value))
-    some = [each.fields for each in parts if type(each) is Unknown and each.fields is not None]
-    return owner.own.get(HELD, ()), *(each.get(WHOLE) for each in some)
+    found: list[Value] = [owner.own[HELD]] if HELD in owner.own else []
+    for value in owner.modules.values():
+        if type(value) is not ModuleObject:
+            parts = (leaf for leaf in leaves(value) if type(leaf) is Unknown)
+            found += [each.fields.get(WHOLE) for each in parts if each.fields is not None]
+    return tuple(found)
 
 
 def outside(owners: list[ModuleObject]) -> tuple[Value, ...]:
     """Those around some modules that may have them without listing them."""
-    inside = {id(each) for each in owners}
-    around = [each.own.get("parent") for each in owners[1:]]
-    around += [holder for each in owners for holder in each.own.get(TAKEN_BY, ())]
+    around = [each.own["parent"] for each in owners[1:] if "parent" in each.own]
+    around += [holder for each in owners if TAKEN_BY in each.own for holder in each.own[TAKEN_BY]]
+    inside = {id(each) for each in owners} if around else ()
     return tuple(each for each in around if each is not None and id(each) not in inside)
 
 
