@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from device_lens.domain.device import UNKNOWN_DEVICE, Device, DeviceTree
-from device_lens.domain.guard import combine
+from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import DictObject, ModuleObject, Parameter
 from device_lens.domain.objects import as_part
 from device_lens.domain.parameters import set_tensor
@@ -218,11 +218,35 @@ def _get_submodule(call: Call) -> Value:
     found, target = call.receiver, call.get(0, "target", NONE)
     if isinstance(found, ModuleObject) and type(target) is Unknown:
         return unnamed_parts.some_part_within(found, target, call.unknown().label)
-    for name in str(constant(call.get(0, "target"), "?")).split("."):
+    found = _part_within(call, str(constant(call.get(0, "target"), "?")).split("."))
+    return found if found is not None else call.unknown()
+
+
+def _part_within(call: Call, path: list[str]) -> Value | None:
+    found = call.receiver
+    for name in path:
         if not isinstance(found, ModuleObject) or not name:
             break
         found = get_attribute(call.services, found, name)
-    return found if found is not None else call.unknown()
+    return found
+
+
+def _set_submodule(call: Call) -> Value:
+    """`net.set_submodule("stages.0", part)`: under a path that is not known, any part within may
+    be replaced."""
+    module, path = receiver(call), constant(call.get(0, "target"))
+    part = call.get(1, "module", NONE)
+    if module is None:
+        return NONE
+    *words, last = path.split(".") if isinstance(path, str) else [""]
+    owners = list(leaves(_part_within(call, words)))
+    if len(owners) == 1 and isinstance(owners[0], ModuleObject) and last:
+        set_attribute(call.services, owners[0], last, part, call.site)
+        return NONE
+    for owner in owners:
+        for _, each in list(walk(owner)) if isinstance(owner, ModuleObject) else ():
+            unnamed_parts.set_part(call.services, each, Unknown("a name"), part)
+    return NONE
 
 
 def _setattr(call: Call) -> Value:
@@ -259,6 +283,7 @@ METHODS: dict[str, Callable[[Call], Value]] = {
     **PARTS,
     **STATE,
     "get_submodule": _get_submodule,
+    "set_submodule": _set_submodule,
     "get_parameter": _get_submodule,
     "get_buffer": _get_submodule,
     "register_forward_hook": forward_hooks.registers(forward_hooks.AFTER),
