@@ -25,10 +25,10 @@ from device_lens.interpreter import (
     reports,
     scan,
 )
-from device_lens.interpreter.dispatch import INTRINSICS, NEXT
+from device_lens.interpreter.dispatch import NEXT
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import that_is_filled
-from device_lens.models.call import constant, tensor_of
+from device_lens.models.call import tensor_of
 from device_lens.models.python import dict_classes
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.parts import all_parts
@@ -146,21 +146,6 @@ def unpack(
         assign(machine, target, item_for(len(items), target) if held else item, frame, None)
 
 
-def set_by_call(
-    machine: Machine, setter: str, args: tuple[Any, ...], node: Any, frame: Frame
-) -> Any:
-    """`object.__setattr__(obj, name, value)`. What is put into a module so is registered nowhere:
-    it stays where it is when the module moves."""
-    if len(args) == 3 and isinstance(name := constant(args[1]), str):
-        if type(args[0]) is ModuleObject and setter.endswith("object.__setattr__"):
-            machine.journal.write(args[0].fields, name, args[2])
-        else:
-            set_attribute(machine, args[0], name, args[2], node, frame, None)
-    elif len(args) == 3:
-        INTRINSICS["builtins.setattr"](machine, args, {}, node, frame)
-    return NONE
-
-
 def set_attribute(
     machine: Machine, receiver: Any, name: str, value: Any, node: Any, frame: Frame, source: Any
 ) -> None:
@@ -172,14 +157,17 @@ def set_attribute(
     write = machine.journal.write
     if through_own_setter(machine, receiver, name, value, node, frame):
         return
+    if name[:2] == "__" and isinstance(receiver, Instance):
+        from device_lens.interpreter.whole_objects import set_whole
+
+        if set_whole(machine, receiver, name, value, source):
+            return
     if kind is ModuleObject:
         _set_in_module(machine, receiver, name, value, node, frame, source)
     elif kind is Instance and dict_classes.takes_attribute(receiver):
         from device_lens.interpreter.keys import put
 
         put(machine, dict_classes.mapping(receiver), Const(name), value)
-    elif kind is Instance and name == "__dict__" and value is receiver:
-        write(receiver.fields, dict_classes.AS_ATTRIBUTES, Const(True))
     elif kind is Instance:
         if not _set_property(machine, receiver, name, value, node, frame):
             value = of_many.attribute(receiver, name, value, node, frame)

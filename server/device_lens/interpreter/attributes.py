@@ -31,6 +31,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.interpreter import (
+    attribute_calls,
     calls,
     class_attributes,
     descriptors,
@@ -214,6 +215,8 @@ def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, fra
         return cls
     if name == "__dict__":
         return as_dict(receiver, None, node)
+    if name in attribute_calls.METHODS:
+        return BoundExternal(receiver, "builtins.object." + name)
     if name == "__dataclass_fields__":
         described = records.of_class(cls, name, node)
         if described is not None:
@@ -258,7 +261,10 @@ def _names_of(machine: Machine, namespace: Namespace, node: Any) -> DictObject:
     names = imports.all_names(machine, namespace).items()
     waiting = (Deferred, Guarded)
     entries = {name: value for name, value in names if type(value) not in waiting}
-    return names_of_module(entries, Unknown("__dict__"), node)
+    found = names_of_module(entries, Unknown("__dict__"), node)
+    if len(entries) == len(names):
+        found.entries = namespace.scope.names  # what is put there is in the module
+    return found
 
 
 def _of_external(machine: Machine, receiver: External, name: str, node: Any, frame: Frame) -> Any:

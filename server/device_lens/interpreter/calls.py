@@ -12,7 +12,7 @@ from device_lens.domain.heap import Instance, ModuleObject
 from device_lens.domain.values import NONE, BoundExternal, External, Partial, Unknown
 from device_lens.interpreter import (
     arguments,
-    assignment,
+    attribute_calls,
     attributes,
     classes,
     effects,
@@ -179,8 +179,8 @@ def _unbound_method(
 ) -> Any:
     """`dict.__init__(self, …)`, `object.__setattr__(…)`: a method called on its class."""
     method = name.rpartition(".")[2]
-    if method == "__setattr__":
-        return assignment.set_by_call(machine, name, args, node, frame)
+    if method in attribute_calls.METHODS:
+        return attribute_calls.by_method(machine, name, args, node, frame)
     if method == "__getattribute__" and len(args) == 2:
         return INTRINSICS["builtins.getattr"](machine, args, {}, node, frame)
     if method == "__new__" and args and type(args[0]) is ClassValue:
@@ -203,8 +203,8 @@ def _call_bound_external(
     name, receiver = function.name, function.receiver
     if name.endswith(".__call__") and type(receiver) is ClassValue:
         return classes.new_object(machine, receiver, args, kwargs, node, frame, complete)
-    if name.endswith(".__setattr__"):
-        return assignment.set_by_call(machine, name, (receiver, *args), node, frame)
+    if name.endswith(attribute_calls.METHODS):
+        return attribute_calls.by_method(machine, name, (receiver, *args), node, frame)
     if name.endswith(".__new__") and args and type(args[0]) is ClassValue:
         return classes.made_by_new(machine, args[0], node)
     if name.endswith(".__init__") and isinstance(receiver, ModuleObject):

@@ -105,6 +105,8 @@ def of_class(machine: Machine, receiver: ClassValue, name: str, node: Any, frame
             return External(qualified)
         if name == "__init__" and registry.module(prefix) is not None:
             return External(qualified)
+    if name in ("__setattr__", "__delattr__"):
+        return External("builtins.object." + name)
     unknown = Unknown(name)
     machine.journal.write(receiver.fields, name, unknown)
     return unknown

@@ -229,8 +229,11 @@ def _store_in_array(
 def remove(machine: Machine, target: ast.Subscript, frame: Frame) -> None:
     """`del receiver[index]`."""
     receiver = machine.evaluate(target.value, frame)
-    index = machine.evaluate(target.slice, frame)
-    given = "__delitem__", (index,), target, frame
+    delete_item(machine, receiver, machine.evaluate(target.slice, frame), target, frame)
+
+
+def delete_item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -> None:
+    given = "__delitem__", (index,), node, frame
     if isinstance(receiver, Instance) and _by_own(machine, receiver, *given):
         return
     if type(receiver) is ModuleObject and _by_library(machine, receiver, *given):

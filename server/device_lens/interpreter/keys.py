@@ -14,7 +14,8 @@ from device_lens.domain.values import Const, DeviceValue, External, TupleValue, 
 from device_lens.interpreter import class_attributes
 from device_lens.interpreter.enumerations import is_member
 from device_lens.models import registry
-from device_lens.models.open_names import stored_in
+from device_lens.models.numbers import start_of
+from device_lens.models.open_names import met_by, stored_in
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -33,11 +34,12 @@ def put(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
         presence.put(machine.journal, target.entries, name, value)
         return
     if OF_MODULE in target.fields:
-        return  # `globals()[key] = value` for what the command line says: as if it said nothing
+        _put_in_module(machine, target, key, value)
+        return
     rest = target.rest
     if type(key) in (Unknown, Guarded, External, TupleValue, DeviceValue):
         overwrite(machine, target, key, value)
-        stored_in(machine.journal, target, key)
+        stored_in(machine.journal, target, key, value)
     given = value if rest is None else perhaps_none.either(rest, value)
     machine.journal.write(target.fields, "rest", given)
     machine.journal.write(target.fields, "rest_key", _either_key(target, key))
@@ -50,6 +52,17 @@ def _either_key(target: DictObject, key: Any) -> Any:
     if before is None or before is key or not isinstance(key, HeapObject):
         return key
     return any_one(tuple(dict.fromkeys((*leaves(before), *leaves(key)))), key)
+
+
+def _put_in_module(machine: Machine, target: DictObject, key: Any, value: Any) -> None:
+    """`globals()[key] = value`. A value that is not known is what the command line says: it is
+    taken to say nothing."""
+    if any(type(leaf) is Unknown for leaf in leaves(value)):
+        return
+    start = start_of(key)
+    for name, old in list(target.entries.items()):
+        if isinstance(name, str) and name.startswith(start):
+            machine.journal.write(target.entries, name, met_by(name, old, value))
 
 
 def _put_in_cases(machine: Machine, target: DictObject, key: Guarded, value: Any) -> bool:

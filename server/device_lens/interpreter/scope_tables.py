@@ -29,7 +29,10 @@ def local_names(
     """`locals()`: the names of the present scope."""
     if frame.function is None and frame.scope is frame.namespace.scope:
         return global_names(machine, args, kwargs, node, frame)
-    return DictObject(dict(frame.scope.names), None, node)
+    table = DictObject(dict(frame.scope.names), None, node)
+    if frame.function is None and frame.owner is not None:
+        table.entries = frame.scope.names  # the body of a class: its very names
+    return table
 
 
 def global_names(
@@ -44,10 +47,12 @@ def global_names(
 def names_of(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
-    """`vars(x)`: the attributes of an object or module."""
-    if args and isinstance(args[0], Instance):
+    """`vars(x)`: the attributes of an object or module; `vars()` is `locals()`."""
+    if not args:
+        return local_names(machine, args, kwargs, node, frame)
+    if isinstance(args[0], Instance):
         return as_dict(args[0], None, node)
-    if args and type(args[0]) is Namespace:
+    if type(args[0]) is Namespace:
         return attributes.read(machine, args[0], "__dict__", node, frame)
     return DictObject({}, Unknown(), node)
 

@@ -12,7 +12,7 @@ from device_lens.domain.heap import moment
 from device_lens.domain.join import join_all
 from device_lens.domain.objects import any_one
 from device_lens.domain.values import Unknown
-from device_lens.interpreter import assignment, effects, one_of_many
+from device_lens.interpreter import attribute_calls, effects, one_of_many
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.picks import picking
 from device_lens.models.torch import unnamed_parts
@@ -35,7 +35,7 @@ def call_unknown(
 
     if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
         # A test's `monkeypatch.setattr`.
-        return assignment.set_by_call(machine, "setattr", args, node, frame)
+        return attribute_calls.set_by_call(machine, "setattr", args, node, frame)
     layer = unnamed_parts.layer_meant(function) if args and type(function) is Unknown else None
     if layer is not None:
         return calls.call(machine, layer, args, kwargs, node, frame)

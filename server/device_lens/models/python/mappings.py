@@ -13,6 +13,7 @@ from device_lens.domain.heap import (
     HeapObject,
     Instance,
     ListObject,
+    ModuleObject,
     Parameter,
     contents,
 )
@@ -41,11 +42,12 @@ from device_lens.domain.values import (
 )
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
-from device_lens.models.open_names import stored_in
+from device_lens.models.open_names import OPEN, stored_in
 from device_lens.models.python import dict_classes
 from device_lens.models.python.containers import clear, copy
 from device_lens.models.python.pairs import values_of
 from device_lens.models.python.picked import also_hold, keep_held, one_of_these
+from device_lens.models.torch.unnamed_parts import lose_parts
 
 
 def _dict(call: Call) -> DictObject | None:
@@ -223,13 +225,14 @@ def _update(call: Call) -> Value:
     for source in map(dict_classes.mapping, call.args):
         if type(source) is DictObject:
             put_all(call.services.journal, source.entries, target.entries)
+            _take_registries(call, target, source)
             more = source.rest
             also_hold(call.services.journal, target, any_of_these(source))
         else:
             more = _fill_from(call, target, source)
         if more is not None and OF_MODULE not in target.fields:
             overwrite(call, target, more)
-            stored_in(call.services.journal, target, _rest_key(target))
+            stored_in(call.services.journal, target, _rest_key(target), more)
             rest = more if target.rest is None else join_blind(target.rest, more)
             call.write(target.fields, "rest", rest)
     for each in held:
@@ -240,6 +243,13 @@ def _update(call: Call) -> Value:
         for key, value in before.items():
             call.write(target.entries, key, join_blind(value, target.entries[key]))
     return NONE
+
+
+def _take_registries(call: Call, target: DictObject, source: DictObject) -> None:
+    """`module.__dict__.update(other.__dict__)`: the registries of modules are among these."""
+    owner, other = target.fields.get(OPEN), source.fields.get(OPEN)
+    if isinstance(owner, ModuleObject) and isinstance(other, ModuleObject):
+        lose_parts(call.services, owner)
 
 
 def _fill_from(call: Call, target: DictObject, source: Value) -> Value:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, same_everywhere
-from device_lens.domain.guard import Guarded, choose, leaves, undecided
+from device_lens.domain.guard import choose, leaves, undecided
 from device_lens.domain.heap import MISSING, Instance, ModuleObject, Parameter, Table
 from device_lens.domain.join import join
 from device_lens.domain.parameters import set_tensor
@@ -75,7 +75,7 @@ def get_attribute(services: Services, module: ModuleObject, name: str) -> Value 
         found = table.get(name, MISSING)
         if found is not MISSING:
             there = False if plain is MISSING else presence(module.fields, name)
-            return join(there, plain, found) if type(there) is Guarded else found
+            return join(there, plain, found) if there is not False else found
     return None if plain is MISSING else plain
 
 

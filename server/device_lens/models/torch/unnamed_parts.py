@@ -280,6 +280,14 @@ def replace_some(services: Services, module: ModuleObject, name: Value, value: V
             have_unlisted(services, module, UNKNOWN_DEVICE)
 
 
+def lose_parts(services: Services, module: ModuleObject) -> None:
+    """The module has other registries from now on, and nobody knows what is in them."""
+    for table in (module.parameters, module.buffers, module.modules):
+        for key in list(table):
+            services.journal.delete(table, key)
+    have_unlisted(services, module, UNKNOWN_DEVICE)
+
+
 def delete_some(services: Services, module: ModuleObject, name: Value) -> None:
     """A part goes whose name is not known: each that it may mean may be gone."""
     for table, key, old in _places(module, start_of(name)):
