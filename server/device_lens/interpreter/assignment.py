@@ -22,6 +22,7 @@ from device_lens.interpreter import (
     item_choices,
     library_names,
     of_many,
+    private_names,
     reports,
     scan,
 )
@@ -155,6 +156,8 @@ def set_attribute(
         return
     kind = type(receiver)
     write = machine.journal.write
+    if name[:2] == "__":
+        name = private_names.set_as(receiver, name, frame)
     if through_own_setter(machine, receiver, name, value, node, frame):
         return
     if name[:2] == "__" and isinstance(receiver, Instance):
@@ -309,7 +312,8 @@ def delete(machine: Machine, target: ast.expr, frame: Frame) -> None:
     if isinstance(target, ast.Name):
         machine.journal.delete(frame.scope.names, target.id)
     elif isinstance(target, ast.Attribute):
-        delete_attribute(machine, machine.evaluate(target.value, frame), target.attr)
+        receiver = machine.evaluate(target.value, frame)
+        delete_attribute(machine, receiver, private_names.set_as(receiver, target.attr, frame))
     elif isinstance(target, ast.Subscript):
         from device_lens.interpreter.item_stores import remove
 

@@ -41,6 +41,7 @@ from device_lens.interpreter import (
     library_modules,
     library_names,
     one_of_many,
+    private_names,
     reports,
     single_dispatch,
 )
@@ -77,8 +78,12 @@ class Super:
 
 def read(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) -> Any:
     """`receiver.name` where the program reads it."""
-    if class_attributes.reads_as_ever(receiver, name):
-        return Partial(External("builtins.getattr"), (receiver,), {})
+    if name[:2] == "__":
+        if class_attributes.reads_as_ever(receiver, name):
+            return Partial(External("builtins.getattr"), (receiver,), {})
+        owner = private_names.owner_of(receiver, name, frame)
+        if owner is not None:
+            return class_attributes.private(machine, receiver, owner, name, node, frame)
     if type(receiver) is Guarded:
         return _of_tree(machine, receiver, name, node, frame)
     if name == "__class__" and not isinstance(receiver, Instance):

@@ -28,7 +28,14 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import calls, descriptors, enumerations, single_dispatch
+from device_lens.interpreter import (
+    attributes,
+    calls,
+    descriptors,
+    enumerations,
+    private_names,
+    single_dispatch,
+)
 from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
 from device_lens.models.python import records
@@ -61,6 +68,19 @@ def through_instance(machine: Machine, receiver: Any, found: Any, node: Any, fra
     if found.kind == "cached_property":
         return _cached(machine, receiver, found, node, frame)
     return BoundMethod(receiver, found)
+
+
+def private(
+    machine: Machine, receiver: Any, owner: ClassValue, name: str, node: Any, frame: Frame
+) -> Any:
+    """`self.__name` in the text of a class that is not the only one to have it."""
+    held = private_names.held_by(owner, receiver, name)
+    if held is None:
+        return attributes.read(machine, receiver, private_names.stored_as(owner, name), node, frame)
+    if isinstance(receiver, Instance):
+        return through_instance(machine, receiver, held, node, frame)
+    is_bound = type(held) is Function and held.kind == "class"
+    return BoundMethod(receiver, held) if is_bound else held
 
 
 def _cached(machine: Machine, receiver: Any, found: Function, node: Any, frame: Frame) -> Any:

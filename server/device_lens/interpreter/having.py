@@ -25,6 +25,8 @@ _MOST_OPEN = 6
 
 def has(value: Any, name: str) -> Any:
     """Whether a value has an attribute of that name: a tree of constants, or unknown."""
+    if name[:2] == "__" != name[-2:]:
+        return Unknown()  # private to a class, it has another name for those who ask by a text
     found = {id(leaf): _has(leaf, name) for leaf in leaves(value)}
     if sum(type(each) is Guarded for each in found.values()) > _MOST_OPEN:
         return Unknown()  # each is open by itself: together they are all ways to answer
