@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from device_lens.domain.device import same_everywhere
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import ModuleObject, Parameter
-from device_lens.domain.values import Const
+from device_lens.domain.values import Const, External, Unknown
 from device_lens.models.call import Call, Value, constant, tensor_of
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch.nn_layer import agreeing
@@ -77,7 +78,35 @@ def _weight_norm(call: Call) -> Value:
     return reparametrised(call)
 
 
+def _parametrized(call: Call) -> Value:
+    """`register_parametrization(module, name, part)`: the parameter goes on as an original, and the
+    part, which is one of the module from now on, computes of it what the module has by the name."""
+    found, part = _named(call), call.get(2, "parametrization")
+    if found is None or not isinstance(part, ModuleObject):
+        return reparametrised(call)
+    module, name, parameter = found
+    held, computing = ModuleObject(_HOLDER, call.site.node), ModuleObject(_HOLDER, call.site.node)
+    computing.parameters["original"] = parameter
+    computing.modules["0"] = part
+    known = module.modules.get(_HELD)
+    if isinstance(known, ModuleObject):
+        held = known
+    else:
+        call.write(module.modules, _HELD, held)
+    call.write(held.modules, name, computing)
+    computed = tensor_of(call.services.invoke(part, (parameter,), {}))
+    if computed is None or not same_everywhere(computed.device, parameter.tensor.device):
+        call.services.journal.delete(module.parameters, name)
+        call.write(module.fields, name, Unknown(name))
+    return reparametrised(call)
+
+
+_HELD = "parametrizations"
+_HOLDER = External("torch.nn.ModuleDict")
+
+
 def register_all() -> None:
+    FUNCTIONS["torch.nn.utils.parametrize.register_parametrization"] = _parametrized
     for name in _PRUNING:
         FUNCTIONS[f"torch.nn.utils.prune.{name}"] = _pruned
     FUNCTIONS["torch.nn.utils.prune.custom_from_mask"] = _masked
