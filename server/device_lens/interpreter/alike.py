@@ -201,7 +201,8 @@ def likeness(
         return None
     given = (*args, *kwargs.values(), *unseen(kwargs), *closed)
     marks = [mark_of(machine, value, depth) for value in given]
-    key = (function.node, state["default_device"], state["current_cuda"], *marks, *kwargs)
+    ambient = state["default_device"], state["current_cuda"], state["module_hooks"]
+    key = (function.node, *ambient, *marks, *kwargs)
     try:
         hash(key)
     except TypeError:

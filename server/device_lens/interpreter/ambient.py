@@ -15,7 +15,8 @@ DEVICES = ("default_device", "default_type", "current_cuda")
 def initial() -> dict[str, Any]:
     """The state in which every program begins. `grad`: whether gradients are kept; `expecting`:
     whether a test waits for an exception; `no_gpu`: whether the program has hidden every GPU by
-    the environment; `entered`: managers entered without a `with`, each with what ends it."""
+    the environment; `entered`: managers entered without a `with`, each with what ends it;
+    `module_hooks`: hooks of all modules."""
     return {
         "default_device": CPU,
         "default_type": CPU,
@@ -24,6 +25,7 @@ def initial() -> dict[str, Any]:
         "expecting": False,
         "no_gpu": FALSE,
         "entered": (),
+        "module_hooks": (),
     }
 
 

@@ -249,7 +249,7 @@ def call_module(
     complete: bool,
 ) -> Any:
     """`module(…)`: its `forward` between its hooks."""
-    if forward_hooks.BEFORE in module.own:
+    if forward_hooks.BEFORE in module.own or machine.globals["module_hooks"]:
         args, kwargs = forward_hooks.run_before(machine, module, (args, kwargs))
     if torch_module.MAY_CARRY in module.own:
         args = tuple(torch_module.carried(module, value) for value in args)

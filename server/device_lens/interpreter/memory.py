@@ -62,7 +62,7 @@ class Memory:
         """What decides the answer, and the objects whose identities that holds; None where it is
         too much to compare."""
         state = machine.globals
-        defaults = ambient.devices(state)
+        defaults = (*ambient.devices(state), state["module_hooks"])
         marks: list[Any] = [
             function.node,
             id(function.scope),

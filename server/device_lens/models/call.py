@@ -42,6 +42,8 @@ class Services(Protocol):
     """What a model may ask of the interpreter."""
 
     journal: Journal
+    globals: dict[str, Any]
+    """State that holds for whatever the program runs; `journal` writes it."""
 
     def default_device(self) -> DeviceTree:
         """Where a factory without `device=` creates now."""

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from device_lens.domain.heap import DictObject, ModuleObject
 from device_lens.domain.values import FALSE, NONE, Tensor, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Services, Value, constant, is_none
+from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch import gradient_hooks
+from device_lens.models.torch.everywhere import MODULE, of_all, registers_everywhere
 from device_lens.models.torch.handles import add, handle
 
 BEFORE, AFTER = "forward_pre_hooks", "forward_hooks"
@@ -39,15 +41,15 @@ def registers(key: str) -> Model:
     return model
 
 
-def _of(module: ModuleObject, key: str) -> tuple[Value, ...]:
+def _of(services: Services, module: ModuleObject, key: str) -> tuple[Value, ...]:
     hooks = module.own.get(key)
-    return hooks if isinstance(hooks, tuple) else ()
+    return (*of_all(services, key), *(hooks if isinstance(hooks, tuple) else ()))
 
 
 def run_before(services: Services, module: ModuleObject, given: Given) -> Given:
     """The arguments of a module's call after its hooks."""
     args, kwargs = given
-    for hook in _of(module, BEFORE):
+    for hook in _of(services, module, BEFORE):
         if type(hook) is WithKeywords:
             keywords = DictObject(dict(kwargs), None, module.site)
             result = services.invoke(hook.hook, (module, TupleValue(args), keywords), {})
@@ -71,7 +73,7 @@ def _positional(result: Value, args: tuple[Value, ...]) -> tuple[Value, ...]:
 def run_after(services: Services, module: ModuleObject, given: Given, output: Value) -> Value:
     """The output of a module's call after its hooks, and what a backward pass through it does."""
     args, kwargs = given
-    for hook in _of(module, AFTER):
+    for hook in _of(services, module, AFTER):
         if type(hook) is WithKeywords:
             keywords = DictObject(dict(kwargs), None, module.site)
             seen = (module, TupleValue(args), keywords, output)
@@ -82,3 +84,9 @@ def run_after(services: Services, module: ModuleObject, given: Given, output: Va
             output = result
     gradient_hooks.run(services, module, args, output)
     return output
+
+
+def register_all() -> None:
+    """Fills the registry with the functions that give all modules a hook."""
+    for name, key in (("forward_hook", AFTER), ("forward_pre_hook", BEFORE)):
+        FUNCTIONS[f"{MODULE}.register_module_{name}"] = registers_everywhere(key)

@@ -3,7 +3,7 @@
 They run when a backward pass comes to them. That through a computed tensor, or a module's call,
 follows before long, so they are followed at once, as what may run from there on. Those of a
 parameter are followed where its module is called, since it may move before. A leaf that is no
-parameter, or what its hook reads, may move as well: those are not followed.
+parameter, or what its hook reads, may move as well: of its gradient nothing is known.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from device_lens.domain.values import NONE, Tensor, TupleValue
 from device_lens.models.call import Call, Services, Value, tensor_of
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch.autograd import default_in_backward, gradient_of, gradients_of
+from device_lens.models.torch.everywhere import MODULE, of_all, registers_everywhere
 from device_lens.models.torch.handles import add, handle
 
 BACKWARD = "backward_hooks"
@@ -29,7 +30,8 @@ once its gradient is there."""
 def run(services: Services, module: ModuleObject, args: tuple[Value, ...], output: Value) -> None:
     """What a backward pass through a module's call may do."""
     own = module.own
-    before, after = own.get(BEFORE, ()), own.get(BACKWARD, ())
+    before = (*of_all(services, BEFORE), *own.get(BEFORE, ()))
+    after = (*of_all(services, BACKWARD), *own.get(BACKWARD, ()))
     hooked = _hooked_parameters(module)
     if not (before or after or hooked) or services.inference_mode() is not False:
         return
@@ -88,8 +90,8 @@ def _register(call: Call) -> Value:
     if type(tensor) is Parameter and hook != NONE:
         return _keep(call, tensor, WITH_GRADIENT, hook)
     is_on = call.services.inference_mode() is False
-    if type(tensor) is Tensor and tensor.leaf is False and is_on and hook != NONE:
-        gradient = gradients_of(tensor)
+    if type(tensor) is Tensor and is_on and hook != NONE:
+        gradient = gradients_of(tensor) if tensor.leaf is False else (Tensor(),)
         _follow(call.services, hook, gradient, gradient)
     return handle(call)
 
@@ -97,6 +99,8 @@ def _register(call: Call) -> Value:
 def _register_after(call: Call) -> Value:
     """`p.register_post_accumulate_grad_hook(f)`."""
     tensor, hook = call.receiver, call.get(0, "hook", NONE)
+    if type(tensor) is Tensor and call.services.inference_mode() is False and hook != NONE:
+        _follow(call.services, hook, (Tensor(),), (Tensor(),))
     if type(tensor) is not Parameter or hook == NONE:
         return handle(call)
     return _keep(call, tensor, WITH_PARAMETER, hook)
@@ -112,3 +116,6 @@ def _keep(call: Call, parameter: Parameter, key: str, hook: Value) -> Value:
 def register_all() -> None:
     FUNCTIONS["torch.Tensor.register_hook"] = _register
     FUNCTIONS["torch.Tensor.register_post_accumulate_grad_hook"] = _register_after
+    for name, key in (("backward_hook", BACKWARD), ("backward_pre_hook", BEFORE)):
+        FUNCTIONS[f"{MODULE}.register_module_full_{name}"] = registers_everywhere(key)
+    FUNCTIONS[f"{MODULE}.register_module_backward_hook"] = registers_everywhere(BACKWARD)

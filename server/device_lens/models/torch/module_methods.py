@@ -291,8 +291,6 @@ METHODS: dict[str, Callable[[Call], Value]] = {
     "register_full_backward_hook": registers(gradient_hooks.BACKWARD),
     "register_full_backward_pre_hook": registers(gradient_hooks.BEFORE),
     "register_backward_hook": registers(gradient_hooks.BACKWARD),
-    "register_state_dict_pre_hook": registers("state_dict_pre_hooks"),
-    "register_load_state_dict_pre_hook": registers("load_state_dict_pre_hooks"),
     "__setattr__": _setattr,
     "extra_repr": lambda call: Const(""),
     "_get_name": lambda call: Const("Module"),

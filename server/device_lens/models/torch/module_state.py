@@ -23,11 +23,18 @@ from device_lens.models.torch.parts import (
     tensor_in,
     walk,
 )
+from device_lens.models.words import words
 
 NOT_SAVED = "not saved"
 """What a module's `own` holds of the names of buffers that are not `persistent`."""
 _SAVING, _LOADED = "state_dict_hooks", "load_state_dict_post_hooks"
 """What it holds of hooks that may change what is saved, and of those that run after loading."""
+_BEFORE_SAVING, _LOADING = "state_dict_pre_hooks", "load_state_dict_pre_hooks"
+"""What it holds of those that run before."""
+_OF_LOADING = words(
+    "state_dict prefix local_metadata strict missing_keys unexpected_keys error_msgs"
+)
+"""What a hook is given before loading: of a copy of the state nothing is known."""
 
 
 def _not_saved(module: ModuleObject) -> frozenset[str]:
@@ -65,7 +72,17 @@ def _state_dict(call: Call) -> Value:
         more.append(Unknown("what the program saves"))
     found = DictObject(entries, join_all(more) if more else None, call.site.node)
     found.fields[ORDERED] = True
+    _run_hooks(call, module, _BEFORE_SAVING, Unknown("a prefix"), Unknown("keep_vars"))
+    _run_hooks(call, module, _SAVING, found, Unknown("a prefix"), Unknown("metadata"))
     return found
+
+
+def _run_hooks(call: Call, module: ModuleObject, key: str, *given: Value) -> None:
+    """Runs the hooks that a module and those in it have under a key."""
+    for _, each in list(walk(module)):
+        hooks = each.own.get(key)
+        for hook in hooks if isinstance(hooks, tuple) else ():
+            call.services.invoke(hook, (each, *given), {})
 
 
 def _has_own(module: ModuleObject, method: str, hooks: str | None = None) -> bool:
@@ -103,6 +120,8 @@ def _load_state_dict(call: Call) -> Value:
 def _run_own(call: Call, module: ModuleObject, state: Value) -> None:
     """What the program's own classes and hooks do when a module is loaded."""
     services, site = call.services, call.site.node
+    further = [Unknown(name) for name in _OF_LOADING]
+    _run_hooks(call, module, _LOADING, *further)
     for each in list(_with_own(module, "_load_from_state_dict")):
         lists = [ListObject((), None, "list", site) for _ in range(3)]
         given = (state, Unknown("a prefix"), DictObject({}, None, site), TRUE, *lists)
@@ -110,10 +129,7 @@ def _run_own(call: Call, module: ModuleObject, state: Value) -> None:
     for each in list(_with_own(module, "set_extra_state")):
         extra = Unknown("what the program has saved")
         services.invoke(services.attribute(each, "set_extra_state"), (extra,), {})
-    for _, each in list(walk(module)):
-        hooks = each.own.get(_LOADED)
-        for hook in hooks if isinstance(hooks, tuple) else ():
-            services.invoke(hook, (each, Unknown("incompatible keys")), {})
+    _run_hooks(call, module, _LOADED, Unknown("incompatible keys"))
 
 
 def _replace(call: Call, part: Part, new: Tensor) -> None:
@@ -136,6 +152,8 @@ def _device_in(state: Value, name: str) -> DeviceTree:
 STATE: dict[str, Callable[[Call], Value]] = {
     "state_dict": _state_dict,
     "load_state_dict": _load_state_dict,
+    "register_state_dict_pre_hook": registers(_BEFORE_SAVING),
+    "register_load_state_dict_pre_hook": registers(_LOADING),
     "register_state_dict_post_hook": registers(_SAVING),
     "_register_state_dict_hook": registers(_SAVING),
     "register_load_state_dict_post_hook": registers(_LOADED),

@@ -16,11 +16,12 @@ from device_lens.domain.heap import MEMBERS, STATE, DictObject, Instance, ListOb
 from device_lens.domain.join import join_all
 from device_lens.domain.path import without_unnamed
 from device_lens.domain.trail import Site, Trail
-from device_lens.domain.values import NONE, Const, External, Tensor
+from device_lens.domain.values import NONE, Const, External, Tensor, TupleValue
 from device_lens.models.call import Call, Model, Value, constant, is_none, tensor_of
 from device_lens.models.python.iterators import ITERATORS
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.reports import optimizer_conflict
+from device_lens.models.torch.handles import add, handle
 from device_lens.models.torch.module import OPTIMIZERS, REPLACED
 from device_lens.models.torch.objects import itself, nothing, unknown
 from device_lens.models.words import words
@@ -185,6 +186,31 @@ def _added_to(call: Call, made: Instance, known: DictObject, state: DictObject) 
     return known
 
 
+def _registers(key: str) -> Model:
+    """`optimizer.register_step_post_hook(hook)`. A class of the program has a `step` of its own:
+    its hooks are followed where they are registered, as what may run."""
+
+    def model(call: Call) -> Value:
+        made, hook = call.receiver, call.get(0, "hook", NONE)
+        if not isinstance(made, Instance) or is_none(hook):
+            return handle(call)
+        if type(made.cls) is not External:
+            call.services.invoke_beside(hook, _of_step(call, made), {}, False)
+            return handle(call)
+        return add(call, made.fields, key, hook)
+
+    return model
+
+
+_BEFORE_STEP, _AFTER_STEP = "<hooks before>", "<hooks after>"
+"""The fields of an optimizer with the hooks of its steps."""
+
+
+def _of_step(call: Call, made: Instance) -> tuple[Value, ...]:
+    """What a hook of a step gets: the optimizer, and no arguments."""
+    return made, TupleValue(()), DictObject({}, None, call.site.node)
+
+
 def _step(call: Call) -> Value:
     """Runs the closure, makes the state if there is none, and looks whether it is still beside
     the parameters."""
@@ -193,6 +219,8 @@ def _step(call: Call) -> Value:
     loss = NONE if is_none(closure) else call.services.invoke(closure, (), {})
     if not isinstance(made, Instance):
         return loss
+    for hook in (*made.fields.get(_BEFORE_STEP, ()), *made.fields.get(_AFTER_STEP, ())):
+        call.services.invoke(hook, _of_step(call, made), {})
     replaced = made.fields.get(REPLACED)
     if isinstance(replaced, Site) and _has_kept_its_own(made):
         _report(call, "replaced-parameters", made, replaced)
@@ -306,8 +334,8 @@ METHODS: dict[str, Model] = {
     "add_param_group": _add_param_group,
     "state_dict": _state_dict,
     "load_state_dict": _load_state_dict,
-    "register_step_pre_hook": unknown,
-    "register_step_post_hook": unknown,
+    "register_step_pre_hook": _registers(_BEFORE_STEP),
+    "register_step_post_hook": _registers(_AFTER_STEP),
     "train": itself,
     "eval": itself,
 }
