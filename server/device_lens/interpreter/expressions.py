@@ -189,7 +189,7 @@ def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Any:
 
 def merge_mapping(machine: Machine, target: DictObject, value: Any) -> None:
     """`{**value}` and `target.update(value)`."""
-    value = dict_classes.mapping(value)
+    value = dict_classes.content(value)
     if type(value) is DictObject:
         put_all(machine.journal, value.entries, target.entries)
         more = value.rest

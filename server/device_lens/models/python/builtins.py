@@ -293,7 +293,7 @@ def _distinct(items: tuple[Value, ...]) -> Value:
 def _dict(call: Call) -> Value:
     found = DictObject(site=call.site.node)
     if call.args:
-        source = dict_classes.mapping(call.args[0])
+        source = dict_classes.content(call.args[0])
         if type(source) is DictObject:
             found.entries.update(source.entries)
             carry(source.entries, found.entries)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from device_lens.domain.code import Function
 from device_lens.domain.heap import DictObject, Instance
 from device_lens.domain.presence import all_present
 from device_lens.domain.values import NONE, Const, External, Unknown
@@ -40,6 +41,15 @@ def mapping(value: Value) -> Value:
     """The mapping that a value is or holds, else the value."""
     found = held(value)
     return value if found is None else found
+
+
+def content(value: Value) -> Value:
+    """What is read as all items: the mapping, unless the class has items of its own."""
+    found = held(value)
+    if found is None:
+        return value
+    is_own = USER_DICT in value.cls.foreign and type(value.cls.lookup("__getitem__")) is Function
+    return DictObject({}, Unknown("an item")) if is_own else found
 
 
 def attribute(value: Instance, name: str) -> Value | None:

@@ -222,7 +222,7 @@ def _update(call: Call) -> Value:
     before = dict(target.entries) if target.many is not None or held else {}
     for key, value in call.kwargs.items():
         call.write(target.entries, key, value)
-    for source in map(dict_classes.mapping, call.args):
+    for source in map(dict_classes.content, call.args):
         if type(source) is DictObject:
             put_all(call.services.journal, source.entries, target.entries)
             _take_registries(call, target, source)

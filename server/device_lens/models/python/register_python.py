@@ -22,6 +22,7 @@ from device_lens.models.python import (
     records,
     standard_library,
     texts,
+    user_dicts,
 )
 
 
@@ -31,6 +32,7 @@ def register_all() -> None:
     containers.register()
     mappings.register()
     dict_classes.register()
+    user_dicts.register()
     list_classes.register()
     functions.register()
     held_in_texts.register()
