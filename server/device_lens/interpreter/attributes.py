@@ -356,7 +356,7 @@ def _of_function(machine: Machine, receiver: Function, name: str, node: Any, fra
         return External("builtins.property.setter")
     if name == "cache_clear" and receiver.kept is not None:
         return Partial(External("functools.<cache_clear>"), (receiver,), {})
-    return Unknown(name)
+    return descriptors.by_hand(receiver, name) or Unknown(name)
 
 
 def _of_host_array(

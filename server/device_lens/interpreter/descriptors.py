@@ -54,6 +54,22 @@ def property_setter(cls: ClassValue, name: str) -> Function | None:
     return found if type(found) is Function else None
 
 
+def by_hand(found: Function, name: str) -> Function | None:
+    """What reads or sets a property where a program calls it by hand: `Class.x.fget(obj)`. None of
+    a function that is no property, or other names."""
+    if found.kind != "property":
+        return None
+    taken: Any = found if name in ("fget", "__get__") else None
+    if name in ("fset", "__set__"):
+        owner = found.owner
+        taken = found.sets or (owner and owner.lookup(found.name + ".setter"))
+    if type(taken) is not Function:
+        return None
+    made = shallow(taken)
+    made.kind = "function"
+    return made
+
+
 def comes_first(found: Any) -> bool:
     """Whether a class attribute is read rather than what the object itself has by that name."""
     if type(found) is Function:

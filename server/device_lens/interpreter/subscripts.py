@@ -7,7 +7,7 @@ from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.by_number import item_at
-from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.code import METACLASS, BoundMethod, ClassValue, Function
 from device_lens.domain.device import CONTESTED, UNKNOWN_DEVICE
 from device_lens.domain.guard import Guarded, undecided
 from device_lens.domain.heap import (
@@ -131,9 +131,22 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
         return attributes.read(machine, module, str(index.value), node, frame)
     if kind is ClassValue and enumerations.is_enumeration(receiver):
         return enumerations.member_named(receiver, index)
+    if kind is ClassValue and (own := _own_item(receiver)) is not None:
+        return calls.call(machine, own, (index,), {}, node, frame)
     if kind is ClassValue or (kind is External and registry.names_code(receiver.name)):
         return receiver
     return Unknown()
+
+
+def _own_item(cls: ClassValue) -> BoundMethod | None:
+    """What the items of a class are by its own text, or its metaclass's: `Class[index]`."""
+    metaclass = cls.lookup(METACLASS)
+    if type(metaclass) is ClassValue:
+        found = metaclass.lookup("__getitem__")
+        if type(found) is Function:
+            return BoundMethod(cls, found)
+    found = cls.lookup("__class_getitem__")
+    return BoundMethod(cls, found) if type(found) is Function else None
 
 
 def _of_some(receiver: ListObject, index: Any, node: Any) -> Any:

@@ -16,9 +16,10 @@ from device_lens.domain.heap import (
     ListObject,
     ModuleObject,
     Parameter,
+    contents,
 )
 from device_lens.domain.presence import carry
-from device_lens.domain.values import TupleValue, Unknown
+from device_lens.domain.values import External, Tensor, TupleValue, Unknown
 from device_lens.models.call import Call, Services, Value
 from device_lens.models.registry import FUNCTIONS
 
@@ -125,6 +126,8 @@ def copied_by_own(
     cls = value.cls
     if type(cls) is not ClassValue:
         return None
+    if any(type(cls.lookup(each)) is Function for each in ("__reduce__", "__reduce_ex__")):
+        return Unknown("a copy")
     copying, state = cls.lookup(method), cls.lookup("__getstate__")
     if isinstance(copying, Function):
         memo = () if method == "__copy__" else (Unknown("memo"),)
@@ -146,14 +149,51 @@ def copied_by_own(
 
 def _deepcopy(call: Call) -> Value:
     value = call.get(0, "x")
+    if value is None or _may_be_given(call.get(1, "memo")):
+        return call.unknown()
+    return deep_copy(value, {}, _own_copies(call, "__deepcopy__"))
 
+
+def _own_copies(call: Call, method: str) -> Own:
     def own(each: Instance) -> Value | None:
         deeply = partial(deep_copy, memo={}, own=own)
-        return copied_by_own(call.services, each, "__deepcopy__", deeply)
+        return copied_by_own(call.services, each, method, deeply)
 
-    return call.unknown() if value is None else deep_copy(value, {}, own)
+    return own
+
+
+def _may_be_given(memo: Value) -> bool:
+    """Whether a program has put copies of its own where those that are made are kept."""
+    kinds = (Tensor, Parameter, ModuleObject, Unknown)
+    return type(memo) is DictObject and any(
+        type(leaf) in kinds for each in contents(memo) for leaf in leaves(each)
+    )
+
+
+def _pickled(call: Call) -> Value:
+    """`pickle.dumps(x)`: bytes that hold a copy, where that is now."""
+    value = call.get(0, "obj")
+    found = Instance(External("builtins.bytes"), call.site.node)
+    if value is not None:
+        found.fields[_PICKLED] = deep_copy(value, {}, _own_copies(call, _NO_METHOD))
+    return found
+
+
+def _unpickled(call: Call) -> Value:
+    """`pickle.loads(data)`: what is in the bytes, another copy each time."""
+    data = call.args[0] if call.args else None
+    held = data.fields.get(_PICKLED) if isinstance(data, Instance) else None
+    return call.unknown() if held is None else deep_copy(held, {})
+
+
+_PICKLED = "<pickled>"
+_NO_METHOD = "<no method>"
+"""Pickles are made of an object's state: no method of its class for copies counts."""
 
 
 def register_all() -> None:
-    """Fills the registry with `copy.deepcopy`."""
+    """Fills the registry with what makes deep copies."""
     FUNCTIONS["copy.deepcopy"] = _deepcopy
+    for package in ("pickle", "_pickle", "cloudpickle", "dill"):
+        FUNCTIONS[f"{package}.dumps"] = _pickled
+        FUNCTIONS[f"{package}.loads"] = _unpickled
