@@ -28,6 +28,7 @@ from device_lens.interpreter import (
     reports,
     scan,
     suspended,
+    views,
 )
 from device_lens.interpreter.assignment import assign, is_global
 from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
@@ -67,8 +68,8 @@ def lookup(machine: Machine, name: str, frame: Frame) -> Any:
     return value
 
 
-_UNSETTLED = frozenset({Deferred, Waiting, Guarded})
-"""Values of names that may not stand for themselves yet."""
+_UNSETTLED = frozenset({Deferred, Waiting, Guarded, ListObject})
+"""Values of names that may not stand for themselves, or not as they were."""
 
 
 def _name(machine: Machine, node: ast.Name, frame: Frame) -> Any:
@@ -85,6 +86,8 @@ def _name(machine: Machine, node: ast.Name, frame: Frame) -> Any:
             value = imports.or_set_later(machine, value, frame.namespace, node.id)
     if value is not MISSING:
         if type(value) in _UNSETTLED:
+            if type(value) is ListObject:
+                return views.present(machine, value, node, frame)
             return imports.settled(machine, value, frame.namespace.scope.names, node.id)
         return value
     if node.id == "__name__":

@@ -49,6 +49,9 @@ from device_lens.models.python.pairs import values_of
 from device_lens.models.python.picked import also_hold, keep_held, one_of_these
 from device_lens.models.torch.unnamed_parts import lose_parts
 
+VIEWED = "<viewed>"
+"""The field of a view with its dict."""
+
 
 def _dict(call: Call) -> DictObject | None:
     return call.receiver if type(call.receiver) is DictObject else None
@@ -187,6 +190,7 @@ def _view(
 ) -> ListObject:
     """What a dict gives one by one, of which as many are surely there as keys in front."""
     view = ListObject(items, rest, kind, call.site.node)
+    view.fields[VIEWED] = target
     if rest is None and (least := surely_present(target.entries)) < len(items):
         view.fields[AT_LEAST] = least
     if len(items) == len(target.entries) and not all_present(target.entries):
