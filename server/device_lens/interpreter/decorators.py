@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import MISSING, Entries, Instance, ListObject
+from device_lens.domain.heap import MISSING, Instance, ListObject
 from device_lens.domain.values import Const, DeviceValue, External, Partial, Unknown
 from device_lens.interpreter import (
     attrs_fields,
@@ -83,7 +83,7 @@ def _note(machine: Machine, wrapper: Any, decorator: ast.expr, value: Any, frame
     if type(wrapper) is not External or type(value) is not Function:
         return
     if wrapper.name in kept_answers.KEEPING:
-        value.kept = Entries()
+        value.kept = kept_answers.kept_by(machine, decorator, wrapper.name, frame)
     elif wrapper.name in suspended.MANAGING:
         value.manages = True
 

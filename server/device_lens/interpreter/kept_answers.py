@@ -3,15 +3,18 @@ before, with all that was done to it since."""
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.device import Device
-from device_lens.domain.heap import Instance, ModuleObject, Table
+from device_lens.domain.guard import undecided
+from device_lens.domain.heap import Entries, Instance, ModuleObject, Table
 from device_lens.domain.presence import presence, put
 from device_lens.domain.values import Const, DeviceValue, External, Tensor, Unknown
 from device_lens.interpreter.frames import Frame
+from device_lens.models.call import constant
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -20,6 +23,33 @@ KEEPING = frozenset({"functools.lru_cache", "functools.cache"})
 _FIXED = (Const, Tensor)
 """What stays as it is, whatever is done with it."""
 _ITSELF = (Instance, ModuleObject, ClassValue, Function)
+
+
+class Kept(Entries):
+    """Answers by arguments; `most` are kept at a time, None for any number."""
+
+    __slots__ = ("most",)
+
+    def __init__(self, most: int | None) -> None:
+        super().__init__()
+        self.most = most
+
+
+def kept_by(machine: Machine, decorator: ast.expr, name: str, frame: Frame) -> Kept:
+    """What keeps the answers of a function under a decorator of that name."""
+    if name == "functools.cache":
+        return Kept(None)
+    if not isinstance(decorator, ast.Call):
+        return Kept(_USUAL)
+    named = (each.value for each in decorator.keywords if each.arg == "maxsize")
+    size = next(iter((*decorator.args, *named)), None)
+    if size is None:
+        return Kept(_USUAL)
+    most = constant(machine.evaluate(size, frame), 0)
+    return Kept(most if isinstance(most, int) else None)
+
+
+_USUAL = 128
 
 
 def answer(
@@ -42,7 +72,10 @@ def answer(
         put(machine.journal, entries, key, value)
         return value
 
-    return machine.choose(presence(entries, key), frame, lambda: entries[key], made)
+    there = presence(entries, key)
+    if isinstance(entries, Kept) and entries.most is not None and len(entries) > entries.most:
+        there = there and undecided()  # it may have made room for another since
+    return machine.choose(there, frame, lambda: entries[key], made)
 
 
 def _key(value: Any) -> Any:
