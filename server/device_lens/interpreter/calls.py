@@ -22,7 +22,7 @@ from device_lens.interpreter import (
     reports,
     unknown_calls,
 )
-from device_lens.interpreter.dispatch import INTRINSICS
+from device_lens.interpreter.dispatch import INTRINSICS, OF_MANAGERS
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.picks import picking
 from device_lens.interpreter.services import with_active
@@ -221,7 +221,7 @@ def _call_bound_external(
         if module_model is not None:
             request = make_call(machine, name, receiver, args, kwargs, node, frame, complete)
             return with_active(machine, node, frame, lambda: module_model.forward(request))
-    if name.endswith((".enter_context", ".callback", ".__enter__", ".__exit__")):
+    if name.endswith(OF_MANAGERS):
         from device_lens.interpreter import contexts
 
         entered = contexts.by_method(machine, receiver, name, args, kwargs, node, frame)

@@ -12,7 +12,7 @@ from device_lens.domain.device import UNKNOWN_DEVICE, widen_device
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.libraries import APART
-from device_lens.domain.values import FALSE, DeviceValue, External, Unknown
+from device_lens.domain.values import FALSE, NONE, DeviceValue, External, Unknown
 from device_lens.interpreter import calls, effects, reports, suspended
 from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
@@ -30,6 +30,8 @@ GRAD_SET = frozenset({"torch.set_grad_enabled", "torch.autograd.set_grad_enabled
 CUDA_DEVICE = frozenset({"torch.cuda.device"})
 ENTERS = frozenset(f"contextlib.{kind}.enter_context" for kind in ("ExitStack", "AsyncExitStack"))
 CALLBACKS = frozenset(f"contextlib.{kind}.callback" for kind in ("ExitStack", "AsyncExitStack"))
+POPS = frozenset(f"contextlib.{kind}.pop_all" for kind in ("ExitStack", "AsyncExitStack"))
+CLOSES = frozenset({"contextlib.ExitStack.close", "contextlib.AsyncExitStack.aclose"})
 PLACERS = ("device", "init", "meta", "empty", "cuda", "gpu", "materialize")
 """Parts of names of managers that are known to decide where what is made in their blocks goes."""
 SWITCHERS = ("grad", "inference", "frozen", "freeze")
@@ -201,14 +203,25 @@ def _enter_library(
 
 
 def _open_stack(machine: Machine, stack: Instance) -> Leave:
+    if _LEAVES not in stack.fields:
+        machine.journal.write(stack.fields, _LEAVES, ())
+    return partial(_close_stack, machine, stack)
+
+
+def _close_stack(machine: Machine, stack: Instance) -> None:
+    leaves = stack.fields.get(_LEAVES, ())
     machine.journal.write(stack.fields, _LEAVES, ())
+    for each in reversed(leaves if isinstance(leaves, tuple) else ()):
+        if callable(each):
+            each()
 
-    def leave() -> None:
-        for each in reversed(stack.fields.get(_LEAVES, ())):
-            if callable(each):
-                each()
 
-    return leave
+def _popped(machine: Machine, stack: Instance, node: Any) -> Instance:
+    """`stack.pop_all()`: another stack, which has what the first would have ended."""
+    other = Instance(stack.cls, node)
+    machine.journal.write(other.fields, _LEAVES, stack.fields.get(_LEAVES, ()))
+    machine.journal.write(stack.fields, _LEAVES, ())
+    return other
 
 
 def by_method(
@@ -226,6 +239,11 @@ def by_method(
         return _entered(machine, receiver, args[0], node, frame)
     if name in CALLBACKS and args:
         return _called_back(machine, receiver, args, kwargs, node, frame)
+    if name in POPS and isinstance(receiver, Instance):
+        return _popped(machine, receiver, node)
+    if name in CLOSES and isinstance(receiver, Instance):
+        _close_stack(machine, receiver)
+        return NONE
     open_now = machine.globals[_OPEN]
     if not isinstance(open_now, tuple):
         return None
@@ -248,7 +266,7 @@ _OPEN = "entered"
 
 def _entered(machine: Machine, stack: Any, manager: Any, node: Any, frame: Frame) -> Any:
     """`stack.enter_context(manager)`: to the end of the stack's block."""
-    leaves = stack.fields.get(_LEAVES) if isinstance(stack, Instance) else None
+    leaves = stack.fields.get(_LEAVES, ()) if isinstance(stack, Instance) else None
     if not isinstance(leaves, tuple) or not isinstance(node, ast.Call) or not node.args:
         return Unknown()
     value, leave = enter(machine, manager, node.args[0], frame)
@@ -260,7 +278,7 @@ def _called_back(
     machine: Machine, stack: Any, args: Any, kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
     """`stack.callback(f, …)`: a call at the end of the stack's block."""
-    leaves = stack.fields.get(_LEAVES) if isinstance(stack, Instance) else None
+    leaves = stack.fields.get(_LEAVES, ()) if isinstance(stack, Instance) else None
     if isinstance(leaves, tuple):
         leave = OwnLeave(partial(calls.call, machine, args[0], args[1:], kwargs, node, frame))
         machine.journal.write(stack.fields, _LEAVES, (*leaves, leave))

@@ -22,3 +22,5 @@ EXECUTORS: dict[type, Executor] = {}
 Intrinsic = Callable[["Machine", tuple[Any, ...], dict[str, Any], Any, "Frame"], Any]
 INTRINSICS: dict[str, Intrinsic] = {}
 """Functions of libraries by their names, those that look at the frame of their call."""
+OF_MANAGERS = tuple(".enter_context .callback .pop_all .close .aclose .__enter__ .__exit__".split())
+"""How the names of methods end that may enter or leave a context manager (`contexts.py`)."""
