@@ -16,7 +16,8 @@ def initial() -> dict[str, Any]:
     """The state in which every program begins. `grad`: whether gradients are kept; `expecting`:
     whether a test waits for an exception; `no_gpu`: whether the program has hidden every GPU by
     the environment; `entered`: managers entered without a `with`, each with what ends it;
-    `module_hooks`: hooks of all modules."""
+    `module_hooks`: hooks of all modules; `modes`: whether a mode of the program may move what
+    functions give."""
     return {
         "default_device": CPU,
         "default_type": CPU,
@@ -26,6 +27,7 @@ def initial() -> dict[str, Any]:
         "no_gpu": FALSE,
         "entered": (),
         "module_hooks": (),
+        "modes": False,
     }
 
 

@@ -1,4 +1,4 @@
-"""Attributes and items that are set and deleted by the methods and functions that do so, as
+"""Attributes and items that are read, set and deleted by the methods and functions that do so, as
 `object.__setattr__(obj, name, value)` and `operator.setitem(table, key, value)`."""
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from device_lens.models.call import constant
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
-SETTER, DELETER = "__setattr__", "__delattr__"
-METHODS = (SETTER, DELETER)
+SETTER, DELETER, GETTER = "__setattr__", "__delattr__", "__getattribute__"
+WRITERS = (SETTER, DELETER)
+METHODS = (*WRITERS, GETTER)
 """Methods that every object has for that."""
 
 
@@ -27,6 +28,8 @@ def by_method(machine: Machine, name: str, args: tuple[Any, ...], node: Any, fra
         return set_by_call(machine, name, args, node, frame)
     if method == DELETER:
         return INTRINSICS["builtins.delattr"](machine, args, {}, node, frame)
+    if method == GETTER and len(args) == 2:
+        return INTRINSICS["builtins.getattr"](machine, args, {}, node, frame)
     return None
 
 

@@ -220,7 +220,7 @@ def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, fra
         return cls
     if name == "__dict__":
         return as_dict(receiver, None, node)
-    if name in attribute_calls.METHODS:
+    if name in attribute_calls.WRITERS:
         return BoundExternal(receiver, "builtins.object." + name)
     if name == "__dataclass_fields__":
         described = records.of_class(cls, name, node)

@@ -19,6 +19,7 @@ from device_lens.interpreter import (
     functions,
     intrinsics,
     library_modules,
+    modes,
     reports,
     unknown_calls,
 )
@@ -181,8 +182,6 @@ def _unbound_method(
     method = name.rpartition(".")[2]
     if method in attribute_calls.METHODS:
         return attribute_calls.by_method(machine, name, args, node, frame)
-    if method == "__getattribute__" and len(args) == 2:
-        return INTRINSICS["builtins.getattr"](machine, args, {}, node, frame)
     if method == "__new__" and args and type(args[0]) is ClassValue:
         return classes.made_by_new(machine, args[0], node)
     if method == "__init__" and args and isinstance(args[0], Instance):
@@ -361,7 +360,7 @@ def run_model(
         receiver, args = arguments.own_receiver(name, args)
     request = make_call(machine, name, receiver, args, kwargs, node, frame, complete)
     value = with_active(machine, node, frame, lambda: model(request))
-    value = Unknown() if value is None else value
+    value = modes.answer(machine, name, value)
     reports.library_call(machine, name, receiver, args, kwargs, node, frame, value)
     return value
 

@@ -13,7 +13,7 @@ from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.libraries import APART
 from device_lens.domain.values import FALSE, NONE, DeviceValue, External, Unknown
-from device_lens.interpreter import calls, effects, reports, suspended
+from device_lens.interpreter import calls, effects, modes, reports, suspended
 from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
 from device_lens.models.torch.autograd import BEFORE
@@ -297,6 +297,23 @@ def _select_cuda(machine: Machine, manager: Any, expression: ast.expr, frame: Fr
 
 
 def _enter_own(
+    machine: Machine, manager: Instance, expression: ast.expr, frame: Frame
+) -> tuple[Any, Leave]:
+    if not modes.is_moving(manager.cls):
+        return _enter_object(machine, manager, expression, frame)
+    back = _set(machine, "default_device", UNKNOWN_DEVICE)
+    off = _set(machine, modes.STATE, True)
+    _, leave = _enter_object(machine, manager, expression, frame)
+
+    def end() -> None:
+        leave()
+        off()
+        back()
+
+    return manager, end
+
+
+def _enter_object(
     machine: Machine, manager: Instance, expression: ast.expr, frame: Frame
 ) -> tuple[Any, Leave]:
     entering = manager.cls.lookup("__enter__")
