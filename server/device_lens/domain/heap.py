@@ -155,6 +155,11 @@ FRESH = "<fresh>"
 """The field of an object that stands for new ones, one at each turn of a loop."""
 
 
+MADE_UNDER = "<made under>"
+"""The field of an iterator with where factories created when it was made: its items are made when
+it is read."""
+
+
 class HeapObject:
     """Anything with identity. `site` is its allocation site. `many` tells that it stands for many,
     or is a part of what does: what is done to one of them is not done to the others. It holds the

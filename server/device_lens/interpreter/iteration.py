@@ -10,6 +10,7 @@ from device_lens.domain import perhaps_none
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import (
+    MADE_UNDER,
     DictObject,
     Instance,
     ListObject,
@@ -60,7 +61,8 @@ def iterate(machine: Machine, value: Any) -> Items:
     if kind is TupleValue:
         return value.items, None
     if kind is ListObject:
-        if value.kind == "generator" and lazily.is_read_elsewhere(machine, value):
+        is_lazy = value.kind == "generator" or MADE_UNDER in value.fields
+        if is_lazy and lazily.is_read_elsewhere(machine, value):
             return (), Unknown()
         return value.items, value.rest
     if kind is DictObject:

@@ -6,14 +6,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from device_lens.domain.device import UNKNOWN_DEVICE
-from device_lens.domain.heap import ListObject
+from device_lens.domain.heap import MADE_UNDER, ListObject
 from device_lens.interpreter.ambient import devices, initial
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
-_FIELD = "<made under>"
 _USUAL = devices(initial())
 
 
@@ -21,14 +20,20 @@ def made(machine: Machine, generator: ListObject) -> ListObject:
     """Marks a generator with where factories create while it is made."""
     under = devices(machine.globals)
     if under != _USUAL:
-        generator.fields[_FIELD] = under
+        generator.fields[MADE_UNDER] = under
     return generator
+
+
+def applied(machine: Machine, made_now: ListObject) -> ListObject:
+    """Marks another iterator whose items are made when it is read, as those of `map`."""
+    made_now.fields[MADE_UNDER] = devices(machine.globals)
+    return made_now
 
 
 def is_read_elsewhere(machine: Machine, generator: ListObject) -> bool:
     """Whether factories create elsewhere than when it was made. What its body shows then says
     nothing of how it is run."""
-    under = generator.fields.get(_FIELD, _USUAL)
+    under = generator.fields.get(MADE_UNDER, _USUAL)
     if under[0] is UNKNOWN_DEVICE or under == devices(machine.globals):
         return False
     recorder = machine.recorder

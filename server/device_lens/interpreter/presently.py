@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from device_lens.interpreter import lazily
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.read_up import is_read_up
 
@@ -20,6 +21,9 @@ class Presently:
     def is_in_each_pass(self) -> bool:
         """Whether every pass of a loop runs the present statement."""
         return bool(self.stack) and self.stack[-1].is_in_each_pass
+
+    def made_lazily(self: Any, value: Any) -> None:
+        lazily.applied(self, value)
 
     def is_read_up(self, node: Any) -> bool:
         """Whether the present statement asks for all that an expression in it gives one by one."""

@@ -46,15 +46,16 @@ def keep(machine: Machine, frame: Frame) -> None:
 
 
 def resumes_apart(function: Function, call: Any, caller: Frame) -> bool:
-    """Whether a call makes a generator that is given a name within a block which decides where
-    factories create, and resumed outside of it, or the other way round: its body runs where it is
-    resumed. What other statements of a top level do is not looked at."""
+    """Whether a call makes a generator, or a coroutine, that is given a name within a block which
+    decides where factories create, and resumed outside of it, or the other way round: its body runs
+    where it is resumed. What other statements of a top level do is not looked at."""
     statement = caller.statement
-    if type(statement) is not ast.Assign or statement.value is not call:
+    if type(statement) is not ast.Assign or not _is_kept(call, statement.value):
         return False
     if type(function.node) is ast.Lambda:
         return False
-    if not scan.function_info(function.node, function.chunk.text).generates:
+    generates = scan.function_info(function.node, function.chunk.text).generates
+    if not generates and type(function.node) is not ast.AsyncFunctionDef:
         return False
     names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
     around = caller.chunk.body if caller.function is None else (caller.function.node,)
@@ -70,6 +71,11 @@ def resumes_apart(function: Function, call: Any, caller: Frame) -> bool:
             if apart:
                 return True
     return False
+
+
+def _is_kept(call: Any, value: ast.expr) -> bool:
+    """Whether a name gets what a call makes, or a task that runs that."""
+    return value is call or (isinstance(value, ast.Call) and call in value.args)
 
 
 @contextmanager

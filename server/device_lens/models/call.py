@@ -103,6 +103,9 @@ class Services(Protocol):
     def item(self, value: Value, index: Value) -> Value:
         """`value[index]` as the program would read it."""
 
+    def made_lazily(self, value: Value) -> None:
+        """Tells that the items of a new iterator are made when it is read."""
+
     def truth(self, value: Value) -> Any:
         """The condition under which `value` is true: True, False or a tree of them."""
 

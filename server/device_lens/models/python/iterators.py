@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from device_lens.domain.by_number import MOST_PLACES, keep_places
+from device_lens.domain.code import BoundMethod, Function
 from device_lens.domain.guard import Guarded, choose, undecided
-from device_lens.domain.heap import ListObject
+from device_lens.domain.heap import MADE_UNDER, ListObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.objects import any_of_these, holds_all, holds_objects, keep_any
-from device_lens.domain.values import NONE, Const, SliceValue, TupleValue, Unknown
+from device_lens.domain.values import (
+    NONE,
+    Const,
+    External,
+    Partial,
+    SliceValue,
+    TupleValue,
+    Unknown,
+)
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.numbers import NUMBERS, number
@@ -180,6 +189,27 @@ def _map(call: Call) -> Value:
     return listing(call, found, more, "map")
 
 
+def _read_later(model: Model) -> Model:
+    """A function whose answer makes its items when it is read, by the program's code or PyTorch's,
+    or takes them from one that does."""
+
+    def of_lazy(call: Call) -> Value:
+        found = model(call)
+        if type(found) is ListObject and any(map(_makes_items, call.args)):
+            call.services.made_lazily(found)
+        return found
+
+    return of_lazy
+
+
+def _makes_items(value: Value) -> bool:
+    if type(value) is ListObject:
+        return value.kind == "generator" or MADE_UNDER in value.fields
+    if type(value) is External:
+        return value.name[:6] == "torch."
+    return type(value) in (Function, BoundMethod, Partial)
+
+
 def _filter(call: Call) -> Value:
     if len(call.args) != 2:
         return listing(call, (), Unknown())
@@ -244,11 +274,11 @@ def register() -> None:
     models: dict[str, Model] = {
         "range": _range,
         "slice": _slice,
-        "enumerate": _enumerate,
-        "zip": _zip,
+        "enumerate": _read_later(_enumerate),
+        "zip": _read_later(_zip),
         "reversed": _reversed,
-        "map": _map,
-        "filter": _filter,
+        "map": _read_later(_map),
+        "filter": _read_later(_filter),
         "iter": _iter,
         "aiter": _iter,
         "next": _next,
