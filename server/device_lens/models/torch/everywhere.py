@@ -25,7 +25,7 @@ class Everywhere:
 
 def of_all(services: Services, key: str) -> tuple[Value, ...]:
     """The hooks that all modules have under a key."""
-    known = services.globals[HOOKS]
+    known = services.globals.get(HOOKS)
     return tuple(each.hook for each in known if each.key == key) if known else ()
 
 
