@@ -4,6 +4,7 @@ intrinsics."""
 from __future__ import annotations
 
 from device_lens.interpreter import (
+    attribute_calls,
     branches,
     comparisons,
     comprehensions,
@@ -15,10 +16,12 @@ from device_lens.interpreter import (
     single_dispatch,
     statements,
     subscripts,
+    swapped,
 )
 from device_lens.interpreter.dispatch import EVALUATORS, EXECUTORS
 
 _FILLED_BY = (
+    attribute_calls,
     branches,
     comparisons,
     comprehensions,
@@ -30,6 +33,7 @@ _FILLED_BY = (
     single_dispatch,
     statements,
     subscripts,
+    swapped,
 )
 
 
