@@ -10,6 +10,7 @@ from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.values import Tensor, Unknown
 from device_lens.models.torch.collation import map_tensors
+from device_lens.models.torch.defaults import MODES
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -17,12 +18,6 @@ if TYPE_CHECKING:
 
 STATE = "modes"
 """The entry of the interpreter's state that tells whether a mode is on that may move tensors."""
-_CLASSES = frozenset(
-    {
-        "torch.overrides.TorchFunctionMode",
-        "torch.utils._python_dispatch.TorchDispatchMode",
-    }
-)
 _HANDLERS = ("__torch_function__", "__torch_dispatch__")
 _MOVES = frozenset({"to", "cuda", "cpu", "copy_"})
 _MAY_MOVE = "_may_move"
@@ -31,7 +26,7 @@ _MAY_MOVE = "_may_move"
 
 def is_moving(cls: ClassValue) -> bool:
     """Whether a manager of a class is such a mode, and its text names devices or moves."""
-    if _CLASSES.isdisjoint(cls.foreign):
+    if set(MODES).isdisjoint(cls.foreign):
         return False
     handlers = [cls.lookup(each) for each in _HANDLERS]
     return any(type(each) is Function and _may_move(each.node) for each in handlers)

@@ -9,12 +9,15 @@ from device_lens.domain.guard import combine
 from device_lens.domain.values import NONE, Const, DeviceValue, DtypeValue, External
 from device_lens.models.call import Call, Value, is_none
 from device_lens.models.registry import FUNCTIONS
-from device_lens.models.torch.objects import nothing, register_names
+from device_lens.models.torch.objects import itself, nothing, register_names
 from device_lens.models.torch.target import CURRENT_CUDA, asked, present
 
 _SILENT = """set_num_threads set_num_interop_threads set_printoptions set_deterministic
     use_deterministic_algorithms set_float32_matmul_precision set_flush_denormal
     set_deterministic_debug_mode set_warn_always set_default_dtype"""
+
+MODES = ("torch.overrides.TorchFunctionMode", "torch.utils._python_dispatch.TorchDispatchMode")
+"""Classes of managers that programs derive from, through which all functions are called."""
 
 
 def _set_default_device(call: Call) -> Value:
@@ -53,5 +56,7 @@ def register_all() -> None:
     FUNCTIONS["torch.get_default_device"] = _get_default_device
     FUNCTIONS["torch.set_default_tensor_type"] = _set_default_tensor_type
     FUNCTIONS["torch.get_default_dtype"] = lambda call: DtypeValue("float32")
+    for mode in MODES:
+        FUNCTIONS.update({f"{mode}.__enter__": itself, f"{mode}.__exit__": nothing})
     register_names("torch", _SILENT, nothing)
     register_names("torch.backends.cuda", "enable_flash_sdp enable_math_sdp", nothing)
