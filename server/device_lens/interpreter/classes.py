@@ -270,7 +270,7 @@ def initialise(
             for name in cls.foreign:
                 machine.escape(args, kwargs, name)
             _take_keywords(machine, instance, kwargs)
-    _run_post_init(machine, instance, node, frame)
+    _run_post_init(machine, instance, cls, node, frame)
 
 
 def _take_keywords(machine: Machine, instance: Instance, kwargs: dict[str, Any]) -> None:
@@ -306,8 +306,10 @@ def _creator(name: str) -> Any:
     return registry.function(name + ".__init__")
 
 
-def _run_post_init(machine: Machine, instance: Instance, node: Any, frame: Frame) -> None:
-    found = instance.cls.lookup("__post_init__") or instance.cls.lookup("__attrs_post_init__")
+def _run_post_init(
+    machine: Machine, instance: Instance, cls: ClassValue, node: Any, frame: Frame
+) -> None:
+    found = cls.lookup("__post_init__") or cls.lookup("__attrs_post_init__")
     if isinstance(found, Function):
         calls.call(machine, BoundMethod(instance, found), (), {}, node, frame)
 

@@ -9,6 +9,7 @@ from device_lens.domain.code import ClassValue
 from device_lens.domain.heap import Dated, DictObject, Instance, ModuleObject
 from device_lens.domain.presence import put_all
 from device_lens.domain.values import Const, External, Unknown
+from device_lens.models import registry
 from device_lens.models.open_names import OPEN, of_class, open_to
 from device_lens.models.python import dict_classes
 from device_lens.models.torch.unnamed_parts import lose_parts
@@ -35,7 +36,20 @@ class _Cell(Dated):
 
     def __setitem__(self, key: Any, value: Any) -> None:
         dict.__setitem__(self, key, value)
-        self.owner.cls = value if type(value) in (ClassValue, External) else _ANY_CLASS
+        self.owner.cls = _class_for(self.owner.cls, value)
+
+
+def _class_for(before: Any, value: Any) -> Any:
+    """The class that an object gets. One of the program's stays one, though it may have nothing."""
+    if type(value) is ClassValue:
+        return value
+    library = value if type(value) is External else _ANY_CLASS
+    if type(before) is not ClassValue:
+        return library
+    made = ClassValue(before.name, before.node, before.chunk, before.namespace, (library,))
+    made.foreign = (library.name, *registry.bases(library.name))
+    made.is_module = before.is_module
+    return made
 
 
 def set_whole(machine: Machine, receiver: Instance, name: str, value: Any, source: Any) -> bool:
