@@ -62,6 +62,12 @@ def insert_below(anchor: Place, line: str) -> Edit:
     return anchor.edit(Range(stop, stop), f"\n{space}{line}")
 
 
+def replace_by(statement: Place, statements: list[str]) -> Edit:
+    """Puts several simple statements in place of one: on lines of their own where it has those."""
+    space = indentation(statement.source, statement.range.start.line)
+    return statement.replace(("; " if any(_beside(statement)) else f"\n{space}").join(statements))
+
+
 def move_above(statement: Place, anchor: Place) -> tuple[Edit, ...]:
     """Moves a statement above another one, with the comments directly above it and the one at
     its end. Empty where its lines are shared or the two are in different cells."""

@@ -10,7 +10,8 @@ from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.parts_put_in import takes_other_things
 from device_lens.fixes.place import Place
-from device_lens.fixes.register_buffer import assigned_elsewhere, ready
+from device_lens.fixes.register_buffer import assigned_elsewhere
+from device_lens.fixes.set_up import ready
 from device_lens.syntax.source import SourceFile
 
 CONTAINERS = {

@@ -7,10 +7,14 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from device_lens.fixes.blocks import replace_by
 from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Edit, Fix, Safety
+from device_lens.fixes.first_set import first_set, stores_of, values_of
 from device_lens.fixes.place import Place, in_quotes
+from device_lens.fixes.set_up import ready
 from device_lens.syntax.names import is_own_attribute, last_name
+from device_lens.syntax.pairing import parts_of
 from device_lens.syntax.position import Range
 from device_lens.syntax.source import SourceFile
 
@@ -24,19 +28,18 @@ def register_buffer(
 ) -> tuple[Fix, ...]:
     """A buffer that moves with the module: one that stays out of the state dict, as the plain
     attribute did, and one that is saved. None where the module is not set up yet at that line. Of
-    several assignments the one in `__init__` that is first, where `fits` tells of all of them that
+    several assignments those in `__init__` that are first, where `fits` tells of all of them that
     a buffer may hold their value: they set the buffer then. `sources` are the files of the
     program."""
+    assignments = [assignment]
     if assigned_elsewhere(assignment, attribute, sources):
-        first, safety = _first(assignment, attribute, fits), Safety.UNSAFE
-        if first is None:
-            return ()
-        assignment = first
-    value = _value(assignment)
-    if value is None or not ready(assignment) or _has_of_base(assignment, attribute, sources):
+        assignments, safety = first_set(assignment, attribute, fits), Safety.UNSAFE
+    if not assignments or not all(map(ready, assignments)):
         return ()
-    quiet = _registered(assignment, value, attribute, ", persistent=False")
-    saved = _registered(assignment, value, attribute, "")
+    if _has_of_base(assignment, attribute, sources):
+        return ()
+    quiet = _registered(assignments, attribute, ", persistent=False")
+    saved = _registered(assignments, attribute, "")
     if not quiet:
         return ()
     return (
@@ -54,7 +57,23 @@ def register_buffer(
     )
 
 
-def _registered(assignment: Place, value: Place, attribute: str, behind: str) -> tuple[Edit, ...]:
+def _registered(assignments: list[Place], attribute: str, behind: str) -> tuple[Edit, ...]:
+    """The calls in place of all assignments; empty where there is one that cannot be written so."""
+    found: list[Edit] = []
+    for each in assignments:
+        value = _value(each)
+        edits = (
+            _apart(each, attribute, behind)
+            if value is None
+            else _around(each, value, attribute, behind)
+        )
+        if not edits:
+            return ()
+        found += edits
+    return tuple(found)
+
+
+def _around(assignment: Place, value: Place, attribute: str, behind: str) -> tuple[Edit, ...]:
     """The call around the value, comments within its parentheses included."""
     whole, kept = assignment.range, value.range
     head, tail = Range(whole.start, kept.start), Range(kept.end, whole.end)
@@ -63,6 +82,32 @@ def _registered(assignment: Place, value: Place, attribute: str, behind: str) ->
         head, tail = Range(whole.start, kept.start), Range(kept.end, whole.end)
     call = f"self.register_buffer({in_quotes(assignment, attribute)}, "
     return assignment.edit(head, call), assignment.edit(tail, f"{behind})")
+
+
+def _apart(assignment: Place, attribute: str, behind: str) -> tuple[Edit, ...]:
+    """`self.mean, self.std = x, y` → a statement each, of which one is the call. Empty where a
+    value reads what one before it is bound to."""
+    node = assignment.node
+    target = node.targets[0] if isinstance(node, ast.Assign) and len(node.targets) == 1 else None
+    if not isinstance(node, ast.Assign) or not isinstance(target, ast.Tuple | ast.List):
+        return ()
+    if "#" in assignment.text:
+        return ()
+    lines: list[str] = []
+    bound: set[str] = set()
+    for each, value in zip(target.elts, parts_of(target.elts, node.value), strict=True):
+        if value is None or bound & {ast.unparse(part) for part in ast.walk(value)}:
+            return ()
+        bound.add(ast.unparse(each))
+        text = assignment.at(value).text
+        if is_own_attribute(each) and last_name(each) == attribute:
+            name = in_quotes(assignment, attribute)
+            lines.append(f"self.register_buffer({name}, {text}{behind})")
+        elif "\n" in text or isinstance(value, ast.NamedExpr):
+            return ()
+        else:
+            lines.append(f"{assignment.at(each).text} = {text}")
+    return (replace_by(assignment, lines),)
 
 
 def _with_parentheses(assignment: Place) -> Range:
@@ -135,113 +180,6 @@ def _value(assignment: Place) -> Place | None:
     return assignment.at(node.value)
 
 
-def _first(assignment: Place, attribute: str, fits: Callable[[ast.expr], bool]) -> Place | None:
-    """The assignment that surely runs before all others of the class: in the body of `__init__`, or
-    of a method that it calls there."""
-    owner = assignment.owner
-    methods = [each for each in getattr(owner, "body", ()) if isinstance(each, ast.FunctionDef)]
-    setting = [each for each in methods if _stores(each, attribute)]
-    if sum(len(_stores(each, attribute)) for each in setting) < _count(owner, attribute):
-        return None
-    if not all(
-        fits(value) for each in setting for value in _values(each, _stores(each, attribute))
-    ):
-        return None
-    init = next((each for each in methods if each.name == "__init__"), None)
-    for statement in () if init is None else init.body:
-        if _stores(statement, attribute):
-            return assignment.at(statement)
-        called = [each for each in setting if each is not init and each.name in _named(statement)]
-        if called:
-            at = assignment.at(statement)
-            alone = len(called) == 1 and isinstance(statement, ast.Expr) and ready(at)
-            return _first_of(called[0], setting, attribute, at) if alone else None
-    return None
-
-
-def _first_of(
-    method: ast.FunctionDef, setting: list[ast.FunctionDef], attribute: str, call: Place
-) -> Place | None:
-    """The assignment in the body of a method that `__init__` calls, where nothing before it ends
-    the method or sets the attribute."""
-    if not isinstance(call.node, ast.Expr) or not isinstance(call.node.value, ast.Call):
-        return None
-    func = call.node.value.func
-    if not is_own_attribute(func) or method.decorator_list:
-        return None
-    others = {each.name for each in setting}
-    for statement in method.body:
-        if _stores(statement, attribute):
-            return call.at(statement)
-        if others & _named(statement):
-            return None
-        if any(isinstance(node, ast.Return) for node in ast.walk(statement)):
-            return None
-    return None
-
-
-def _named(statement: ast.stmt) -> set[str]:
-    """The attributes that a statement mentions, methods among them."""
-    return {each.attr for each in ast.walk(statement) if isinstance(each, ast.Attribute)}
-
-
-def _values(function: ast.AST, targets: list[ast.expr]) -> Iterator[ast.expr]:
-    """What the function assigns to each target: the target itself where that is not written."""
-    targets = list(targets)
-    for node in ast.walk(function):
-        if isinstance(node, ast.Assign) and node.targets[0] in targets:
-            targets.remove(node.targets[0])
-            yield node.value
-        elif isinstance(node, ast.AnnAssign) and node.target in targets:
-            targets.remove(node.target)
-            yield node.value or node.target
-    yield from targets
-
-
-def ready(assignment: Place) -> bool:
-    """Whether `super().__init__()` has run where the assignment stands: below that call, or in
-    another method that `__init__` does not call above it."""
-    function = assignment.function
-    if not isinstance(function, ast.FunctionDef):
-        return function is not None
-    if function.name != "__init__":
-        return function.name not in _called_before_set_up(assignment)
-    call = _set_up(function)
-    return call is not None and assignment.at(call).range.start < assignment.range.start
-
-
-def _set_up(init: ast.FunctionDef) -> ast.Call | None:
-    """The call of `super().__init__()`."""
-    calls = (node for node in ast.walk(init) if isinstance(node, ast.Call))
-    return next((each for each in calls if last_name(each.func) == "__init__"), None)
-
-
-def _called_before_set_up(assignment: Place) -> set[str]:
-    """The methods that `__init__` calls above `super().__init__()`, and those that these call."""
-    body = getattr(assignment.owner, "body", ())
-    methods = {each.name: each for each in body if isinstance(each, ast.FunctionDef)}
-    init = methods.get("__init__")
-    call = None if init is None else _set_up(init)
-    if init is None or call is None:
-        return set()
-    start = assignment.at(call).range.start
-    above = (each for each in init.body if assignment.at(each).range.start <= start)
-    waiting = [name for each in above for name in _own_names(each)]
-    found: set[str] = set()
-    while waiting:
-        name = waiting.pop()
-        if name in methods and name not in found:
-            found.add(name)
-            waiting += _own_names(methods[name])
-    return found
-
-
-def _own_names(node: ast.AST) -> list[str]:
-    """The attributes of `self` that a node mentions."""
-    attributes = (each for each in ast.walk(node) if isinstance(each, ast.Attribute))
-    return [each.attr for each in attributes if is_own_attribute(each)]
-
-
 def assigned_elsewhere(
     assignment: Place, attribute: str, sources: Sequence[SourceFile] = ()
 ) -> bool:
@@ -266,11 +204,11 @@ def set_outside(
         outside: list[ast.expr] = []
         for node in ast.walk(statement):
             if isinstance(node, ast.ClassDef) and node.name in derived and node is not owner:
-                yield from _values(node, _stores(node, attribute))
+                yield from values_of(node, stores_of(node, attribute))
             elif isinstance(node, ast.Attribute) and node.attr == attribute and node not in own:
                 is_set = isinstance(node.ctx, ast.Store) and not is_own_attribute(node)
                 outside += [node] if is_set else []
-        yield from _values(statement, outside)
+        yield from values_of(statement, outside)
 
 
 def _has_of_base(assignment: Place, attribute: str, sources: Sequence[SourceFile]) -> bool:
@@ -317,19 +255,4 @@ def _derived(name: str, files: Sequence[SourceFile]) -> set[str]:
 
 
 def _count(owner: ast.AST | None, attribute: str) -> int:
-    return 0 if owner is None else len(_stores(owner, attribute))
-
-
-def _stores(node: ast.AST, attribute: str) -> list[ast.expr]:
-    """The places that bind `self.<attribute>`; `+=` changes its tensor in place."""
-    nodes = list(ast.walk(node))
-    in_place = {id(each.target) for each in nodes if isinstance(each, ast.AugAssign)}
-    return [
-        each
-        for each in nodes
-        if isinstance(each, ast.Attribute)
-        and each.attr == attribute
-        and id(each) not in in_place
-        and isinstance(each.ctx, ast.Store)
-        and is_own_attribute(each)
-    ]
+    return 0 if owner is None else len(stores_of(owner, attribute))
