@@ -3,41 +3,110 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from device_lens.fixes.blocks import block_of, move_above, move_below
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import loads
-from device_lens.fixes.place import Place
-from device_lens.syntax.names import root_name
+from device_lens.fixes.place import FUNCTIONS, Place
+from device_lens.syntax.names import is_own_attribute, last_name, root_name
 
 
 def put_below(statement: Place, anchor: Place, title: str) -> Fix | None:
-    """Moves a statement below another one of the same block, where nothing in between reads what
-    it binds."""
+    """Moves a statement below another one of the same block, or what that stands in, where nothing
+    in between reads what it binds."""
+    block = block_of(statement)
+    anchor = _around(anchor, block) or anchor
     first, last = _positions(statement, anchor)
     if first is None or last is None or first >= last:
         return None
-    bound = [n.id for n in ast.walk(statement.node) if _is_store(n) and isinstance(n, ast.Name)]
-    between = block_of(statement)[first + 1 : last + 1]
-    if any(loads(node, name) for node in between for name in bound):
+    bound = {ast.unparse(each) for each in ast.walk(statement.node) if _is_store(each)}
+    between = (node for each in block[first + 1 : last + 1] for node in ast.walk(each))
+    if any(not _is_store(node) and ast.unparse(node) in bound for node in between):
         return None
     edits = move_below(statement, anchor)
     return Fix(title, Safety.UNSAFE, edits) if edits else None
 
 
-def put_before(statement: Place, anchor: Place, title: str) -> Fix | None:
-    """Moves a call that stands by itself above an earlier statement of the same block, where
-    nothing from there on binds or sets a part of what it names."""
-    first, last = _positions(anchor, statement)
-    if first is None or last is None or first >= last or not isinstance(statement.node, ast.Expr):
-        return None
-    named = {each.id for each in ast.walk(statement.node) if isinstance(each, ast.Name)}
-    for node in block_of(statement)[first:last]:
-        for each in ast.walk(node):
-            if _is_store(each) and root_name(each) in named:
-                return None
-    edits = move_above(statement, anchor)
-    return Fix(title, Safety.UNSAFE, edits) if edits else None
+def put_before(statement: Place, anchor: Place, title: Callable[[Place], str]) -> Fix | None:
+    """Moves a call that stands by itself, or `model = model.to(…)`, above an earlier statement of
+    the same block, where nothing from there on binds or sets a part of what it names. With what
+    stands around the anchor there, or calls the function that it is in; and with a test around
+    the call. `title` is given the statement that it goes above."""
+    test = statement.parent
+    wholes = [statement]
+    if isinstance(test, ast.If) and test.body == [statement.node] and not test.orelse:
+        wholes.append(statement.at(test))
+    for whole in wholes if _can_go_first(statement.node) else ():
+        block = block_of(whole)
+        before = _around(anchor, block) or _caller(anchor, whole, block) or anchor
+        first, last = _positions(before, whole)
+        if first is None or last is None or first >= last:
+            continue
+        if _is_bound(whole.node, block[first:last]):
+            return None
+        edits = move_above(whole, before)
+        return Fix(title(before), Safety.UNSAFE, edits) if edits else None
+    return None
+
+
+def _can_go_first(statement: ast.AST) -> bool:
+    """Whether a statement is a call, of which the result is the object that it is called on where
+    it is kept."""
+    match statement:
+        case ast.Expr():
+            return True
+        case ast.Assign(targets=[target], value=ast.Call(func=ast.Attribute(value=moved))):
+            return ast.unparse(target) == ast.unparse(moved)
+    return False
+
+
+def _is_bound(statement: ast.AST, others: list[ast.stmt]) -> bool:
+    """Whether other statements bind a name that one reads, or set a part of what that stands for.
+    What calls something else than a question for a device counts as well in a test."""
+    if isinstance(statement, ast.If):
+        calls = (each for each in ast.walk(statement.test) if isinstance(each, ast.Call))
+        if any(last_name(each.func) != "is_available" for each in calls):
+            return True
+    own = [each for each in ast.walk(statement) if isinstance(each, ast.expr)]
+    read = {_owner(each) for each in own}
+    nodes = (node for each in others for node in ast.walk(each) if _is_store(node))
+    if any(isinstance(each, ast.Call) and is_own_attribute(each.func) for each in own):
+        return any(root_name(node) == "self" or _owner(node) in read for node in nodes)
+    return any(_owner(node) in read for node in nodes)
+
+
+def _owner(node: ast.AST) -> str:
+    """What an expression is a part of: a name, or an attribute of `self`."""
+    while isinstance(node, ast.Attribute | ast.Subscript) and not is_own_attribute(node):
+        node = node.value
+    return ast.unparse(node) if isinstance(node, ast.Attribute | ast.Name) else ""
+
+
+def _around(place: Place, block: list[ast.stmt]) -> Place | None:
+    """The statement of a block that a place is in, and runs with."""
+    for node in (place.node, *place.ancestors()):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            return None
+        if any(node is each for each in block):
+            return place.at(node)
+    return None
+
+
+def _caller(place: Place, later: Place, block: list[ast.stmt]) -> Place | None:
+    """The first statement of a block that calls the function which a place is in."""
+    name, owner = getattr(place.function, "name", ""), place.owner
+    if name == "__init__" and owner is not None:
+        name = owner.name
+    for each in block if name else ():
+        if not isinstance(each, (*FUNCTIONS, ast.ClassDef)) and _calls(each, name):
+            chunks = (chunk for chunk in later.source.chunks if each in chunk.body)
+            return Place(later.source, next(chunks, later.chunk), each)
+    return None
+
+
+def _calls(statement: ast.stmt, name: str) -> bool:
+    calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call))
+    return any(last_name(each.func) == name for each in calls)
 
 
 def put_above(statement: Place, anchor: Place, title: str) -> Fix | None:

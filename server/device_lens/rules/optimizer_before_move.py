@@ -30,6 +30,10 @@ Unsafe: it moves the optimizer's creation below the line that comes too late.
 
 from __future__ import annotations
 
+from functools import partial
+
+from device_lens.domain.trail import Site
+from device_lens.fixes.place import Place
 from device_lens.fixes.reorder import put_before, put_below
 from device_lens.fixes.wrapper_call import assigned_name
 from device_lens.interpreter.rarer_facts import OptimizerConflict
@@ -58,6 +62,10 @@ def _state(fact: OptimizerConflict, context: Context) -> list[Related]:
     return list(context.related(fact.state, "its state is made here"))
 
 
+def _above(context: Context, place: Place) -> str:
+    return f"Move the model above {context.line(Site(place.path, place.chunk, place.node))}"
+
+
 @RULE.reads(OptimizerConflict)
 def check(fact: OptimizerConflict, context: Context) -> Finding | None:
     name = assigned_name(context.place(fact.optimizer)) or context.text(fact.optimizer)
@@ -68,8 +76,7 @@ def check(fact: OptimizerConflict, context: Context) -> Finding | None:
         title = f"Make the optimizer below {context.line(fact.move)}"
         fix = put_below(optimizer.statement, move.statement, title)
         if fix is None:
-            title = f"Move the model above {context.line(fact.optimizer)}"
-            fix = put_before(move.statement, optimizer.statement, title)
+            fix = put_before(move.statement, optimizer.statement, partial(_above, context))
     return context.finding(
         RULE,
         fact.site,

@@ -129,9 +129,13 @@ def check_conflict(cause: Cause, context: Context) -> Finding | None:
     if isinstance(target.node, ast.Attribute):
         symbol = target.text
         holds = _contained(target, context.place(cause.origin.site))
+        if holds == "tensor" and context.container_at(target) == "tuple":
+            holds = "tuple-of-tensors"
     else:
         holds, symbol = "tensor", conflict.stray.text
-    if holds != "tensor" and isinstance(target.node, ast.Attribute):
+    if holds == "tuple-of-tensors":
+        fix = move_each(cause.conflicts, context)
+    elif holds != "tensor" and isinstance(target.node, ast.Attribute):
         fix = module_container(target.statement, target.node.attr, holds, _loads(context))
     else:
         fix = move_fix(cause.conflicts, context)
