@@ -19,9 +19,10 @@ from device_lens.fixes.move_operand import (
 from device_lens.fixes.names import is_local, of_comprehension
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, Expression, Kind, Operand
+from device_lens.rules.at_hand import matches
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Related, Severity
-from device_lens.rules.wording import on, quoted, telling_step, when
+from device_lens.rules.wording import leaf, on, quoted, telling_step, when
 from device_lens.syntax.names import last_name
 
 SEVERITIES = {
@@ -187,18 +188,18 @@ def target_device(other: Operand, place: Place, conflict: Conflict, context: Con
             return text
     if other.is_parameter and conflict.module_text is not None and plain(conflict.module_text):
         device = context.at_hand.find(other.device, place, kinds=(Kind.DEVICE,))
-        if device is None or (place.owner is not None and _is_of_around(device, place)):
+        if device is None or (place.owner is not None and is_of_around(device, place)):
             return device_of_module(conflict, context) or device
         return device
     device = context.at_hand.find(other.device, place)
     if device is not None and device.endswith(".device"):
         return _of_item(other, context) or device
-    if device is None or device.startswith("next(") or _is_of_around(device, place):
-        return _of_item(other, context) or _of_part(other, context) or device
+    if device is None or device.startswith("next(") or is_of_around(device, place):
+        return _of_item(other, context) or of_part(other, context) or device
     return device
 
 
-def _is_of_around(device: str, place: Place) -> bool:
+def is_of_around(device: str, place: Place) -> bool:
     """Whether a function names a device of what is around it: its callers may be elsewhere."""
     base, function = device.partition(".")[0], place.function
     return function is not None and base != "self" and not is_local(function, base)
@@ -277,6 +278,21 @@ def _of_root(other: Operand, context: Context) -> str | None:
     return f"{root.id}.device" if is_tensor and isinstance(root, ast.Name) else None
 
 
+def _of_input(other: Operand, context: Context) -> str | None:
+    """`x.device` for `self.layer(x)`: the layer runs where its input is."""
+    call, facts = other.site.node, context.all_facts[other.site.path]
+    if not isinstance(call, ast.Call) or len(call.args) != 1 or call.keywords:
+        return None
+    layer, given = facts.expression_at(call.func), call.args[0]
+    known = facts.expression_at(given) if isinstance(given, ast.Name) else None
+    if layer is None or layer.kind is not Kind.MODULE:
+        return None
+    if known is None or known.kind is not Kind.TENSOR:
+        return None
+    same = leaf(known.device) is UNKNOWN_DEVICE or matches(known.device, other.device)
+    return f"{ast.unparse(given)}.device" if same else None
+
+
 def root_of(node: ast.AST) -> ast.AST | None:
     """`y` of `y.abs()[0]`: methods leave a tensor where it is, unless they move it."""
     while isinstance(node, ast.Call | ast.Attribute | ast.Subscript):
@@ -288,13 +304,13 @@ def root_of(node: ast.AST) -> ast.AST | None:
     return node
 
 
-def _of_part(other: Operand, context: Context) -> str | None:
+def of_part(other: Operand, context: Context) -> str | None:
     """`scores.device` for `scores / heat`: of a tensor with a name that the operand is computed
     from and that came where it is on the same way."""
     trail = other.trail
     if trail is None or not context.knows(other.site):
         return None
-    root = _of_root(other, context)
+    root = _of_root(other, context) or _of_input(other, context)
     if root is not None:
         return root
     facts = context.all_facts[other.site.path]

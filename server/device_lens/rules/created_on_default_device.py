@@ -37,21 +37,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
+from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.fixes.bindings import may_be_none
 from device_lens.fixes.device_keyword import create_there
-from device_lens.fixes.edit import Fix
+from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.factories import takes_device
 from device_lens.fixes.names import is_local
 from device_lens.fixes.place import Place
-from device_lens.interpreter.facts import Certainty, Conflict
+from device_lens.interpreter.facts import Certainty, Conflict, Operand
 from device_lens.rules.bound_moved import bind_moved
 from device_lens.rules.callers_choice import is_lost_on_the_way
 from device_lens.rules.causes import CREATED, Cause
 from device_lens.rules.conflict_words import (
     SEVERITIES,
     followed,
+    is_of_around,
     move_fix,
+    of_part,
     operation,
     places,
     side,
@@ -61,7 +65,7 @@ from device_lens.rules.factory_scope import tries_out
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.kept_moved import keep_moved
 from device_lens.rules.rule import Rule
-from device_lens.rules.wording import quoted, when
+from device_lens.rules.wording import leaf, quoted, when
 
 _MODULE = re.compile(r"next\((\w+)")
 
@@ -114,9 +118,22 @@ def _fixes(cause: Cause, conflict: Conflict, context: Context) -> Iterator[Fix |
         moved = keep_moved(cause, context) or bind_moved(cause, context)
         moved = moved or move_fix(cause.conflicts, context)
     if moved is None and device is not None and cause.origin is not None:
-        yield create_there(place, cause.origin.name, device)
+        made = create_there(place, cause.origin.name, device)
+        if made is not None and _may_be_elsewhere(device, place, conflict, context):
+            made = replace(made, safety=Safety.UNSAFE)
+        yield made
     else:
         yield moved
+
+
+def _may_be_elsewhere(device: str, factory: Place, conflict: Conflict, context: Context) -> bool:
+    """Whether a function would name a device of what is around it, where some caller's tensors are
+    not on that one."""
+    if not is_of_around(device, factory) or not context.knows(conflict.other.site):
+        return False
+    met = conflict.other.site
+    known = context.all_facts[met.path].expression_at(met.node)
+    return known is not None and leaf(known.device) is UNKNOWN_DEVICE
 
 
 def _asks_a_stranger(device: str, factory: Place) -> bool:
@@ -131,11 +148,24 @@ def _asks_a_stranger(device: str, factory: Place) -> bool:
 
 def _device(conflict: Conflict, factory: Place, context: Context) -> str | None:
     """The device to create on: the other operand's where the factory can see it."""
-    other = conflict.other
-    if not other.is_parameter and other.site.path == factory.path:
-        place = context.place(other.site)
-        text = followed(other, context)
-        known = text is not None and not may_be_none(factory, text.removesuffix(".device"))
-        if text is not None and known and context.at_hand.visible(text, place, factory):
-            return text
-    return context.at_hand.find(other.device, factory)
+    followed_by = followed(conflict.other, context) if _is_seen(conflict.other, factory) else None
+    if followed_by is not None and _can_follow(followed_by, conflict.other, factory, context):
+        return followed_by
+    device = context.at_hand.find(conflict.other.device, factory)
+    if device is not None and not is_of_around(device, factory):
+        return device
+    part = of_part(conflict.other, context) if _is_seen(conflict.other, factory) else None
+    if part is not None and _can_follow(part, conflict.other, factory, context):
+        return part
+    return device
+
+
+def _is_seen(other: Operand, factory: Place) -> bool:
+    return not other.is_parameter and other.site.path == factory.path
+
+
+def _can_follow(device: str, other: Operand, factory: Place, context: Context) -> bool:
+    """Whether the device of a tensor that is read beside the operand can be asked for here."""
+    if may_be_none(factory, device.removesuffix(".device")):
+        return False
+    return context.at_hand.visible(device, context.place(other.site), factory)

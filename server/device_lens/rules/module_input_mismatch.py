@@ -37,7 +37,8 @@ from functools import partial
 from device_lens.domain.device import CPU, SymbolicDevice
 from device_lens.fixes.bindings import means_the_same
 from device_lens.fixes.bound_value import bound_value
-from device_lens.fixes.edit import Fix
+from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.map_container import mapped
 from device_lens.fixes.move_operand import move_alike, move_operand, whole_value
 from device_lens.fixes.names import names_in, own_nodes
 from device_lens.fixes.place import Place
@@ -97,7 +98,9 @@ def _fixes(
     context: Context,
 ) -> Iterator[Fix | None]:
     if parameters.device is CPU and is_of_others(conflict):
-        return  # the module may be where its input is, and not what it is given
+        # The module may be where its input is, and not what it is given.
+        yield _move_others(tensor, conflict, context)
+        return
     if parameters.device is CPU:
         whole = move_back if _has_moved(parameters) else move_whole
         yield (
@@ -117,6 +120,28 @@ def _fixes(
     device = device_of_module(conflict, context)
     if context.knows(tensor.site) and tensor.site.node is not call.node and device is not None:
         yield move_operand([context.place(tensor.site)], device)
+
+
+def _move_others(tensor: Operand, conflict: Conflict, context: Context) -> Fix | None:
+    """`functional_call(model, {k: v.to(x.device) for k, v in params.items()}, x)`: the parameters
+    that the call is given, where they are in one dict, go to the input."""
+    call = conflict.module_call
+    if call is None or not isinstance(call.node, ast.Call) or call.path != context.facts.path:
+        return None
+    named = [each.value for each in call.node.keywords if each.arg == _PARAMETERS]
+    given = [*call.node.args[1:2], *named]
+    place = context.place(call).at(given[0]) if given else None
+    if place is None or context.container_at(place) != "dict":
+        return None
+    device = context.at_hand.find(tensor.device, place)
+    moved = None if device is None else mapped(place, ("dict",), f".to({device})")
+    if moved is None:
+        return None
+    return Fix(f"Move what it is given: {moved}", Safety.UNSAFE, (place.replace(moved),))
+
+
+_PARAMETERS = "parameter_and_buffer_dicts"
+"""What PyTorch calls the argument."""
 
 
 def _move_created(
