@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,8 @@ from device_lens.rules.waits import Waits, waits_of
 from device_lens.rules.wording import participle, quoted, telling_step, telling_steps
 
 if TYPE_CHECKING:
-    from device_lens.syntax.position import Range
+    from device_lens.syntax.position import Position, Range
+    from device_lens.syntax.source import SourceFile
 
 
 class Context:
@@ -106,16 +108,18 @@ class Context:
     def line(self, site: Site) -> str:
         """`line 6`, with the file or cell where it is another one."""
         place = self.place(site)
-        line = place.range.start.line
-        cells = place.source.cell_map
-        spot = f"line {line + 1}"
+        return self._line(place.source, place.range.start)
+
+    def _line(self, source: SourceFile, start: Position) -> str:
+        cells = source.cell_map
+        spot = f"line {start.line + 1}"
         if cells is not None:
-            start = cells.to_cell(place.range.start)
-            if start is not None:
-                spot = f"line {start.position.line + 1} of cell {start.cell}"
-        if site.path == self.facts.path:
+            shown = cells.to_cell(start)
+            if shown is not None:
+                spot = f"line {shown.position.line + 1} of cell {shown.cell}"
+        if source.path == self.facts.path:
             return spot
-        return f"{site.path.rpartition('/')[2]}, {spot}"
+        return f"{source.path.rpartition('/')[2]}, {spot}"
 
     def whence(self, trail: Trail | None) -> str:
         """` (created on the CPU by torch.zeros, line 6)`, with the space before it; empty where
@@ -160,11 +164,11 @@ class Context:
         """A finding at a place of this file; fixes that could not be made are None,
         and those that cannot stand are left out."""
         place = self.place(site)
-        by_edits: dict[tuple[Edit, ...], Fix] = {}
+        by_edits: dict[frozenset[Edit], Fix] = {}
         for fix in fixes:
             if fix is not None and fix.can_stand:
-                by_edits.setdefault(fix.edits, fix)
-        made = sorted(by_edits.values(), key=lambda fix: not fix.safe)
+                by_edits.setdefault(frozenset(fix.edits), fix)
+        made = sorted(self._told_apart(by_edits), key=lambda fix: not fix.safe)
         return Finding(
             rule.name,
             severity or rule.severity,
@@ -177,6 +181,22 @@ class Context:
             tuple(made),
             tags,
         )
+
+    def _told_apart(self, by_edits: Mapping[frozenset[Edit], Fix]) -> Iterator[Fix]:
+        """The fixes, each with a title of its own: without one that does a part of what another
+        one of its title does, since the finding is about all of it."""
+        whole = [
+            fix
+            for edits, fix in by_edits.items()
+            if not any(edits < each and fix.title == by_edits[each].title for each in by_edits)
+        ]
+        for fix in whole:
+            if sum(each.title == fix.title for each in whole) > 1:
+                first = min(fix.edits, key=lambda edit: edit.range.start)
+                spot = self._line(self.all_facts[first.path].source, first.range.start)
+                yield replace(fix, title=f"{fix.title} ({spot})")
+            else:
+                yield fix
 
 
 def _distinct(related: Iterable[Related], own: Range) -> tuple[Related, ...]:
