@@ -12,9 +12,11 @@ from device_lens import rules as package
 from device_lens.interpreter.facts import FileFacts
 from device_lens.rules.causes import Cause
 from device_lens.rules.context import Context
-from device_lens.rules.finding import Finding, Severity
+from device_lens.rules.finding import Finding, Related, Severity
 from device_lens.rules.meant_to_raise import is_meant_to_raise
 from device_lens.rules.rule import Rule
+from device_lens.rules.wording import quoted
+from device_lens.syntax.position import Range
 
 
 def _discover() -> dict[str, Rule]:
@@ -39,7 +41,29 @@ def findings(facts: FileFacts, all_facts: Mapping[str, FileFacts]) -> list[Findi
             if finding is not None and not _is_expected(finding, fact, context):
                 key = finding.rule, finding.range
                 found[key] = _merged(found[key], finding) if key in found else finding
-    return sorted(found.values(), key=lambda each: (each.range, each.rule))
+    return _told_once(sorted(found.values(), key=lambda each: (each.range, each.rule)))
+
+
+def _told_once(found: list[Finding]) -> list[Finding]:
+    """What says the same of several places of one statement becomes one finding, at the first: its
+    fixes mend all of them."""
+    told: dict[tuple[str, str, Range], Finding] = {}
+    for finding in found:
+        key = finding.rule, finding.message, finding.statement
+        told[key] = _joined(told[key], finding) if key in told else finding
+    return list(told.values())
+
+
+def _joined(first: Finding, other: Finding) -> Finding:
+    there = Related(other.path, other.range, f"{quoted(other.symbol)} here, too")
+    fixes = [
+        replace(fix, edits=tuple(dict.fromkeys((*fix.edits, *more.edits))))
+        for fix in first.fixes
+        for more in other.fixes
+        if more.title == fix.title and more.safety is fix.safety
+    ]
+    related = tuple(dict.fromkeys((*first.related, there, *other.related)))
+    return replace(first, related=related, fixes=tuple(fixes) or first.fixes)
 
 
 def _is_expected(finding: Finding, fact: Any, context: Context) -> bool:
