@@ -13,6 +13,7 @@ from device_lens.interpreter.described import container_name
 from device_lens.interpreter.rarer_facts import ContainerTransfer
 from device_lens.interpreter.settable import takes_value
 from device_lens.models.call import tensor_of
+from device_lens.models.numbers import is_text
 from device_lens.models.operation import ResultNames
 from device_lens.models.torch import data, optim
 
@@ -40,8 +41,10 @@ def moved(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> None
     inner, items = _innermost(contents(receiver))
     tensors = any(tensor_of(item) is not None for item in items)
     modules = bool(items) and all(type(item) is ModuleObject for item in items)
-    if not (tensors or modules or isinstance(receiver, Instance) or _holds_values(receiver)):
-        return
+    if not (tensors or modules or isinstance(receiver, Instance)):
+        # A test of its key leaves it out as a rule, where it is one of the items of a batch.
+        if not _holds_values(receiver) or frame.branch_depth or places.undecided(machine):
+            return
     site, subject = machine.site(node, frame), machine.site(node.func.value, frame)
     single = tensors and not inner and _has_one_item(receiver)
     mixed = tensors and any(map(_is_no_tensor, items))
@@ -111,7 +114,9 @@ def _holds_values(receiver: Any) -> bool:
     items = contents(receiver)
     if not items:
         return False
-    return all(type(item) is Const for item in items) or all(container_name(item) for item in items)
+    if all(type(item) is Const or is_text(item) for item in items):
+        return True
+    return all(container_name(item) for item in items)
 
 
 def _only_annotated(machine: Machine, function: ast.expr, frame: Frame) -> bool:
