@@ -41,10 +41,11 @@ def moved(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> None
     inner, items = _innermost(contents(receiver))
     tensors = any(tensor_of(item) is not None for item in items)
     modules = bool(items) and all(type(item) is ModuleObject for item in items)
-    if not (tensors or modules or isinstance(receiver, Instance)):
-        # A test of its key leaves it out as a rule, where it is one of the items of a batch.
-        if not _holds_values(receiver) or frame.branch_depth or places.undecided(machine):
-            return
+    # A test of its key leaves texts out as a rule, where they are one of the items of a batch.
+    undecided = frame.branch_depth or places.undecided(machine)
+    plain = _holds_values(receiver) and not undecided
+    if not (tensors or modules or isinstance(receiver, Instance) or plain):
+        return
     site, subject = machine.site(node, frame), machine.site(node.func.value, frame)
     single = tensors and not inner and _has_one_item(receiver)
     mixed = tensors and any(map(_is_no_tensor, items))

@@ -20,11 +20,12 @@ targets = [t.to(device) for t in targets]
 
 ## Known limits
 Silent where it is not known that the value is a container, and where a handler gets the
-AttributeError. Where containers of several kinds are in
-the container, more is to be written than the fix writes.
+AttributeError. A list of texts or numbers is told of where no test may leave it out. Where
+containers of several kinds are in the container, more is to be written than the fix writes.
 
 ## Fix safety
-Safe: the line cannot run as it is. None is offered where other calls give what has the method, nor
+Safe: the line cannot run as it is. Unsafe is the one that leaves items as they are which are no
+tensors, such as the texts of a batch. None is offered where other calls give what has the method, nor
 where the comprehension would not see what it reads: names of a class's body, or Python's own where
 another thing has the name.
 """
@@ -35,6 +36,7 @@ from collections.abc import Iterator
 
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.map_container import map_container, move_owner, take_item
+from device_lens.fixes.only_tensors import move_tensors_alone
 from device_lens.interpreter.rarer_facts import ContainerTransfer
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
@@ -74,9 +76,10 @@ def check(fact: ContainerTransfer, context: Context) -> Finding | None:
 
 
 def _fixes(fact: ContainerTransfer, context: Context) -> Iterator[Fix | None]:
-    if not (fact.tensors or fact.modules):
-        return
     place = context.place(fact.site)
+    if not (fact.tensors or fact.modules):
+        yield move_tensors_alone(place)
+        return
     if fact.container == "iterator":
         yield move_owner(place)
         return
