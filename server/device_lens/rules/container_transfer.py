@@ -25,9 +25,9 @@ containers of several kinds are in the container, more is to be written than the
 
 ## Fix safety
 Safe: the line cannot run as it is. Unsafe is the one that leaves items as they are which are no
-tensors, such as the texts of a batch. None is offered where other calls give what has the method, nor
-where the comprehension would not see what it reads: names of a class's body, or Python's own where
-another thing has the name.
+tensors, such as the texts of a batch. No other is offered where other calls give what has the
+method, nor where the comprehension would not see what it reads: names of a class's body, or
+Python's own where another thing has the name.
 """
 
 from __future__ import annotations

@@ -29,8 +29,9 @@ makes up and an output that it only looks at: it runs where the module was made.
 
 ## Fix safety
 Safe: `device=` follows a tensor or device at hand that is not None on any call. Unsafe for random
-factories, since another device draws other numbers. Where no device is at hand, the tensor moves
-where it is used, or once below the assignment of its name (unsafe).
+factories, since another device draws other numbers, and where it names a device of the file in a
+function that other scripts use elsewhere. Where no device is at hand, the tensor moves where it is
+used, or once below the assignment of its name (unsafe).
 """
 
 from __future__ import annotations
