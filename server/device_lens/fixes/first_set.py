@@ -92,7 +92,9 @@ def _named(node: ast.AST) -> set[str]:
 def values_of(function: ast.AST, targets: list[ast.expr]) -> Iterator[ast.expr]:
     """What the function assigns to each target: the target itself where that is not written."""
     targets = list(targets)
-    for node in ast.walk(function):
+    for node in ast.walk(function) if targets else ():
+        if not isinstance(node, ast.Assign | ast.AnnAssign):
+            continue
         for target, value in _pairs(node):
             if target in targets:
                 targets.remove(target)
