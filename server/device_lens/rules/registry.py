@@ -45,11 +45,12 @@ def findings(facts: FileFacts, all_facts: Mapping[str, FileFacts]) -> list[Findi
 
 
 def _told_once(found: list[Finding]) -> list[Finding]:
-    """What says the same of several places of one statement becomes one finding, at the first: its
-    fixes mend all of them."""
-    told: dict[tuple[str, str, Range], Finding] = {}
+    """What says the same of several places of one statement, in one line of it, becomes one
+    finding, at the first: its fixes mend all of them."""
+    told: dict[tuple[str, str, Range, int], Finding] = {}
     for finding in found:
-        key = finding.rule, finding.message, finding.statement
+        line = finding.range.start.line
+        key = finding.rule, finding.message, finding.statement, line
         told[key] = _joined(told[key], finding) if key in told else finding
     return list(told.values())
 
