@@ -316,6 +316,8 @@ WHOLE = "<whole>"
 """Under this an unknown that may be a part of a module remembers the module."""
 ONE_OF = "<one of these>"
 """Under this an unknown says that it is one of what it has under `WHOLE`, and no part of that."""
+METHOD = "<method>"
+"""Under this an unknown remembers that it is a method of what may be a module."""
 ARRAY = "<array>"
 """Under this an unknown remembers that it was sliced as tensors and arrays are, and lists not."""
 Known = tuple[Unknown, Any, Any, bool]

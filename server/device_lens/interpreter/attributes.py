@@ -18,6 +18,8 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.presence import presence
 from device_lens.domain.values import (
+    METHOD,
+    TRUE,
     BoundExternal,
     Const,
     DeviceValue,
@@ -309,6 +311,8 @@ def _of_unknown(machine: Machine, receiver: Unknown, name: str, node: Any, frame
         symbolic = isinstance(receiver.device, SymbolicDevice)
         device = UNKNOWN_DEVICE if symbolic or name in PLAIN else receiver.device
         value = receiver.derive(name, Unknown(label, device))
+        if registry.function("torch.nn.Module." + name) is not None:
+            value.parts()[METHOD] = TRUE
     return value
 
 

@@ -10,7 +10,7 @@ from device_lens.domain.code import ClassValue
 from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice, is_unknown, same_everywhere
 from device_lens.domain.guard import Guarded, combine, leaves, node
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
-from device_lens.domain.values import DeviceValue, External, Tensor, TupleValue, Unknown
+from device_lens.domain.values import METHOD, DeviceValue, External, Tensor, TupleValue, Unknown
 from device_lens.interpreter.facts import Kind
 from device_lens.models.numbers import is_number, is_text
 from device_lens.models.operation import ResultNames
@@ -55,7 +55,12 @@ def is_nowhere(value: Unknown) -> bool:
 
 
 def _unknown(_: Recorder, value: Unknown) -> tuple[Kind, Any] | None:
-    return None if is_nowhere(value) or is_text(value) else (Kind.TENSOR, value.device)
+    return None if is_nowhere(value) or _is_no_tensor(value) else (Kind.TENSOR, value.device)
+
+
+def _is_no_tensor(value: Unknown) -> bool:
+    """Whether an unknown is on no device, though what it comes from is on one."""
+    return is_text(value) or (value.fields is not None and METHOD in value.fields)
 
 
 def _tuple(recorder: Recorder, value: TupleValue) -> tuple[Kind, Any] | None:
@@ -105,7 +110,7 @@ def _may_show(value: Any) -> bool:
     if type(value) is Guarded:
         return _may_show(value.yes) or _may_show(value.no)
     if type(value) is Unknown:
-        return not is_unknown(value.device) and not is_text(value)
+        return not is_unknown(value.device) and not _is_no_tensor(value)
     return type(value) in DESCRIBE
 
 
