@@ -29,6 +29,7 @@ from device_lens.domain.guard import (
 from device_lens.domain.heap import MISSING, DictObject, Instance, ModuleObject, Parameter
 from device_lens.domain.objects import ONE_OF_TWO, any_picked_of, is_one_of_many, one_dict
 from device_lens.domain.parameters import either
+from device_lens.domain.perhaps_tensors import somewhere
 from device_lens.domain.plain import any_number
 from device_lens.domain.shallow import shallow
 from device_lens.domain.similarity import TENSORS, similar, value_of
@@ -233,7 +234,7 @@ def join_blind(left: Any, right: Any) -> Any:
     if similar(left, right):
         return left
     if Unknown in (type(left), type(right)) and (type(left) in TENSORS or type(right) in TENSORS):
-        return Unknown()  # as `flatten` has it
+        return somewhere((left, right))  # as `flatten` has it
     if type(left) is Unknown and type(right) is Unknown:
         return join_unknowns(left, right, widen_device(combine(shared, left.device, right.device)))
     if type(left) in TENSORS and type(right) in TENSORS:
@@ -354,16 +355,15 @@ def flatten(value: Any) -> Any:
     ]
     if tensors:
         if any(type(leaf) in _NO_TENSORS or isinstance(leaf, Instance) for leaf in found):
-            return Unknown()
+            return somewhere(found)
         return reduce(join_tensors_blindly, tensors)
     rest = [leaf for leaf in found if leaf != NONE and leaf is not MISSING]
     if not rest:
         return NONE
     if any(type(leaf) is ModuleObject for leaf in rest):  # a number holds the place of one
         rest = [leaf for leaf in rest if type(leaf) is not Const]
-    first = rest[0]
-    if all(similar(first, leaf) for leaf in rest[1:]):
-        return first
+    if all(similar(rest[0], leaf) for leaf in rest[1:]):
+        return rest[0]
     if all(type(leaf) is DeviceValue for leaf in rest):
         joined = _join_list(rest)
         return DeviceValue(flatten_device(joined.device), joined.placed)
