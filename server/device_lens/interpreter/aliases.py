@@ -5,7 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Scope
-from device_lens.domain.device import UNKNOWN_DEVICE, same_everywhere
+from device_lens.domain.device import (
+    UNKNOWN_DEVICE,
+    DeviceTree,
+    same_everywhere,
+    widen_device,
+)
 from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import HeapObject, ModuleObject, Table
 from device_lens.domain.values import Tensor, TupleValue
@@ -16,10 +21,15 @@ if TYPE_CHECKING:
 
 def lose_others(machine: Machine, old: Tensor, changed: Tensor) -> None:
     """`old` is given the data of `changed`. Where a tensor is that may be `old` under another name,
-    in a container or in an attribute is not known any more: a value does not tell whether it is
-    `old` or one like it."""
+    in a container or in an attribute is not known any more, in the cases where `old` may be
+    elsewhere now: a value does not tell whether it is `old` or one like it."""
     if not same_everywhere(old.device, changed.device):
-        _change_others(machine, old, device=UNKNOWN_DEVICE)
+        device = combine(_unless_elsewhere, old.device, changed.device)
+        _change_others(machine, old, device=widen_device(device))
+
+
+def _unless_elsewhere(before: DeviceTree, after: DeviceTree) -> DeviceTree:
+    return before if same_everywhere(before, after) else UNKNOWN_DEVICE
 
 
 def lose_gradient(machine: Machine, old: Tensor, changed: Tensor) -> None:
@@ -50,9 +60,12 @@ def _change_others(machine: Machine, old: Tensor, **changes: Any) -> None:
 
 
 def _may_be(value: Tensor, old: Tensor) -> bool:
-    """Whether a tensor may be another: it is where that is, and began as that did."""
+    """Whether a tensor may be another: it is where that is, began as that did, and requires grad
+    if that does."""
     if value is old:
         return True
+    if {value.requires_grad, old.requires_grad} == {True, False}:
+        return False
     first = value.trail and value.trail.first
     return first is (old.trail and old.trail.first) and value.device == old.device
 
