@@ -320,9 +320,8 @@ def _call_external_instance(
     names = receiver.cls.foreign if type(receiver.cls) is ClassValue else (receiver.cls.name,)
     for prefix in names:
         for candidate in (prefix, *registry.bases(prefix)):
-            model = registry.function(candidate + ".__call__")
-            if model is not None:
-                name = candidate + ".__call__"
+            name = candidate + ".__call__"
+            if (model := registry.function(name)) is not None:
                 return run_model(
                     machine, model, name, receiver, args, kwargs, node, frame, complete
                 )

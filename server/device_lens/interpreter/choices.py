@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
@@ -27,6 +29,8 @@ from device_lens.domain.values import (
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.frames import Frame
 from device_lens.models import registry
+from device_lens.models.numbers import texts_meant
+from device_lens.models.torch import unnamed_parts
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -84,13 +88,98 @@ def called(
     call = next((each for each in calls if each.func is node), None)
     if call is None:
         return None
-    found = [
-        (value, [name])
-        for name, value in names.items()
-        if name[:1] != "_" and type(value) in (Function, ClassValue) and _takes(value, call)
-    ]
+    keywords = {each.arg for each in call.keywords if each.arg is not None}
+    given = Given(len(call.args), keywords, _is_spread(call))
+    others = (value for _, value in _code_of(names, index) if type(value) not in _MADE)
+    if any(_takes(value, given) for value in others):
+        return None  # a layer may be meant too: it is asked again where it is called
+    return _taking(machine, names, index, given)
+
+
+_MADE = (Function, ClassValue)
+"""Code that the program makes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a call gives: how many arguments by position, which by keyword, and whether some of
+    them are not told one by one."""
+
+    count: int
+    keywords: set[str]
+    is_open: bool
+
+
+def _is_spread(call: ast.Call) -> bool:
+    starred = any(type(each) is ast.Starred for each in call.args)
+    return starred or any(each.arg is None for each in call.keywords)
+
+
+def _taking(machine: Machine, names: Mapping[str, Any], index: Unknown, given: Given) -> Any:
+    """One of the functions, classes and layers that take what a call gives; None as for
+    `called`."""
+    found = [(value, [name]) for name, value in _code_of(names, index) if _takes(value, given)]
     few = _few(machine, found) if found else None
     return None if few is None else tree(few, _decision(machine, index))
+
+
+def _code_of(names: Mapping[str, Any], index: Unknown) -> list[tuple[str, Any]]:
+    """The functions, classes and layers of the program that others may ask a module for, and the
+    functions of PyTorch that it has imported."""
+    meant = texts_meant(index)
+    if meant is not None:
+        return [(name, names[name]) for name in meant if name in names and _may_take(names[name])]
+    return [item for item in names.items() if item[0][:1] != "_" and _may_take(item[1])]
+
+
+def _may_take(value: Any) -> bool:
+    if type(value) is External:
+        return value.name.startswith("torch.") and registry.function(value.name) is not None
+    return type(value) is ModuleObject or type(value) in _MADE
+
+
+def kept_apart(value: Any, names: Mapping[str, Any], index: Unknown) -> Any:
+    """What a module defines under a name that is not known, where it is not called at once: as
+    `value`, unless that may be something to be called; it remembers what it may be then."""
+    code = _code_of(names, index)
+    if not code or all(map(_may_take, leaves(value))):
+        return value
+    found = Unknown(value.label, value.device) if type(value) is Unknown else Unknown()
+    found.parts()[_NAMES] = dict(code), index
+    return found
+
+
+_NAMES = "<one of these names>"
+"""Under this what a module defines under a name that is not known has the functions, classes and
+layers of the module, and the name."""
+
+
+def meant(
+    machine: Machine, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any
+) -> Any:
+    """What an unknown may be that is called, though nothing else is known of it; None where it may
+    be anything, and for other values."""
+    if type(function) is not Unknown:
+        return None
+    known = None if function.fields is None else function.fields.get(_NAMES)
+    if known is not None:
+        names, index = known
+        is_open = type(node) is ast.Call and _is_spread(node)
+        return _taking(machine, names, index, Given(len(args), {*kwargs}, is_open))
+    return unnamed_parts.layer_meant(function) if args else None
+
+
+@contextmanager
+def guessing(machine: Machine, function: Unknown) -> Iterator[None]:
+    """Around a call of what `function` is meant to be. Of the names of a module any may be meant
+    that takes what it is given, though not every one of them is: no conflict is told there."""
+    before = machine.pick
+    if function.fields is not None and _NAMES in function.fields:
+        machine.pick = replace(before, is_doubtful=True)
+    try:
+        yield
+    finally:
+        machine.pick = before
 
 
 def unknown_name(value: Any) -> Unknown | None:
@@ -100,12 +189,18 @@ def unknown_name(value: Any) -> Unknown | None:
     return names[0] if len(names) == 1 and type(names[0]) is Unknown else None
 
 
-def _takes(value: Function | ClassValue, call: ast.Call) -> bool:
-    """Whether a function or class can be called as it is."""
-    creator = value.lookup("__init__") if isinstance(value, ClassValue) else value
+def _takes(value: Any, call: Given) -> bool:
+    """Whether a function, class or layer can be called as it is."""
+    creator: Any = value
+    if type(value) is ClassValue:
+        creator = value.lookup("__init__")
+    elif type(value) is ModuleObject and type(value.cls) is ClassValue:
+        creator = value.cls.lookup("forward")
+    elif type(value) in (External, ModuleObject):
+        return call.is_open or call.count > 0
     if not isinstance(creator, Function):
-        return not call.args and not call.keywords
-    if any(type(each) is ast.Starred for each in call.args) or None in _keywords(call):
+        return isinstance(value, ClassValue) and not call.count and not call.keywords
+    if call.is_open:
         return True
     parameters = creator.node.args
     positional = [each.arg for each in (*parameters.posonlyargs, *parameters.args)]
@@ -115,15 +210,11 @@ def _takes(value: Function | ClassValue, call: ast.Call) -> bool:
         for each, default in zip(parameters.kwonlyargs, parameters.kw_defaults, strict=True)
         if default is None
     }
-    count = len(call.args) + isinstance(value, ClassValue)
-    given = {*positional[:count], *_keywords(call)}
+    count = call.count + (creator is not value)
+    given = {*positional[:count], *call.keywords}
     known = {*positional, *(each.arg for each in parameters.kwonlyargs)}
     fits = parameters.vararg is not None or count <= len(positional)
     return fits and needed <= given and (parameters.kwarg is not None or given <= known)
-
-
-def _keywords(call: ast.Call) -> set[str | None]:
-    return {each.arg for each in call.keywords}
 
 
 def _decision(machine: Machine, index: Any) -> Decision:

@@ -276,8 +276,9 @@ def _getattr(
     if name is not None and type(args[0]) is Namespace:
         names = imports.all_names(machine, args[0])
         found = choices.called(machine, names, name, node, frame)
-        if found is not None:
-            return found
+        if found is None:
+            found = choices.kept_apart(_of_name(machine, args, node, frame), names, name)
+        return found
     return _of_name(machine, args, node, frame)
 
 

@@ -76,10 +76,13 @@ def item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -
     name = choices.unknown_name(index) if type(receiver) is DictObject else None
     if name is None:
         return _item(machine, receiver, index, node, frame)
-    found = None
-    if OF_MODULE in receiver.fields:
-        found = choices.called(machine, receiver.entries, name, node, frame)
-    return _of_dict(machine, receiver, name, node, frame) if found is None else found
+    if OF_MODULE not in receiver.fields:
+        return _of_dict(machine, receiver, name, node, frame)
+    found = choices.called(machine, receiver.entries, name, node, frame)
+    if found is not None:
+        return found
+    found = _of_dict(machine, receiver, name, node, frame)
+    return choices.kept_apart(found, receiver.entries, name)
 
 
 def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -> Any:

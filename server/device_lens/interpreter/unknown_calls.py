@@ -11,11 +11,9 @@ from device_lens.domain.guard import undecided
 from device_lens.domain.heap import moment
 from device_lens.domain.join import join_all
 from device_lens.domain.objects import any_one
-from device_lens.domain.values import Unknown
-from device_lens.interpreter import attribute_calls, effects, one_of_many
+from device_lens.interpreter import attribute_calls, choices, effects, one_of_many
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.picks import picking
-from device_lens.models.torch import unnamed_parts
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -36,9 +34,10 @@ def call_unknown(
     if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
         # A test's `monkeypatch.setattr`.
         return attribute_calls.set_by_call(machine, "setattr", args, node, frame)
-    layer = unnamed_parts.layer_meant(function) if args and type(function) is Unknown else None
-    if layer is not None:
-        return calls.call(machine, layer, args, kwargs, node, frame)
+    meant = choices.meant(machine, function, args, kwargs, node)
+    if meant is not None:
+        with choices.guessing(machine, function):
+            return calls.call(machine, meant, args, kwargs, node, frame)
     codes = any_of_code(function)
     if codes:
         return _call_any(machine, codes, args, kwargs, node, frame, complete)

@@ -18,6 +18,7 @@ DRAWN = "a random number"
 """What a number that is drawn is called."""
 _TEXT = "<text>"
 _START = "<start>"
+_AMONG = "<one of these>"
 
 
 def number(label: str = "") -> Unknown:
@@ -84,6 +85,18 @@ def start_of(value: Value) -> str:
     """What a string that is not known surely begins with."""
     start = value.fields.get(_START) if type(value) is Unknown and value.fields else None
     return str(start.value) if type(start) is Const else ""
+
+
+def one_among(texts: tuple[str, ...], label: str) -> Unknown:
+    """What is one of these strings if it is given at all."""
+    value = Unknown(label)
+    value.parts()[_AMONG] = texts
+    return value
+
+
+def texts_meant(value: Value) -> tuple[str, ...] | None:
+    """The strings that an unknown may be; None where it may be any."""
+    return value.fields.get(_AMONG) if type(value) is Unknown and value.fields else None
 
 
 def text_numbered(start: str) -> Unknown:

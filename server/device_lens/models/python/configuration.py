@@ -9,7 +9,7 @@ from device_lens.domain.heap import Instance, ListObject, Table
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
-from device_lens.models.numbers import is_number, number, number_above
+from device_lens.models.numbers import is_number, number, number_above, one_among
 from device_lens.models.numbers import text as text_of
 from device_lens.models.python.given_words import OPTIONS, declare, given
 
@@ -145,22 +145,36 @@ def flag_value(call: Call, destination: str, text: str) -> Value:
     if _is_name(default) and type(converter) in (External, Function):
         default = call.services.invoke(converter, (default,), {})
     if constant(call.kwargs.get("required")) is True:
-        return Unknown(label)
+        return _given(call, label)
     if type(default) is Const:
         if is_number(default) and not isinstance(default.value, bool):
             return _other_number(call, default, text, label)
         if isinstance(default.value, bool) and text.startswith("-"):
             return _truth(call, default, text, label)
         if not text.startswith("-"):
-            return Unknown(label)
+            return _given(call, label)
         atom = left_at_default(text)
-        return _guard(atom, default, _other_choice(call, default, text) or Unknown(label))
+        return _guard(atom, default, _other_choice(call, default, text) or _given(call, label))
     if type(default) is Guarded or type(default).__name__ == "DeviceValue":
         atom = left_at_default(text)
         return _guard(atom, default, Unknown(label))
     if _is_empty(default) and text.startswith("-"):
         return _guard(left_at_default(text), default, _some(call, label))
     return Unknown(label) if type(default) is Unknown else default
+
+
+def _given(call: Call, label: str) -> Unknown:
+    """What a flag is that is given: one of its `choices`, where they are strings."""
+    choices, converter = call.kwargs.get("choices"), call.kwargs.get("type")
+    if choices is None or "nargs" in call.kwargs or converter not in _OF_TEXTS:
+        return Unknown(label)
+    items, rest = call.services.iterate(choices)
+    names = tuple(name for name in map(constant, items) if isinstance(name, str))
+    return one_among(names, label) if rest is None and len(names) == len(items) else Unknown(label)
+
+
+_OF_TEXTS = (None, External("builtins.str"))
+"""Converters that leave a flag a string."""
 
 
 def _is_empty(default: Value) -> bool:
@@ -220,11 +234,7 @@ def _other_choice(call: Call, default: Const, flag: str) -> Value:
     """What is given in place of the default where `choices` names a few, devices among them;
     Python's None where it may be anything, a list of them with `nargs` too."""
     choices, converter = call.kwargs.get("choices"), call.kwargs.get("type")
-    if (
-        "nargs" in call.kwargs
-        or choices is None
-        or not (converter is None or converter == External("builtins.str"))
-    ):
+    if choices is None or "nargs" in call.kwargs or converter not in _OF_TEXTS:
         return None
     items, rest = call.services.iterate(choices)
     names = [constant(item) for item in items]
