@@ -24,7 +24,19 @@ const PRUNED = [
   'jedi/third_party/typeshed/stdlib/curses',
   'jedi/third_party/typeshed/stdlib/msilib',
   'jedi/third_party/typeshed/stdlib/pydoc_data',
-  // Nor what their parts, mail boxes, web servers, tables of a database and the registry of an operating system are.
+  // Nor what their parts, mail boxes, web servers, tables of a database, loops of events, debuggers and the registry of an
+  // operating system are.
+  'jedi/third_party/typeshed/stdlib/asyncio',
+  'jedi/third_party/typeshed/stdlib/dbm',
+  'jedi/third_party/typeshed/stdlib/dis.pyi',
+  'jedi/third_party/typeshed/stdlib/doctest.pyi',
+  'jedi/third_party/typeshed/stdlib/http',
+  'jedi/third_party/typeshed/stdlib/pdb.pyi',
+  'jedi/third_party/typeshed/stdlib/pydoc.pyi',
+  'jedi/third_party/typeshed/stdlib/pyexpat',
+  'jedi/third_party/typeshed/stdlib/socketserver.pyi',
+  'jedi/third_party/typeshed/stdlib/ssl.pyi',
+  'jedi/third_party/typeshed/stdlib/_ssl.pyi',
   'jedi/third_party/typeshed/stdlib/_curses.pyi',
   'jedi/third_party/typeshed/stdlib/_curses_panel.pyi',
   'jedi/third_party/typeshed/stdlib/_msi.pyi',
