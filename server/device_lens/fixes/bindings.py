@@ -15,7 +15,7 @@ _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 def surely_bound(place: Place, name: str) -> bool:
     """Whether a name has a value whenever the place runs: a parameter, a binding further up that
     no branch skips, or a name of the file's top level; and nothing has deleted it since."""
-    function = place.function
+    function = place.runner
     if _is_deleted(place, function, name):
         return False
     if function is None:

@@ -123,9 +123,30 @@ class Place:
         return next((node for node in self.ancestors() if isinstance(node, FUNCTIONS)), None)
 
     @property
+    def runner(self) -> ast.AST | None:
+        """The innermost function or lambda that runs the node; None at module or class level. What
+        a parameter is by default, and decorators, are run by what is around the function."""
+        inside: list[ast.AST] = [self.node]
+        for node in self.ancestors():
+            if isinstance(node, FUNCTIONS) and not _runs_before(node, inside):
+                return node
+            inside.append(node)
+        return None
+
+    @property
     def owner(self) -> ast.ClassDef | None:
         """The class whose method (or body) the node is in."""
         return next((node for node in self.ancestors() if isinstance(node, ast.ClassDef)), None)
+
+
+def _runs_before(function: ast.AST, inside: list[ast.AST]) -> bool:
+    """Whether the innermost of these nodes, each in the next and the last in a function, is run
+    when that is defined."""
+    part = inside[-1]
+    if isinstance(part, ast.arguments):
+        given = [*part.defaults, *part.kw_defaults]
+        return len(inside) > 1 and any(each is inside[-2] for each in given)
+    return any(each is part for each in getattr(function, "decorator_list", ()))
 
 
 def grouped(place: Place) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from device_lens.fixes.blocks import block_of, move_above, move_below
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.place import FUNCTIONS, Place
+from device_lens.syntax.import_statements import bound_names
 from device_lens.syntax.names import is_own_attribute, last_name, root_name
 
 
@@ -23,8 +24,31 @@ def put_below(statement: Place, anchor: Place, title: str) -> Fix | None:
     between = (node for each in block[first + 1 : last + 1] for node in ast.walk(each))
     if any(not _is_store(node) and ast.unparse(node) in bound for node in between):
         return None
+    own = {each.partition(".")[2] for each in bound if each.startswith("self.")}
+    if own and any(_may_read(statement.owner, each, own) for each in block[first + 1 : last + 1]):
+        return None
     edits = move_below(statement, anchor)
     return Fix(title, Safety.UNSAFE, edits) if edits else None
+
+
+def _may_read(owner: ast.ClassDef | None, statement: ast.stmt, names: set[str]) -> bool:
+    """Whether a statement calls a method of its object that may read attributes of these names:
+    one that names them, calls others, or is not the class's own."""
+    methods = (
+        {each.name: each for each in owner.body if isinstance(each, FUNCTIONS)} if owner else {}
+    )
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Call) and is_own_attribute(node.func):
+            method = methods.get(last_name(node.func))
+            parts = () if method is None else ast.walk(method)
+            read = {
+                each.attr
+                for each in parts
+                if isinstance(each, ast.Attribute) and is_own_attribute(each)
+            }
+            if method is None or not read.isdisjoint((*names, *methods)):
+                return True
+    return False
 
 
 def put_before(statement: Place, anchor: Place, title: Callable[[Place], str]) -> Fix | None:
@@ -69,10 +93,41 @@ def _is_bound(statement: ast.AST, others: list[ast.stmt]) -> bool:
             return True
     own = [each for each in ast.walk(statement) if isinstance(each, ast.expr)]
     read = {_owner(each) for each in own}
+    names = {each.id for each in own if isinstance(each, ast.Name)}
+    if any(_defines(each, names) or _may_set(each, _asked(own)) for each in others):
+        return True
     nodes = (node for each in others for node in ast.walk(each) if _is_store(node))
     if any(isinstance(each, ast.Call) and is_own_attribute(each.func) for each in own):
         return any(root_name(node) == "self" or _owner(node) in read for node in nodes)
     return any(_owner(node) in read for node in nodes)
+
+
+def _defines(statement: ast.stmt, names: set[str]) -> bool:
+    """Whether a statement defines or imports one of some names."""
+    for node in ast.walk(statement):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            if node.name in names:
+                return True
+        elif isinstance(node, ast.Import | ast.ImportFrom) and not names.isdisjoint(
+            bound for _, bound in bound_names(node)
+        ):
+            return True
+    return False
+
+
+def _asked(expressions: list[ast.expr]) -> set[str]:
+    """The names of what calls among the expressions are given parts of: `args` in
+    `model.to(args.device)`."""
+    calls = [each for each in expressions if isinstance(each, ast.Call)]
+    given = (part for call in calls for part in (*call.args, *(k.value for k in call.keywords)))
+    return {root_name(each) for each in given if isinstance(each, ast.Attribute | ast.Subscript)}
+
+
+def _may_set(statement: ast.stmt, names: set[str]) -> bool:
+    """Whether a statement hands something of these names to a call, which may set a part of it."""
+    calls = (each for each in ast.walk(statement) if names and isinstance(each, ast.Call))
+    given = (part for call in calls for part in (*call.args, *(k.value for k in call.keywords)))
+    return any(isinstance(each, ast.Name) and each.id in names for each in given)
 
 
 def _owner(node: ast.AST) -> str:

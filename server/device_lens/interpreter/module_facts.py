@@ -23,6 +23,7 @@ from device_lens.interpreter.container_parts import plain_items
 from device_lens.interpreter.library_modules import leaves_alone
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
 from device_lens.interpreter.usage import MOVES, becomes_parameter, usage_of
+from device_lens.models.call import constant
 from device_lens.models.torch.every_module import OF_EVERY_MODULE
 from device_lens.models.torch.module import is_optimized
 from device_lens.models.torch.moved_along import HELD
@@ -51,7 +52,7 @@ def assigned(
 ) -> Any:
     """`module.name = value`. Returns the value to keep: a plain tensor's history says that it is
     an attribute which moves miss."""
-    if type(node) is ast.Call and type(value) is not Tensor:
+    if constant(value) is not None or (type(node) is ast.Call and type(value) is not Tensor):
         machine.watched.plain[_OTHERS, node] = None, None
     if type(value) is Tensor and name in module.parameters:
         tensor_facts.put_for_parameter(machine, value, node, frame)
@@ -77,9 +78,7 @@ def assigned(
 
 def _is_plain_tensor(value: Any) -> bool:
     """Whether a value is a tensor that no other attribute has kept before."""
-    if type(value) is not Tensor:
-        return False
-    return value.trail is None or value.trail.kind != "attribute"
+    return type(value) is Tensor and (value.trail is None or value.trail.kind != "attribute")
 
 
 def _as_attribute(machine: Machine, tensor: Tensor, name: str, node: Any, frame: Frame) -> Tensor:
@@ -153,8 +152,7 @@ def _plain(
 ) -> None:
     if type(module.cls) is not ClassValue or source is None:
         return
-    in_class = frame.self_value is module and frame.function is not None
-    if not in_class:
+    if frame.self_value is not module or frame.function is None:
         if frame.function is not None and frame.function.name == "_apply":
             machine.watched.plain[_CARRIED, module.cls, name] = module.cls, None
         return

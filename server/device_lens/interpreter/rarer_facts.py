@@ -237,7 +237,7 @@ class PlainAttribute:
     """A use that moves a copy on each call and keeps none (`self.mean.to(x.device)`), although
     the module itself moves."""
     beside_others: bool = False
-    """The same `setattr` also sets what is no tensor."""
+    """The same assignment sets a number too, or the same `setattr` what is no tensor."""
     unfit_keys: bool = False
     """A key of the dict is no name that a module can have a part by: no text, or one with a dot."""
     optimized: bool = False

@@ -29,7 +29,12 @@ from device_lens.fixes.names import (
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import FileFacts, Kind
 from device_lens.rules.wording import leaf
+from device_lens.syntax.names import last_name
 
+_IN_USE = frozenset(
+    "forward __call__ training_step validation_step test_step predict_step step train_step".split()
+)
+"""Methods that no set-up calls."""
 _SET_UP = ("__init__", "__post_init__", "setup")
 
 
@@ -197,8 +202,10 @@ def _is_named(item: ast.Subscript) -> bool:
 
 
 def _has_self(place: Place) -> bool:
-    """Whether a function around the place has a parameter `self`, as a static method has not."""
-    return any("self" in parameters_of(node) for node in place.ancestors())
+    """Whether a function that runs the place has a parameter `self`, as a static method has not."""
+    runner = place.runner
+    around = () if runner is None else (runner, *place.at(runner).ancestors())
+    return any("self" in parameters_of(node) for node in around)
 
 
 def _is_some(device: object) -> bool:
@@ -255,7 +262,10 @@ def _may_speak_for(seen: _Seen, place: Place, function: ast.AST | None) -> bool:
             return False
         # What other methods find need not be there yet while the object is set up.
         attribute = seen.text.partition(".")[2]
-        if seen.kind is not Kind.DEVICE and not _is_there(attribute, function, place.owner):
+        if seen.kind is not Kind.DEVICE and not (
+            _is_there(attribute, function, place.owner)
+            and _is_there_for_bases(attribute, function, place)
+        ):
             return False
         if _is_bound_too_late(attribute, theirs, function, place.owner):
             return False
@@ -304,6 +314,26 @@ def _is_there(attribute: str, function: ast.AST, owner: ast.ClassDef) -> bool:
         any(attribute == target.attr for each in before[:-1] for target in _attributes(each))
         for before in _calls_in_set_up(function, owner)
     )
+
+
+def _is_there_for_bases(attribute: str, function: ast.AST, place: Place) -> bool:
+    """Whether an attribute is bound before the set-up of a base class runs a method, which may be
+    one that its class overrides. Of a base that the file does not tell of nobody knows what it
+    calls, but that it is no method in which an object is used."""
+    classes = {each.name: each for each in place.top_level if isinstance(each, ast.ClassDef)}
+    seen = [place.owner]
+    for owner in seen:
+        for base in owner.bases if owner is not None else ():
+            name = last_name(base)
+            found = classes.get(name)
+            if found is None and not name.endswith(("Module", "object")):
+                if getattr(function, "name", "") not in _IN_USE:
+                    return False
+            elif found is not None and found not in seen:
+                seen.append(found)
+                if not _is_there(attribute, function, found):
+                    return False
+    return True
 
 
 def _is_bound_too_late(

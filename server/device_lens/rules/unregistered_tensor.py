@@ -294,6 +294,8 @@ def _fixes(
         parameter = make_parameter(place, fact.attribute, sources)
         return () if parameter is None else (parameter,)
     fits = partial(_fits, context=context)
+    if fact.beside_others and not isinstance(fact.site.node, ast.Call):
+        return ()  # a number is no buffer, and does not move
     named = None if fact.beside_others else register_named(place, fits)
     if named is not None:
         return [named]
