@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from device_lens.fixes.names import name_for, own_nodes
+from device_lens.fixes.names import name_for, own_nodes, remembered
 from device_lens.fixes.place import FUNCTIONS, Place
 from device_lens.syntax.import_statements import bound_names
 from device_lens.syntax.walking import walk
@@ -73,10 +73,13 @@ def _bound_in(scope: ast.AST) -> set[str]:
     return set(_names(_of_scope(getattr(scope, "body", []))))
 
 
-def _assigned_in(function: ast.AST) -> set[str]:
+def _assigned_in(function: ast.AST) -> frozenset[str]:
     """The same without what it imports, which is mostly what the file has by that name too."""
-    imported = (ast.Import, ast.ImportFrom)
-    return set(_names(n for n in own_nodes(function) if not isinstance(n, imported)))
+    return remembered(function, "_assigned_names", _assigned, own=True)
+
+
+def _assigned(node: ast.AST) -> Iterable[str]:
+    return () if isinstance(node, ast.Import | ast.ImportFrom) else _names((node,))
 
 
 def _of_scope(statements: list[ast.stmt]) -> Iterator[ast.AST]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from device_lens.fixes.blocks import block_of, insert_above, move_above
 from device_lens.fixes.bound_value import binders
+from device_lens.fixes.definitions import definitions_of
 from device_lens.fixes.early import surely_runs
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import fresh_name, loads, own_nodes, stores
@@ -15,7 +16,6 @@ from device_lens.fixes.place import FUNCTIONS, LOOPS, Place
 from device_lens.syntax.position import Range
 from device_lens.syntax.sharing import (
     MOVED,
-    definitions,
     names_of,
     shared_attributes,
     sharing,
@@ -193,7 +193,7 @@ def changes_copy(call: Place, loop: Place) -> bool:
 
 def _changes(loop: Place, call: Place, names: set[str], trains: bool = False) -> bool:
     body = call.top_level
-    known = definitions(body)
+    known = definitions_of(call.source)
     changed = written([loop.node], known, call.node)
     if not changed and not trains:
         return False

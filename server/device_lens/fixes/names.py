@@ -9,7 +9,7 @@ from functools import lru_cache
 
 from device_lens.fixes.place import FUNCTIONS, Place
 from device_lens.syntax.source import SourceFile
-from device_lens.syntax.walking import children, walk
+from device_lens.syntax.walking import HOLDING, children, walk
 
 _WORD = re.compile(r"\w+")
 
@@ -91,67 +91,76 @@ def stores(node: ast.AST, name: str) -> list[ast.AST]:
 
 def stored_names(function: ast.AST) -> frozenset[str]:
     """The names that a function and those in it bind or delete, parameters left out."""
-    return _remembered(function, "_stored_names", _stored_in)
+    return remembered(function, "_stored_names", _stored)
+
+
+def _stored(node: ast.AST) -> Iterable[str]:
+    return (node.id,) if isinstance(node, ast.Name) and type(node.ctx) is not ast.Load else ()
 
 
 def stored_items(function: ast.AST) -> frozenset[str]:
     """The names into which a function and those in it put items, or of which they delete some."""
-    return _remembered(function, "_stored_items", _items_stored_in)
+    return remembered(function, "_stored_items", _item_stored)
+
+
+def _item_stored(node: ast.AST) -> Iterable[str]:
+    stores = isinstance(node, ast.Subscript) and type(node.ctx) is not ast.Load
+    whole = node.value if stores and isinstance(node, ast.Subscript) else None
+    return (whole.id,) if isinstance(whole, ast.Name) else ()
 
 
 def deleted_names(function: ast.AST) -> frozenset[str]:
     """The names that a function deletes somewhere."""
-    return _remembered(function, "_deleted_names", _deleted_in)
+    return remembered(function, "_deleted_names", _deleted, own=True)
 
 
-def _deleted_in(function: ast.AST) -> frozenset[str]:
-    return frozenset(
-        each.id
-        for each in own_nodes(function)
-        if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Del)
-    )
+def _deleted(node: ast.AST) -> Iterable[str]:
+    return (node.id,) if isinstance(node, ast.Name) and type(node.ctx) is ast.Del else ()
 
 
 def stored_attributes(function: ast.AST) -> frozenset[str]:
     """The attributes, of anything, that a function binds."""
-    return _remembered(function, "_stored_attributes", _attributes_stored_in)
+    return remembered(function, "_stored_attributes", _attribute_stored)
 
 
-def _attributes_stored_in(function: ast.AST) -> frozenset[str]:
-    return frozenset(
-        each.attr
-        for each in walk(function)
-        if isinstance(each, ast.Attribute) and type(each.ctx) is ast.Store
-    )
+def _attribute_stored(node: ast.AST) -> Iterable[str]:
+    return (node.attr,) if isinstance(node, ast.Attribute) and type(node.ctx) is ast.Store else ()
 
 
-def _remembered(
-    function: ast.AST, name: str, read: Callable[[ast.AST], frozenset[str]]
-) -> frozenset[str]:
-    """What was read of a function: a finding asks for one function and many names. It stays with
-    the node, so that it goes with it, and where another block is put into it (`splicing.py`)."""
+Read = Callable[[ast.AST], Iterable[str]]
+"""Gives the names that a node itself has of some kind."""
+
+
+def remembered(function: ast.AST, name: str, read: Read, own: bool = False) -> frozenset[str]:
+    """What is read of the nodes of a function; with `own` without those of functions in it. A
+    finding asks for one function and many names. It stays with the node, under a `name` with an
+    underscore, and what is in each statement with that, so that it goes with it, and where another
+    block is put into it (`splicing.py`): who types in a long function changes few of them."""
     known: frozenset[str] | None = function.__dict__.get(name)
     if known is None:
-        known = function.__dict__[name] = read(function)
+        try:
+            parts = (_within(each, f"{name}_within", read, own) for each in children(function))
+            found = frozenset[str]().union(*parts)
+        except RecursionError:  # hundreds of branches, each in the one before
+            nodes = own_nodes(function) if own else walk(function)
+            found = frozenset(one for each in nodes if each is not function for one in read(each))
+        known = function.__dict__[name] = found
     return known
 
 
-def _stored_in(function: ast.AST) -> frozenset[str]:
-    return frozenset(
-        each.id
-        for each in walk(function)
-        if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load)
-    )
-
-
-def _items_stored_in(function: ast.AST) -> frozenset[str]:
-    return frozenset(
-        each.value.id
-        for each in walk(function)
-        if isinstance(each, ast.Subscript)
-        and not isinstance(each.ctx, ast.Load)
-        and isinstance(each.value, ast.Name)
-    )
+def _within(node: ast.AST, name: str, read: Read, own: bool) -> Iterable[str]:
+    """What is read of a node and those below it."""
+    if not isinstance(node, HOLDING):
+        nodes = _own_from(node) if own else walk(node)
+        return [one for each in nodes for one in read(each)]
+    known: frozenset[str] | None = node.__dict__.get(name)
+    if known is None:
+        parts = () if own and isinstance(node, FUNCTIONS) else children(node)
+        below = (_within(each, name, read, own) for each in parts)
+        known = frozenset(read(node)).union(*below)
+        if isinstance(node, ast.stmt):
+            node.__dict__[name] = known
+    return known
 
 
 def assignable(place: Place) -> bool:
@@ -191,20 +200,22 @@ def is_local(function: ast.AST, name: str) -> bool:
     """Whether an assignment in the function rebinds what the name is there."""
     if isinstance(function, ast.Lambda):
         return False
-    return name in _remembered(function, "_bound_names", _bound_by)
+    return name in remembered(function, "_bound_names", _bound, own=True)
 
 
-def _bound_by(function: ast.AST) -> frozenset[str]:
-    """The names that a function binds or declares."""
-    found: set[str] = set()
-    for each in own_nodes(function):
-        if isinstance(each, ast.Global | ast.Nonlocal):
-            found.update(each.names)
-        elif isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
-            found.add(each.id)
-        elif isinstance(each, ast.arg):
-            found.add(each.arg)
-    return frozenset(found)
+def _bound(node: ast.AST) -> Iterable[str]:
+    """The names that a node binds or declares."""
+    if isinstance(node, ast.Global | ast.Nonlocal):
+        return node.names
+    if isinstance(node, ast.Name):
+        return (node.id,) if type(node.ctx) is ast.Store else ()
+    return (node.arg,) if isinstance(node, ast.arg) else ()
+
+
+def _own_from(node: ast.AST) -> Iterator[ast.AST]:
+    yield node
+    if not isinstance(node, FUNCTIONS):
+        yield from own_nodes(node)
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:

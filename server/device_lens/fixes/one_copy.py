@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 
+from device_lens.fixes.definitions import definitions_of, functions_of
 from device_lens.fixes.early import can_run_above
 from device_lens.fixes.place import Place
 from device_lens.syntax.import_statements import bound_names
-from device_lens.syntax.keeping import Keeping, functions_of
+from device_lens.syntax.keeping import Keeping
 from device_lens.syntax.names import last_name, root_name
-from device_lens.syntax.sharing import MOVED, definitions, names_of
+from device_lens.syntax.sharing import MOVED, names_of
 from device_lens.syntax.walking import walk
 
 _LIBRARIES = ("torch", "numpy", "math", "einops", "tqdm", "random", "typing")
@@ -32,7 +33,7 @@ def suffices(call: Place, loop: Place, left_out: ast.AST | None = None) -> bool:
     if copies.keeps({MOVED}):
         return False
     calls = [node for node in body if isinstance(node, ast.Call)]
-    known = definitions(call.top_level)
+    known = definitions_of(call.source)
     strange = [node for node in calls if last_name(node.func) not in known]
     names = {*names_of(receiver), *copies.holders}
     return not any(_may_change(node, names, call) for node in strange)
@@ -46,7 +47,7 @@ def _copies(call: Place, loop: Place) -> Keeping:
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     )
     steps = getattr(loop.node, "body", [])
-    return Keeping([loop.node], steps, functions_of(call.top_level), bound, call.node)
+    return Keeping([loop.node], steps, functions_of(call.source), bound, call.node)
 
 
 def _may_change(node: ast.Call, names: set[str], place: Place) -> bool:

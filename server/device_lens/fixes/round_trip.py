@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 
 from device_lens.fixes.arguments import keyword
+from device_lens.fixes.definitions import definitions_of
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import loads, stores
 from device_lens.fixes.place import Place, grouped
-from device_lens.syntax.sharing import definitions, written
+from device_lens.syntax.sharing import written
 
 _DOWN = ("cpu", "numpy", "tolist", "item")
 
@@ -50,7 +51,7 @@ def _is_written(up: Place) -> bool:
         return False
     names = {each.id for each in statement.targets if isinstance(each, ast.Name)}
     roots = [up.function] if up.function is not None else up.top_level
-    return not names.isdisjoint(written(roots, definitions(up.top_level)))
+    return not names.isdisjoint(written(roots, definitions_of(up.source)))
 
 
 def _before_host(down: Place) -> Place | None:
