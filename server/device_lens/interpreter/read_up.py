@@ -18,8 +18,9 @@ _READS_ALL = frozenset(
 _PASSES_ON = frozenset("enumerate tqdm trange track iter".split())
 """What gives its first argument's items as they are asked for."""
 _WAYS_OUT = (ast.Return, ast.Break, ast.Raise, ast.Yield, ast.YieldFrom)
-_IS_READ_UP = "_is_read_up"
-"""The entry of a node under which the answer is kept."""
+_READ_UP = "_read_up"
+"""The entry of a statement under which the answers of its expressions are kept, until another block
+is put into it."""
 
 
 class Reading:
@@ -63,12 +64,14 @@ def _called_with(node: ast.AST, frame: Frame) -> list[str]:
 
 def is_read_up(node: Any, frame: Frame | None) -> bool:
     """Whether the statement that runs goes on to the end of what an expression in it gives."""
-    known: bool | None = node.__dict__.get(_IS_READ_UP)
-    if known is None:
-        known = node.__dict__[_IS_READ_UP] = any(
-            _reads_up(node, code) for code in _around(frame) if code is not None
-        )
-    return known
+    code = [each for each in _around(frame) if each is not None]
+    if not code:
+        return False
+    kept: dict[Any, bool] = code[0].__dict__.setdefault(_READ_UP, {})
+    if node not in kept:
+        found = (_reads_up(node, each) for each in code)
+        kept[node] = next((each for each in found if each is not None), False)
+    return kept[node]
 
 
 def _around(frame: Frame | None) -> tuple[Any, ...]:
@@ -77,11 +80,12 @@ def _around(frame: Frame | None) -> tuple[Any, ...]:
     return frame.statement, frame.function.node if frame.function is not None else None
 
 
-def _reads_up(node: ast.AST, code: ast.AST) -> bool:
+def _reads_up(node: ast.AST, code: ast.AST) -> bool | None:
+    """The same by the code around the expression; None where it is not in that."""
     for each in walk(code):
         if any(part is node for part in ast.iter_child_nodes(each)):
             return _by_parent(node, each, code)
-    return False
+    return None
 
 
 def _by_parent(node: ast.AST, parent: ast.AST, code: ast.AST) -> bool:
@@ -89,7 +93,7 @@ def _by_parent(node: ast.AST, parent: ast.AST, code: ast.AST) -> bool:
         case ast.Call(func=func, args=[*args]) if any(each is node for each in args):
             name = last_name(func)
             if name in _PASSES_ON and args[0] is node:
-                return _reads_up(parent, code)
+                return bool(_reads_up(parent, code))
             return name in _READS_ALL
         case ast.Starred():
             return True
@@ -100,7 +104,7 @@ def _by_parent(node: ast.AST, parent: ast.AST, code: ast.AST) -> bool:
             return not any(isinstance(each, _WAYS_OUT) for each in inner)
         case ast.comprehension():
             made = next(each for each in walk(code) if parent in getattr(each, "generators", ()))
-            return not isinstance(made, ast.GeneratorExp) or _reads_up(made, code)
+            return not isinstance(made, ast.GeneratorExp) or bool(_reads_up(made, code))
         case ast.keyword(arg=None) | ast.YieldFrom():
             return True
     return False

@@ -110,3 +110,32 @@ def test_what_is_typed_does_not_decide_where_steps_run_out(
     assert typed(editing, "# end", "a = 1", scripts) <= 1
     analysis = editing.project.analyse(str(tmp_path / "train.py"), editing.snapshot())
     assert any("not followed any more" in each for each in analysis.limits)
+
+
+LAZY = """\
+import torch
+from torch import nn
+
+
+def main():
+    nets = [nn.Linear(2, 2), nn.Linear(2, 2)]
+    for net in (each.to("cuda") for each in nets):
+        print(net)
+        # here
+    return nets[1].weight
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_a_loop_that_is_left_early_does_not_ask_for_all(tmp_path: Path) -> None:
+    editing = Editing(tmp_path, {"lazy": LAZY})
+    editing.agree()
+    before = "        # here"
+    for typed_so_far in ("b", "brea", "break", "brea", "break"):
+        after = f"        {typed_so_far}"
+        editing.edit("lazy", before, after)
+        before = after
+        assert editing.said("lazy") == editing.said("lazy", editing.fresh())
