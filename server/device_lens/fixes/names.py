@@ -6,10 +6,12 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 
 from device_lens.fixes.place import FUNCTIONS, Place
+from device_lens.syntax.gathering import always, gather
 from device_lens.syntax.source import SourceFile
-from device_lens.syntax.walking import HOLDING, children, walk
+from device_lens.syntax.walking import children, walk
 
 _WORD = re.compile(r"\w+")
 
@@ -134,33 +136,17 @@ Read = Callable[[ast.AST], Iterable[str]]
 def remembered(function: ast.AST, name: str, read: Read, own: bool = False) -> frozenset[str]:
     """What is read of the nodes of a function; with `own` without those of functions in it. A
     finding asks for one function and many names. It stays with the node, under a `name` with an
-    underscore, and what is in each statement with that, so that it goes with it, and where another
-    block is put into it (`splicing.py`): who types in a long function changes few of them."""
+    underscore, and what is in each statement with that (`gathering.py`)."""
     known: frozenset[str] | None = function.__dict__.get(name)
     if known is None:
-        try:
-            parts = (_within(each, f"{name}_within", read, own) for each in children(function))
-            found = frozenset[str]().union(*parts)
-        except RecursionError:  # hundreds of branches, each in the one before
-            nodes = own_nodes(function) if own else walk(function)
-            found = frozenset(one for each in nodes if each is not function for one in read(each))
-        known = function.__dict__[name] = found
+        enters = _is_no_function if own else always
+        parts = (gather(each, f"{name}_within", read, enters) for each in children(function))
+        known = function.__dict__[name] = frozenset(chain.from_iterable(parts))
     return known
 
 
-def _within(node: ast.AST, name: str, read: Read, own: bool) -> Iterable[str]:
-    """What is read of a node and those below it."""
-    if not isinstance(node, HOLDING):
-        nodes = _own_from(node) if own else walk(node)
-        return [one for each in nodes for one in read(each)]
-    known: frozenset[str] | None = node.__dict__.get(name)
-    if known is None:
-        parts = () if own and isinstance(node, FUNCTIONS) else children(node)
-        below = (_within(each, name, read, own) for each in parts)
-        known = frozenset(read(node)).union(*below)
-        if isinstance(node, ast.stmt):
-            node.__dict__[name] = known
-    return known
+def _is_no_function(node: ast.AST) -> bool:
+    return not isinstance(node, FUNCTIONS)
 
 
 def assignable(place: Place) -> bool:
@@ -210,12 +196,6 @@ def _bound(node: ast.AST) -> Iterable[str]:
     if isinstance(node, ast.Name):
         return (node.id,) if type(node.ctx) is ast.Store else ()
     return (node.arg,) if isinstance(node, ast.arg) else ()
-
-
-def _own_from(node: ast.AST) -> Iterator[ast.AST]:
-    yield node
-    if not isinstance(node, FUNCTIONS):
-        yield from own_nodes(node)
 
 
 def own_nodes(function: ast.AST) -> Iterator[ast.AST]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 
 from device_lens.fixes.blocks import block_of, move_above, move_below
 from device_lens.fixes.edit import Fix, Safety
@@ -21,34 +21,38 @@ def put_below(statement: Place, anchor: Place, title: str) -> Fix | None:
     if first is None or last is None or first >= last:
         return None
     bound = {ast.unparse(each) for each in ast.walk(statement.node) if _is_store(each)}
-    between = (node for each in block[first + 1 : last + 1] for node in ast.walk(each))
-    if any(not _is_store(node) and ast.unparse(node) in bound for node in between):
+    between = block[first + 1 : last + 1]
+    if any(_reads(node, bound) for each in between for node in ast.walk(each)):
         return None
     own = {each.partition(".")[2] for each in bound if each.startswith("self.")}
-    if own and any(_may_read(statement.owner, each, own) for each in block[first + 1 : last + 1]):
+    if own and any(_may_read(statement.owner, each, own) for each in between):
         return None
     edits = move_below(statement, anchor)
     return Fix(title, Safety.UNSAFE, edits) if edits else None
 
 
+def _reads(node: ast.AST, bound: set[str]) -> bool:
+    """Whether a node reads one of some names, attributes and items."""
+    is_one = isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not _is_store(node)
+    return is_one and ast.unparse(node) in bound
+
+
 def _may_read(owner: ast.ClassDef | None, statement: ast.stmt, names: set[str]) -> bool:
     """Whether a statement calls a method of its object that may read attributes of these names:
     one that names them, calls others, or is not the class's own."""
-    methods = (
-        {each.name: each for each in owner.body if isinstance(each, FUNCTIONS)} if owner else {}
-    )
+    body = [] if owner is None else owner.body
+    methods = {each.name: each for each in body if isinstance(each, _METHODS)}
     for node in ast.walk(statement):
         if isinstance(node, ast.Call) and is_own_attribute(node.func):
-            method = methods.get(last_name(node.func))
+            method = methods.get(node.func.attr)
             parts = () if method is None else ast.walk(method)
-            read = {
-                each.attr
-                for each in parts
-                if isinstance(each, ast.Attribute) and is_own_attribute(each)
-            }
+            read = {each.attr for each in parts if is_own_attribute(each)}
             if method is None or not read.isdisjoint((*names, *methods)):
                 return True
     return False
+
+
+_METHODS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def put_before(statement: Place, anchor: Place, title: Callable[[Place], str]) -> Fix | None:
@@ -118,15 +122,20 @@ def _defines(statement: ast.stmt, names: set[str]) -> bool:
 def _asked(expressions: list[ast.expr]) -> set[str]:
     """The names of what calls among the expressions are given parts of: `args` in
     `model.to(args.device)`."""
-    calls = [each for each in expressions if isinstance(each, ast.Call)]
-    given = (part for call in calls for part in (*call.args, *(k.value for k in call.keywords)))
+    given = _given(expressions)
     return {root_name(each) for each in given if isinstance(each, ast.Attribute | ast.Subscript)}
+
+
+def _given(nodes: Iterable[ast.AST]) -> Iterator[ast.expr]:
+    """The arguments of calls."""
+    for node in nodes:
+        if isinstance(node, ast.Call):
+            yield from (*node.args, *(each.value for each in node.keywords))
 
 
 def _may_set(statement: ast.stmt, names: set[str]) -> bool:
     """Whether a statement hands something of these names to a call, which may set a part of it."""
-    calls = (each for each in ast.walk(statement) if names and isinstance(each, ast.Call))
-    given = (part for call in calls for part in (*call.args, *(k.value for k in call.keywords)))
+    given = _given(ast.walk(statement)) if names else ()
     return any(isinstance(each, ast.Name) and each.id in names for each in given)
 
 

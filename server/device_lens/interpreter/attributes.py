@@ -43,6 +43,7 @@ from device_lens.interpreter import (
     library_modules,
     library_names,
     one_of_many,
+    plain_attributes,
     private_names,
     reports,
     single_dispatch,
@@ -328,39 +329,9 @@ def _of_tuple(machine: Machine, receiver: TupleValue, name: str, node: Any, fram
     return BoundExternal(receiver, "tuple." + name)
 
 
-def _of_list(machine: Machine, receiver: ListObject, name: str, node: Any, frame: Frame) -> Any:
-    return BoundExternal(receiver, "list." + name)
-
-
-def _of_dict(machine: Machine, receiver: DictObject, name: str, node: Any, frame: Frame) -> Any:
-    if receiver.kind != "dict" and registry.function(f"{receiver.kind}.{name}") is not None:
-        return BoundExternal(receiver, f"{receiver.kind}.{name}")
-    if receiver.kind != "dict" and registry.function("dict." + name) is None:
-        if name in receiver.entries:
-            return receiver.entries[name]
-        return receiver.rest if receiver.rest is not None else Unknown(name)
-    return BoundExternal(receiver, "dict." + name)
-
-
-def _of_constant(machine: Machine, receiver: Const, name: str, node: Any, frame: Frame) -> Any:
-    if isinstance(receiver.value, str):
-        return BoundExternal(receiver, "str." + name)
-    return Unknown(name)
-
-
 def _of_device(machine: Machine, receiver: DeviceValue, name: str, node: Any, frame: Frame) -> Any:
     found = _of_library(machine, receiver, "torch.device", name, node, frame)
     return found if found is not None else Unknown(name)
-
-
-def _of_function(machine: Machine, receiver: Function, name: str, node: Any, frame: Frame) -> Any:
-    if name == "__name__":
-        return Const(receiver.name)
-    if name in ("setter", "getter", "deleter"):
-        return External("builtins.property.setter")
-    if name == "cache_clear" and receiver.kept is not None:
-        return Partial(External("functools.<cache_clear>"), (receiver,), {})
-    return descriptors.by_hand(receiver, name) or Unknown(name)
 
 
 def _of_host_array(
@@ -394,12 +365,12 @@ _READERS: dict[type, Any] = {
     ClassValue: _of_class,
     Unknown: _of_unknown,
     TupleValue: _of_tuple,
-    ListObject: _of_list,
-    DictObject: _of_dict,
-    Const: _of_constant,
+    ListObject: plain_attributes.of_list,
+    DictObject: plain_attributes.of_dict,
+    Const: plain_attributes.of_constant,
     DeviceValue: _of_device,
     DtypeValue: _of_opaque,
-    Function: _of_function,
+    Function: plain_attributes.of_function,
     BoundMethod: _of_opaque,
     BoundExternal: _of_opaque,
     Partial: _of_partial,

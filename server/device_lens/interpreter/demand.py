@@ -120,10 +120,14 @@ class Demand:
 
     def _text(self, definition: Function | ClassValue) -> tuple[str, frozenset[str]]:
         """The text of a definition, and its words."""
-        known = self._texts.get(definition.node)
+        return self._text_at(definition.node, definition)
+
+    def _text_at(self, part: ast.AST, around: Function | ClassValue) -> tuple[str, frozenset[str]]:
+        """The same of a part of a definition."""
+        known = self._texts.get(part)
         if known is None:
-            text = text_of(definition.chunk, definition.node)
-            known = self._texts[definition.node] = text, words_in(text)
+            text = text_of(around.chunk, part)
+            known = self._texts[part] = text, words_in(text)
         return known
 
     def learn(self, function: Function, gives: bool) -> None:
@@ -190,10 +194,9 @@ class Demand:
         known = self._shows.get(definition.node)
         if known is None:
             if isinstance(definition, ClassValue):
-                parts = (*definition.node.decorator_list, *definition.node.keywords)
-                known = any(self._shows_at(each, definition) for each in parts) or any(
-                    self._shows_at(each, definition) for each in definition.node.body
-                )
+                node = definition.node
+                parts = (*node.decorator_list, *node.keywords, *node.body)
+                known = any(self._shows_at(each, definition) for each in parts)
             else:
                 text, words = self._text(definition)
                 names = self._torch_names(definition.namespace)
@@ -208,15 +211,12 @@ class Demand:
             plain = self._plain_texts.get(cls.node)
             if plain is None:
                 plain = self._plain_texts[cls.node] = PlainText(cls.node)
-            text = self._text_at(part, cls)
+            text, words = self._text_at(part, cls)
             names = self._torch_names(cls.namespace)
             known = self._shows[part] = shows(
-                text, words_in(text), part, cls.is_module, names, self._gives_plain, plain
+                text, words, part, cls.is_module, names, self._gives_plain, plain
             )
         return known
-
-    def _text_at(self, part: ast.AST, cls: ClassValue) -> str:
-        return text_of(cls.chunk, part)
 
     def _gives_plain(self, name: str) -> bool:
         """Whether all functions and methods of a name give numbers or words only."""

@@ -107,9 +107,9 @@ def shows(
     if not _is_hinted(text, words) and not names.are_in(words):
         return False
     try:
-        reading = _Reading(in_module, names, gives_plain, plain or PlainText(None))
-        reading.is_blind = not in_module and not _may_know(words, names)
-        return reading.shows(node)
+        is_blind = not in_module and not _may_know(words, names)
+        plain = plain or PlainText(None)
+        return _Reading(in_module, names, gives_plain, plain, is_blind).shows(node)
     except RecursionError:  # nobody has written that by hand
         return True
 
@@ -148,15 +148,16 @@ class _Reading:
         names: Names,
         gives_plain: Callable[[str], bool],
         plain: PlainText,
+        is_blind: bool,
     ) -> None:
+        """`is_blind`: nothing is known of what the function is given."""
         self._in_module = in_module
         self._gives_plain = gives_plain
         self._names = dict(names.known)
         self._method = ""
         self._in_loop = False
         self._plain = plain
-        self.is_blind = False
-        """Whether nothing is known of what the function is given."""
+        self._is_blind = is_blind
         self._kept = False
         """Whether it is within what a module takes as a parameter or buffer of its own."""
 
@@ -213,7 +214,7 @@ class _Reading:
         outer, self._method = self._method, self._method or node.name
         around = self._plain
         if not outer:
-            self._plain = around.within(node, self.is_blind)
+            self._plain = around.within(node, self._is_blind)
         given = [*node.args.defaults, *node.args.kw_defaults]
         try:
             if any(each is not None and self.shows(each) for each in given):

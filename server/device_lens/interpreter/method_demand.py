@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 
 from device_lens.domain.code import ClassValue
+from device_lens.syntax.names import is_own_attribute
 from device_lens.syntax.walking import walk
 
 _OWN = re.compile(r"\bself\.(\w+)")
@@ -40,10 +41,10 @@ class Methods:
         self,
         cls: ClassValue,
         shows: Callable[[ast.AST, ClassValue], bool],
-        text_of: Callable[[ast.AST, ClassValue], str],
+        text_of: Callable[[ast.AST, ClassValue], tuple[str, frozenset[str]]],
     ) -> None:
         """`shows` says whether something can be found in a part of a class, `text_of` how such a
-        part reads."""
+        part reads, and its words."""
         self.all_matter = False
         """Whether all have to run: something shows outside of them, or one in which something
         does may change the object as a whole."""
@@ -54,7 +55,7 @@ class Methods:
                 if not isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
                     self.all_matter = self.all_matter or shows(part, each)
                     continue
-                method = _Method(part, text_of(part, each))
+                method = _Method(part, text_of(part, each)[0])
                 self._methods.setdefault(part.name, []).append(method)
                 if shows(part, each):
                     shown.add(part.name)
@@ -121,11 +122,7 @@ def _changed(function: ast.AST) -> Iterator[str]:
 def _own(node: ast.expr) -> Iterable[str]:
     """The attribute of `self` of which an expression is a part."""
     while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
-        if (
-            isinstance(node, ast.Attribute)
-            and isinstance(node.value, ast.Name)
-            and node.value.id == "self"
-        ):
+        if is_own_attribute(node):
             return (node.attr,)
         node = node.func if isinstance(node, ast.Call) else node.value
     return ()

@@ -54,8 +54,7 @@ class MovedByOthers:
 
 def _moved(file: Any) -> Iterator[str]:
     """The attributes of others that the text of a file moves. It is asked at each keystroke: few
-    lines have a move, which is found in a twentieth of the time that looking for names takes.
-    """
+    lines have a move, which is found in a twentieth of the time that looking for names takes."""
     for chunk in file.chunks:
         for move in _MOVE.finditer(chunk.text):
             end = move.start()

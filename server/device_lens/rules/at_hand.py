@@ -18,6 +18,7 @@ from device_lens.domain.device import (
 )
 from device_lens.domain.guard import leaves, primary
 from device_lens.fixes.bindings import may_be_none, parameters_of, surely_bound
+from device_lens.fixes.definitions import classes_of
 from device_lens.fixes.names import (
     is_local,
     of_comprehension,
@@ -320,19 +321,17 @@ def _is_there_for_bases(attribute: str, function: ast.AST, place: Place) -> bool
     """Whether an attribute is bound before the set-up of a base class runs a method, which may be
     one that its class overrides. Of a base that the file does not tell of nobody knows what it
     calls, but that it is no method in which an object is used."""
-    classes = {each.name: each for each in place.top_level if isinstance(each, ast.ClassDef)}
-    seen = [place.owner]
-    for owner in seen:
-        for base in owner.bases if owner is not None else ():
-            name = last_name(base)
-            found = classes.get(name)
-            if found is None and not name.endswith(("Module", "object")):
-                if getattr(function, "name", "") not in _IN_USE:
-                    return False
-            elif found is not None and found not in seen:
-                seen.append(found)
-                if not _is_there(attribute, function, found):
-                    return False
+    seen = [] if place.owner is None else [place.owner]
+    for base in (base for owner in seen for base in owner.bases):
+        name = last_name(base)
+        found = classes_of(place.source).get(name)
+        if found is None and not name.endswith(("Module", "object")):
+            if getattr(function, "name", "") not in _IN_USE:
+                return False
+        elif found is not None and found not in seen:
+            seen.append(found)
+            if not _is_there(attribute, function, found):
+                return False
     return True
 
 

@@ -12,9 +12,10 @@ import builtins
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from device_lens.syntax.gathering import statements_of
 from device_lens.syntax.names import is_own_attribute, last_name, root_name
 from device_lens.syntax.sharing import ADDERS, names_of, sharing
-from device_lens.syntax.walking import statements_in, walk
+from device_lens.syntax.walking import walk
 
 _KEEPERS = frozenset(
     """put put_nowait push register_buffer register_parameter setattr __setitem__ __setattr__
@@ -33,7 +34,7 @@ def functions_of(body: Iterable[ast.AST]) -> Functions:
     """What a file defines, methods of the same name together. What it imports has none."""
     found: dict[str, list[ast.FunctionDef | ast.AsyncFunctionDef]] = {}
     for statement in body:
-        for node in (statement, *statements_in(statement)):
+        for node in statements_of(statement):
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 found.setdefault(node.name, []).append(node)
             elif isinstance(node, ast.ImportFrom):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from typing import TypeGuard
 
 
 def root_name(node: ast.AST | None) -> str:
@@ -17,7 +18,7 @@ def last_name(node: ast.expr) -> str:
     return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
 
 
-def is_own_attribute(node: ast.AST) -> bool:
+def is_own_attribute(node: ast.AST | None) -> TypeGuard[ast.Attribute]:
     """Whether an expression is an attribute of `self`."""
     return (
         isinstance(node, ast.Attribute)

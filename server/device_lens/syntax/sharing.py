@@ -10,7 +10,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
+from device_lens.syntax.gathering import gather, statements_of
 from device_lens.syntax.in_place import (
     asks_in_place,
     is_function_in_place,
@@ -20,7 +22,7 @@ from device_lens.syntax.in_place import (
 )
 from device_lens.syntax.names import is_own_attribute, last_name
 from device_lens.syntax.pairing import parts_of
-from device_lens.syntax.walking import HOLDING, children, statements_in, walk
+from device_lens.syntax.walking import walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ _SETTERS = frozenset("requires_grad data".split())
 def definitions(body: Sequence[ast.AST]) -> dict[str, Defined]:
     """The functions, classes, methods and callable objects that statements define, by name."""
     found = _defined(body)
-    for node in (each for one in body for each in (one, *statements_in(one))):
+    for node in (each for statement in body for each in statements_of(statement)):
         if isinstance(node, ast.Assign):
             for target, value in _pairs(node):
                 maker = maker_of(value)
@@ -95,8 +97,8 @@ def _defined(body: Iterable[ast.AST], owner: ast.ClassDef | None = None) -> dict
         if isinstance(statement, ast.ClassDef):
             found |= _defined(statement.body, statement)
         elif isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef):
-            inner = (each for each in statements_in(statement) if isinstance(each, ast.FunctionDef))
-            found |= {each.name: Defined(each) for each in inner}
+            inner = (each for each in statements_of(statement) if isinstance(each, ast.FunctionDef))
+            found |= {each.name: Defined(each) for each in inner if each is not statement}
     return found
 
 
@@ -176,7 +178,8 @@ def sharing(
     names: Iterable[str], nodes: Iterable[ast.AST], moved: ast.AST | None = None
 ) -> set[str]:
     """The names that may share memory with these, by what the nodes of a scope bind."""
-    bound = [group for node in nodes for group in _groups(node, moved)]
+    read, keeps = partial(_bound, moved=moved), partial(_is_apart, moved=moved)
+    bound = [group for node in nodes for group in gather(node, "_groups", read, keeps=keeps)]
     found = set(names)
     grown = True
     while grown:
@@ -188,35 +191,10 @@ def sharing(
     return found
 
 
-def _groups(node: ast.AST, moved: ast.AST | None) -> Sequence[set[str]]:
-    """The groups of names that a node and those below it make share memory."""
-    try:
-        return _groups_below(node, moved)
-    except RecursionError:  # hundreds of branches, each in the one before
-        return [group for each in walk(node) for group in _bound(each, moved)]
-
-
-def _groups_below(node: ast.AST, moved: ast.AST | None) -> Sequence[set[str]]:
-    """The same; those of a statement that has nothing to do with `moved` stay with it, until
-    another block is put into it (`splicing.py`)."""
-    if not isinstance(node, HOLDING):
-        return [group for each in walk(node) for group in _bound(each, moved)]
-    stays = isinstance(node, ast.stmt) and not _covers(node, moved)
-    known: Sequence[set[str]] | None = node.__dict__.get("_groups") if stays else None
-    if known is None:
-        found = [*_bound(node, None if stays else moved)]
-        for each in children(node):
-            found += _groups_below(each, None if stays else moved)
-        known = found
-        if stays:
-            node.__dict__["_groups"] = known
-    return known
-
-
-def _covers(statement: ast.stmt, moved: ast.AST | None) -> bool:
-    """Whether a statement may have a call in it, by their lines."""
-    line = getattr(moved, "lineno", None)
-    return line is not None and statement.lineno <= line <= (statement.end_lineno or line)
+def _is_apart(statement: ast.AST, moved: ast.AST | None) -> bool:
+    """Whether a statement surely has no such call in it, by their lines."""
+    line, first = getattr(moved, "lineno", None), getattr(statement, "lineno", 0)
+    return line is None or not first <= line <= (getattr(statement, "end_lineno", None) or line)
 
 
 def shared_attributes(names: Iterable[str], owner: ast.ClassDef) -> set[str]:

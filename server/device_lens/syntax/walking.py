@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 _WORDS = frozenset(
     "arg asname attr conversion ctx id is_async kind kwd_attrs level module name names op ops rest "
@@ -53,31 +53,3 @@ def children(node: ast.AST) -> list[ast.AST]:
         elif value is not None:
             found.append(value)
     return found
-
-
-HOLDING = (ast.stmt, ast.ExceptHandler, ast.match_case)
-"""What statements can stand in."""
-
-
-def statements_in(node: ast.AST) -> Sequence[ast.stmt]:
-    """The statements below a node, those of functions and classes in it included. What is below a
-    statement stays with it, until another block is put into it (`splicing.py`)."""
-    try:
-        return _statements_in(node)
-    except RecursionError:  # hundreds of branches, each in the one before
-        return [each for each in walk(node) if isinstance(each, ast.stmt) and each is not node]
-
-
-def _statements_in(node: ast.AST) -> Sequence[ast.stmt]:
-    known: Sequence[ast.stmt] | None = node.__dict__.get("_statements_in")
-    if known is None:
-        found: list[ast.stmt] = []
-        for each in children(node):
-            if isinstance(each, ast.stmt):
-                found.append(each)
-            if isinstance(each, HOLDING):
-                found += _statements_in(each)
-        known = found
-        if isinstance(node, ast.stmt):
-            node.__dict__["_statements_in"] = known
-    return known
