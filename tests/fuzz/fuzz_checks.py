@@ -285,6 +285,7 @@ def picture(analysis: Analysis, random: Random) -> dict[str, Any]:
         },
         "limits": facts.limits,
         "findings": list(analysis.findings),
+        "fixes": [tuple(each.fixes) for each in analysis.findings],
         "hints": inlay_hints(facts, whole, analysis.costs, ALL_HINTS),
         "tokens": semantic_tokens(facts),
         "hovers": [hover(facts, at, analysis.costs, analysis.sources) for at in positions],

@@ -140,6 +140,7 @@ def notebook_editing(random: Random, corpus: Sequence[str]) -> list[Step]:
 def replay(steps: Sequence[Step], random: Random) -> None:
     """Analyses after each step, anew and as an editor would. Raises `Wrong` where they differ."""
     project = Project(FOLDER)
+    project.fixes_wait = True
     for number, step in enumerate(steps):
         snapshot = snapshot_of(step.contents)
         # A document that changes is looked at in an editor: its imports count from then on.

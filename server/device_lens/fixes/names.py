@@ -81,14 +81,14 @@ def loads(node: ast.AST, name: str) -> list[ast.Name]:
 
 def stores(node: ast.AST, name: str) -> list[ast.AST]:
     """The places that bind or delete a name, those of nested functions included."""
-    found: list[ast.AST] = []
-    for each in walk(node):
-        if isinstance(each, ast.Name):
-            if each.id == name and not isinstance(each.ctx, ast.Load):
-                found.append(each)
-        elif isinstance(each, ast.arg) and each.arg == name:
-            found.append(each)
-    return found
+    found = gather(node, "_binders", _binder)
+    return [each for each in found if (each.arg if isinstance(each, ast.arg) else each.id) == name]
+
+
+def _binder(node: ast.AST) -> Iterable[ast.Name | ast.arg]:
+    if isinstance(node, ast.Name):
+        return () if type(node.ctx) is ast.Load else (node,)
+    return (node,) if isinstance(node, ast.arg) else ()
 
 
 def stored_names(function: ast.AST) -> frozenset[str]:

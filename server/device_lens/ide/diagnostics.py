@@ -20,10 +20,15 @@ _Uses = set[tuple[Suppression, str]]
 
 
 def diagnostics(
-    facts: FileFacts, all_facts: Mapping[str, FileFacts], loaded: Loaded, everything: bool = False
+    facts: FileFacts,
+    all_facts: Mapping[str, FileFacts],
+    loaded: Loaded,
+    everything: bool = False,
+    fixes_wait: bool = False,
 ) -> list[Finding]:
     """What is to be shown of a file, by position. `all_facts` are those of the files that were
-    analysed with it. With `everything`, also what rules say that are turned off."""
+    analysed with it. With `everything`, also what rules say that are turned off. With `fixes_wait`,
+    fixes are made when they are looked at, which must be before the text is another one."""
     source: SourceFile = facts.source
     active = active_rules(facts.path, loaded)
     used: _Uses = set()
@@ -39,6 +44,9 @@ def diagnostics(
             used.add((comment, finding.rule))
     if UNUSED_IGNORE.name in active:
         shown += (_configured(each, loaded.configuration) for each in _unused(source, active, used))
+    if not fixes_wait:
+        for each in shown:
+            len(each.fixes)
     return sorted(shown, key=lambda each: (each.range, each.rule))
 
 

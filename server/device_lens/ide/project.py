@@ -23,7 +23,7 @@ from device_lens.project.imports import ImportResolver
 from device_lens.project.outline import outline_of
 from device_lens.project.reading import FileProblem, FileText, read_text
 from device_lens.project.reads import Outlines, Reads
-from device_lens.project.settings import Layer, SettingsWarning, read_layer
+from device_lens.project.settings import Layer, read_layer
 from device_lens.project.workspace import FileAlone, ProjectWorkspace
 from device_lens.syntax.notebook import NotebookSource, read_notebook
 from device_lens.syntax.source import SourceFile
@@ -92,6 +92,8 @@ class Project:
         """Bytes of memory of this machine's accelerators, by their names, as far as known."""
         self.most_callers = MOST_SCRIPTS
         """Scripts that run first so that their arguments reach a file that is analysed alone."""
+        self.fixes_wait = False
+        """Whether fixes are made when they are looked at (`rules/finding.py: LazyFixes`)."""
         self._configurations = Configurations(command_line, layer)
         self._cache = ParseCache() if parsed is None else parsed
         self._resolver = ImportResolver(root)
@@ -377,7 +379,7 @@ class Project:
         return Analysis(
             facts=facts,
             all_facts=found,
-            findings=tuple(diagnostics(facts, found, loaded)),
+            findings=tuple(diagnostics(facts, found, loaded, fixes_wait=self.fixes_wait)),
             sources=lookup_in(found, workspace.source),
             costs=Costs(
                 self.calibration,
@@ -386,7 +388,7 @@ class Project:
                 memory=self.memory,
             ),
             configuration=loaded.configuration,
-            limits=(*map(_sentence, (*self.warnings, *loaded.warnings)), *facts.limits),
+            limits=(*map(str, (*self.warnings, *loaded.warnings)), *facts.limits),
         )
 
 
@@ -394,7 +396,3 @@ def _options(loaded: Loaded, only_findings: bool = False) -> Options:
     from device_lens.interpreter.budget import Options
 
     return Options(loaded.configuration.assume_accelerator, only_findings)
-
-
-def _sentence(warning: SettingsWarning) -> str:
-    return f"{warning.path}: {warning.message}" if warning.path else warning.message

@@ -9,17 +9,20 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from typing import Any
 
 from device_lens.interpreter import scan
 from device_lens.interpreter.frames import Frame
 from device_lens.syntax.chunk import Chunk
+from device_lens.syntax.gathering import gather
 from device_lens.syntax.walking import children, walk
 
 Loop = ast.For | ast.AsyncFor | ast.While
 _CARRIED = "_carried_names"
 _LEFT = "_names_left_by_loops"
 _INNER = "_names_of_inner_scopes"
+_WITHIN = "_names_of_scopes_within"
 """The entries of a node or chunk under which answers are kept, for as long as it lives."""
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _BY_TEXT = frozenset({"locals", "vars", "eval", "exec", "globals", "dir"})
@@ -85,17 +88,17 @@ def _seen_from_within(frame: Frame) -> frozenset[str]:
         node = frame.function.node
         found: frozenset[str] | None = node.__dict__.get(_INNER)
         if found is None:
-            found = node.__dict__[_INNER] = frozenset(_mentioned_within(node))
+            parts = (gather(each, _WITHIN, _mentioned_within) for each in children(node))
+            found = node.__dict__[_INNER] = frozenset(chain.from_iterable(parts))
         return found
     return frozenset().union(*map(_mentioned_in, frame.namespace.file.chunks))
 
 
-def _mentioned_within(function: Any) -> Iterator[str]:
-    for node in walk(function):
-        if isinstance(node, _SCOPES) and node is not function:
-            yield from scan.names_read(node)
-        elif isinstance(node, ast.Global | ast.Nonlocal):
-            yield from node.names
+def _mentioned_within(node: ast.AST) -> Iterable[str]:
+    """The names that a scope inside of a function reads, and those that it shares."""
+    if isinstance(node, _SCOPES):
+        return scan.names_read(node)
+    return node.names if isinstance(node, ast.Global | ast.Nonlocal) else ()
 
 
 def _mentioned_in(chunk: Chunk) -> frozenset[str]:

@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from device_lens.syntax.gathering import gather
 from device_lens.syntax.names import last_name, root_name
 from device_lens.syntax.statements import child_statements
 from device_lens.syntax.walking import walk
@@ -71,15 +72,21 @@ class _Text(NamedTuple):
     @classmethod
     def of(cls, node: ast.AST) -> _Text:
         text = cls([], [], [])
-        for each in walk(node):
-            match each:
-                case ast.Call():
-                    text.calls.append(each)
-                case ast.Assign():
-                    text.assignments.append(each)
-                case ast.Name(ctx=ast.Store() | ast.Del()):
-                    text.bound.append(each)
+        for each in gather(node, "_told_by", _telling):
+            if isinstance(each, ast.Call):
+                text.calls.append(each)
+            elif isinstance(each, ast.Assign):
+                text.assignments.append(each)
+            else:
+                text.bound.append(each)
         return text
+
+
+def _telling(node: ast.AST) -> tuple[ast.Call | ast.Assign | ast.Name, ...]:
+    """A node, if it is looked at."""
+    if isinstance(node, ast.Call | ast.Assign):
+        return (node,)
+    return (node,) if isinstance(node, ast.Name) and type(node.ctx) is not ast.Load else ()
 
 
 def _told(node: Any, text: _Text) -> Doings:

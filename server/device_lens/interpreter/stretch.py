@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
@@ -22,7 +22,8 @@ from device_lens.domain.values import Remembered, newly_treated
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.told import Text
 from device_lens.interpreter.visits import MOST_VISITS, Outcome, Visit, part_of, state_of
-from device_lens.syntax.walking import children, walk
+from device_lens.syntax.gathering import gather
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -48,6 +49,8 @@ _BEYOND = (
 )
 """What reaches beyond the statements that it is among."""
 _NAME = re.compile(r"[^\W\d]\w*")
+_ANY = "*"
+"""Stands for all names where some are looked up by their texts."""
 _BY_TEXT = frozenset({"locals", "eval", "exec"})
 """Builtins that look local names up by their texts."""
 
@@ -119,19 +122,11 @@ class Stretch:
         attributes; all where it may look names up by their texts."""
         if not names:
             return names
-        own = set(map(id, self.body))
-        used: set[str] = set()
-        pending: list[ast.AST] = [function]
-        while pending:
-            node = pending.pop()
-            if id(node) in own:
-                continue
-            if looks_up_texts(node):
-                return names
-            if not isinstance(node, ast.Attribute | ast.Constant | ast.keyword):
-                used.update(identifiers(node))
-            pending += children(node)
-        return names & used
+        used = _used(function)
+        own = [name for each in self.body for name in _used(each)]
+        if used.count(_ANY) > own.count(_ANY):
+            return names
+        return {each for each in names if used.count(each) > own.count(each)}
 
 
 class Around(Protocol):
@@ -185,6 +180,21 @@ class AroundInFunction:
 def _words(text: str) -> frozenset[str]:
     """What a text mentions: around the statements that are typed it is always the same."""
     return frozenset(_NAME.findall(text))
+
+
+def _used(node: ast.AST) -> Sequence[str]:
+    """The names that a node and those in it have otherwise than as texts or attributes, as often as
+    they have them."""
+    return gather(node, "_used_names", _used_in)
+
+
+def _used_in(node: ast.AST) -> Iterable[str]:
+    if isinstance(node, ast.Name):
+        return (node.id,)
+    if looks_up_texts(node):
+        return (_ANY,)
+    without = isinstance(node, ast.Attribute | ast.Constant | ast.keyword)
+    return () if without else identifiers(node)
 
 
 def looks_up_texts(node: ast.AST) -> bool:

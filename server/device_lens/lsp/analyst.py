@@ -274,7 +274,7 @@ class Analyst:
                 parsed=ParseCache(sparing=True),
             )
             project.memory = self._memory
-            project.most_callers = MOST_CALLERS
+            project.most_callers, project.fixes_wait = MOST_CALLERS, True
             project.foreign = self._foreign
             known = self._projects[root] = (settings, project)
         return known[1]

@@ -35,6 +35,9 @@ class SettingsWarning:
     path: str | None = None
     """The file that the setting stands in; None for the command line and the editor."""
 
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}" if self.path else self.message
+
 
 def read_layer(table: object, path: str | None = None) -> tuple[Layer, tuple[SettingsWarning, ...]]:
     """The layer that a table (from TOML or an editor) describes. Keys may be written

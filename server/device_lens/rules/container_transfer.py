@@ -72,7 +72,7 @@ def check(fact: ContainerTransfer, context: Context) -> Finding | None:
         f"{quoted(name)} is {kind}, which has no {quoted(f'.{fact.method}()')}: the line raises "
         f"AttributeError.{instead}"
     )
-    return context.finding(RULE, fact.site, message, name, fixes=_fixes(fact, context))
+    return context.finding(RULE, fact.site, message, name, fixes=lambda: _fixes(fact, context))
 
 
 def _fixes(fact: ContainerTransfer, context: Context) -> Iterator[Fix | None]:

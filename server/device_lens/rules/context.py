@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from device_lens.fixes.transfer_call import DEVICE_WORDS
 from device_lens.interpreter.facts import Conflict, Expression, FileFacts, Kind, Repeated
 from device_lens.rules.at_hand import AtHand
 from device_lens.rules.causes import Cause, causes_of
-from device_lens.rules.finding import Finding, Related, Severity
+from device_lens.rules.finding import Finding, LazyFixes, Related, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.waits import Waits, waits_of
 from device_lens.rules.wording import participle, quoted, telling_step, telling_steps
@@ -158,17 +158,12 @@ class Context:
         *,
         severity: Severity | None = None,
         related: Iterable[Related] = (),
-        fixes: Iterable[Fix | None] = (),
+        fixes: Callable[[], Iterable[Fix | None]] = tuple,
         tags: tuple[str, ...] = (),
     ) -> Finding:
-        """A finding at a place of this file; fixes that could not be made are None,
-        and those that cannot stand are left out."""
+        """A finding at a place of this file. `fixes` makes its fixes: those that could not be made
+        are None, and those that cannot stand are left out."""
         place = self.place(site)
-        by_edits: dict[frozenset[Edit], Fix] = {}
-        for fix in fixes:
-            if fix is not None and fix.can_stand:
-                by_edits.setdefault(frozenset(fix.edits), fix)
-        made = sorted(self._told_apart(by_edits), key=lambda fix: not fix.safe)
         return Finding(
             rule.name,
             severity or rule.severity,
@@ -178,9 +173,17 @@ class Context:
             place.range,
             place.scope,
             _distinct(related, place.range),
-            tuple(made),
+            LazyFixes(lambda: self._ordered(fixes())),
             tags,
         )
+
+    def _ordered(self, fixes: Iterable[Fix | None]) -> list[Fix]:
+        """Those of some fixes that can stand, each once, the safe ones first."""
+        by_edits: dict[frozenset[Edit], Fix] = {}
+        for fix in fixes:
+            if fix is not None and fix.can_stand:
+                by_edits.setdefault(frozenset(fix.edits), fix)
+        return sorted(self._told_apart(by_edits), key=lambda fix: not fix.safe)
 
     def _told_apart(self, by_edits: Mapping[frozenset[Edit], Fix]) -> Iterator[Fix]:
         """The fixes, each with a title of its own: without one that does a part of what another

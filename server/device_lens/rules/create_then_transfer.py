@@ -67,7 +67,7 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         message,
         name,
         severity=Severity.HINT if from_data else None,
-        fixes=[_fix(fact, factory, context)],
+        fixes=lambda: [_fix(fact, factory, context)],
     )
 
 

@@ -101,7 +101,7 @@ def check(cause: Cause, context: Context) -> Finding | None:
         conflict.stray.text,
         severity=severity,
         related=places(cause.conflicts, context),
-        fixes=_fixes(cause, conflict, context),
+        fixes=lambda: _fixes(cause, conflict, context),
     )
 
 

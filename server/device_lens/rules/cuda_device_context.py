@@ -72,7 +72,7 @@ def check(fact: CudaContext, context: Context) -> Finding | None:
         related = [*context.related(fact.context, "the context manager is made here")]
     symbol = context.text(fact.context).partition("(")[0]
     return context.finding(
-        RULE, fact.site, message, symbol, related=related, fixes=[_fix(fact, context)]
+        RULE, fact.site, message, symbol, related=related, fixes=lambda: [_fix(fact, context)]
     )
 
 

@@ -73,7 +73,7 @@ def check(fact: WorkerBatch, context: Context) -> Finding | None:
             *context.history("the batch", fact.trail),
             *context.related(fact.started, "CUDA is started here"),
         ],
-        fixes=[_fix(fact, context)],
+        fixes=lambda: [_fix(fact, context)],
     )
 
 

@@ -56,7 +56,7 @@ def check(fact: DdpBypass, context: Context) -> Finding | None:
         )
     related = context.related(fact.wrapper, "the wrapper is made here") if fact.wrapper else ()
     return context.finding(
-        RULE, fact.site, message, fact.name, related=related, fixes=[_fix(fact, context)]
+        RULE, fact.site, message, fact.name, related=related, fixes=lambda: [_fix(fact, context)]
     )
 
 

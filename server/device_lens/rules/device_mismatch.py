@@ -80,7 +80,7 @@ def check(cause: Cause, context: Context) -> Finding | None:
         conflict.stray.text,
         severity=SEVERITIES[conflict.certainty],
         related=places(cause.conflicts, context),
-        fixes=[_move(cause, context)],
+        fixes=lambda: [_move(cause, context)],
     )
 
 

@@ -85,7 +85,7 @@ def check(fact: Transfer, context: Context) -> Finding | None:
                 )
             ),
         ],
-        fixes=[_assigned(fact, context)],
+        fixes=lambda: [_assigned(fact, context)],
     )
 
 
@@ -131,7 +131,7 @@ def check_copies(fact: DroppedCopy, context: Context) -> Finding | None:
                 )
             ),
         ],
-        fixes=[_assigned_copies(fact, context)],
+        fixes=lambda: [_assigned_copies(fact, context)],
     )
 
 

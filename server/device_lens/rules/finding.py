@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, overload
 
 from device_lens.fixes.edit import Fix
 
@@ -38,6 +40,31 @@ class Related:
     message: str
 
 
+class LazyFixes(Sequence[Fix]):
+    """Fixes that are made when they are first looked at, of the text as it is then: most versions
+    of a text are typed past before anyone asks. Whoever takes the text on to another one looks at
+    them before."""
+
+    def __init__(self, make: Callable[[], Iterable[Fix]]) -> None:
+        self._make = make
+
+    @cached_property
+    def _made(self) -> tuple[Fix, ...]:
+        return tuple(self._make())
+
+    def __len__(self) -> int:
+        return len(self._made)
+
+    @overload
+    def __getitem__(self, index: int) -> Fix: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Fix]: ...
+
+    def __getitem__(self, index: int | slice) -> Fix | Sequence[Fix]:
+        return self._made[index]
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One remark about one place."""
@@ -52,7 +79,7 @@ class Finding:
     statement: Range
     """The statement (of a compound one the header) whose lines can carry an ignore comment."""
     related: tuple[Related, ...] = ()
-    fixes: tuple[Fix, ...] = ()
+    fixes: Sequence[Fix] = field(default=(), compare=False)
     """The preferred one first."""
     tags: tuple[str, ...] = ()
     """`unnecessary` where the code does nothing."""

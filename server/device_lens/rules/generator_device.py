@@ -68,7 +68,7 @@ def check(fact: GeneratorConflict, context: Context) -> Finding | None:
         message,
         name,
         related=context.history(name, fact.trail),
-        fixes=_fixes(fact, context),
+        fixes=lambda: _fixes(fact, context),
     )
 
 
@@ -115,8 +115,13 @@ def _own_generator(fact: GeneratorConflict, context: Context) -> Finding:
         f"{raising} raises"
         f"{when(fact.condition)}."
     )
-    fixes = [_give_generator(context.place(fact.site), fact)]
-    return context.finding(RULE, fact.site, message, fact.consumer, fixes=fixes)
+    return context.finding(
+        RULE,
+        fact.site,
+        message,
+        fact.consumer,
+        fixes=lambda: [_give_generator(context.place(fact.site), fact)],
+    )
 
 
 def _give_generator(loader: Place, fact: GeneratorConflict) -> Fix | None:

@@ -43,5 +43,5 @@ def check(fact: HardcodedDevice, context: Context) -> Finding | None:
         f"{named} is named here and nothing asks whether it is available: the program raises on a "
         f"machine without it."
     )
-    fixes = [fall_back(context.place(fact.site))]
-    return context.finding(RULE, fact.site, message, context.text(fact.site), fixes=fixes)
+    place = context.place(fact.site)
+    return context.finding(RULE, fact.site, message, place.text, fixes=lambda: [fall_back(place)])

@@ -78,7 +78,7 @@ def check(fact: Synchronization, context: Context) -> Finding | None:
         message,
         symbol,
         related=(*way, *_places(behind, context)),
-        fixes=[_fix(fact, hot, context)],
+        fixes=lambda: [_fix(fact, hot, context)],
     )
 
 

@@ -52,7 +52,9 @@ def check(fact: Load, context: Context) -> Finding | None:
     given = isinstance(call, ast.Call) and keyword(call, "map_location") is not None
     form = "whose `map_location` is None here" if given else "without `map_location`"
     message = f"`torch.load` {form}: {_WHY[fact.reason]}."
-    return context.finding(RULE, fact.site, message, "torch.load", fixes=[_fix(fact, context)])
+    return context.finding(
+        RULE, fact.site, message, "torch.load", fixes=lambda: [_fix(fact, context)]
+    )
 
 
 def _fix(fact: Load, context: Context) -> Fix | None:

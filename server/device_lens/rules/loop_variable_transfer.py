@@ -71,7 +71,7 @@ def check(fact: LoopVariableTransfer, context: Context) -> Finding | None:
                 conflict.site, f"the tensor is still {on(conflict.stray.device)} here"
             )
         ],
-        fixes=[_fix(fact, context)],
+        fixes=lambda: [_fix(fact, context)],
     )
 
 

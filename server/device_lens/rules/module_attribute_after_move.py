@@ -70,7 +70,7 @@ def check(fact: LatePart, context: Context) -> Finding | None:
             *context.history(fact.module_text, fact.module_trail),
             *places(conflicts, context),
         ],
-        fixes=[_fix(fact, context)],
+        fixes=lambda: [_fix(fact, context)],
     )
 
 

@@ -86,7 +86,7 @@ def check(cause: Cause, context: Context) -> Finding | None:
         module if stray.is_parameter else tensor.text,
         severity=SEVERITIES[conflict.certainty],
         related=places(cause.conflicts, context),
-        fixes=_fixes(cause, conflict, parameters, tensor, context),
+        fixes=lambda: _fixes(cause, conflict, parameters, tensor, context),
     )
 
 

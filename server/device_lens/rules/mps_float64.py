@@ -47,5 +47,5 @@ def check(fact: Float64OnMps, context: Context) -> Finding | None:
         message,
         fact.subject,
         related=context.history(fact.subject, fact.trail),
-        fixes=[single_precision(context.place(fact.site))],
+        fixes=lambda: [single_precision(context.place(fact.site))],
     )

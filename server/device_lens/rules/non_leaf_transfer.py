@@ -78,7 +78,7 @@ def check(fact: NonLeafTransfer, context: Context) -> Finding | None:
             *(context.related(taken, "given to the optimizer here") if taken else ()),
             *(context.related(put, "put in the place of a parameter here") if put else ()),
         ],
-        fixes=[_fix(fact, context)],
+        fixes=lambda: [_fix(fact, context)],
     )
 
 

@@ -55,5 +55,5 @@ def check(fact: HostRead, context: Context) -> Finding | None:
         message,
         fact.text,
         related=context.history(fact.text, fact.trail),
-        fixes=[copied(fact, fact.requires_grad, True, context)],
+        fixes=lambda: [copied(fact, fact.requires_grad, True, context)],
     )

@@ -53,5 +53,5 @@ def check(fact: HostRead, context: Context) -> Finding | None:
         message,
         fact.text,
         related=context.history(fact.text, fact.trail),
-        fixes=[copied(fact, True, False, context)],
+        fixes=lambda: [copied(fact, True, False, context)],
     )

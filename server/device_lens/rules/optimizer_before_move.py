@@ -33,6 +33,7 @@ from __future__ import annotations
 from functools import partial
 
 from device_lens.domain.trail import Site
+from device_lens.fixes.edit import Fix
 from device_lens.fixes.place import Place
 from device_lens.fixes.reorder import put_before, put_below
 from device_lens.fixes.wrapper_call import assigned_name
@@ -70,13 +71,6 @@ def _above(context: Context, place: Place) -> str:
 def check(fact: OptimizerConflict, context: Context) -> Finding | None:
     name = assigned_name(context.place(fact.optimizer)) or context.text(fact.optimizer)
     what = _WHAT[fact.form].format(line=context.line(fact.move))
-    optimizer, move = context.place(fact.optimizer), context.place(fact.move)
-    fix = None
-    if fact.optimizer.path == fact.move.path:
-        title = f"Make the optimizer below {context.line(fact.move)}"
-        fix = put_below(optimizer.statement, move.statement, title)
-        if fix is None:
-            fix = put_before(move.statement, optimizer.statement, partial(_above, context))
     return context.finding(
         RULE,
         fact.site,
@@ -87,5 +81,16 @@ def check(fact: OptimizerConflict, context: Context) -> Finding | None:
             *_state(fact, context),
             *context.related(fact.move, "this comes too late for it"),
         ],
-        fixes=[fix],
+        fixes=lambda: [_fix(fact, context)],
     )
+
+
+def _fix(fact: OptimizerConflict, context: Context) -> Fix | None:
+    if fact.optimizer.path != fact.move.path:
+        return None
+    optimizer, move = context.place(fact.optimizer), context.place(fact.move)
+    title = f"Make the optimizer below {context.line(fact.move)}"
+    below = put_below(optimizer.statement, move.statement, title)
+    if below is not None:
+        return below
+    return put_before(move.statement, optimizer.statement, partial(_above, context))

@@ -72,7 +72,7 @@ def check(fact: PinnedHalf, context: Context) -> Finding | None:
         symbol,
         severity=Severity.ERROR if raises else Severity.INFORMATION,
         related=_related(fact, alike[1:], context),
-        fixes=[_fix(fact, context)],
+        fixes=lambda: [_fix(fact, context)],
     )
 
 

@@ -68,7 +68,7 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         f"{quoted(name)} is already {where}{context.whence(fact.trail)}: this does nothing.",
         name,
         related=context.history(name, fact.trail),
-        fixes=[_fix(fact, place, context)],
+        fixes=lambda: [_fix(fact, place, context)],
         tags=("unnecessary",),
     )
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
 from device_lens import rules as package
+from device_lens.fixes.edit import Fix
 from device_lens.interpreter.facts import FileFacts
 from device_lens.rules.causes import Cause
 from device_lens.rules.context import Context
-from device_lens.rules.finding import Finding, Related, Severity
+from device_lens.rules.finding import Finding, LazyFixes, Related, Severity
 from device_lens.rules.meant_to_raise import is_meant_to_raise
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import quoted
@@ -57,14 +58,19 @@ def _told_once(found: list[Finding]) -> list[Finding]:
 
 def _joined(first: Finding, other: Finding) -> Finding:
     there = Related(other.path, other.range, f"{quoted(other.symbol)} here, too")
-    fixes = [
+    related = tuple(dict.fromkeys((*first.related, there, *other.related)))
+    fixes = LazyFixes(lambda: _joint(first.fixes, other.fixes) or first.fixes)
+    return replace(first, related=related, fixes=fixes)
+
+
+def _joint(ones: Sequence[Fix], others: Sequence[Fix]) -> list[Fix]:
+    """The fixes that two findings have in common, each with the edits of both."""
+    return [
         replace(fix, edits=tuple(dict.fromkeys((*fix.edits, *more.edits))))
-        for fix in first.fixes
-        for more in other.fixes
+        for fix in ones
+        for more in others
         if more.title == fix.title and more.safety is fix.safety
     ]
-    related = tuple(dict.fromkeys((*first.related, there, *other.related)))
-    return replace(first, related=related, fixes=tuple(fixes) or first.fixes)
 
 
 def _is_expected(finding: Finding, fact: Any, context: Context) -> bool:
@@ -95,5 +101,5 @@ def _merged(first: Finding, second: Finding) -> Finding:
     return replace(
         kept,
         related=tuple(dict.fromkeys((*kept.related, *other.related))),
-        fixes=kept.fixes or other.fixes,
+        fixes=LazyFixes(lambda: kept.fixes or other.fixes),
     )

@@ -38,7 +38,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from device_lens.fixes.edit import Safety
+from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.place import Place
 from device_lens.fixes.read_value import as_number, drop_graph, drop_graphs
 from device_lens.interpreter.graph_flow import Fate, fate
@@ -58,7 +58,6 @@ def check(fact: RetainedGraph, context: Context) -> Finding | None:
     subject = context.text(fact.subject)
     verb = "adds up" if fact.form == "sum" else "collects"
     graph = "the tensors of {} with their graphs" if fact.form == "parts" else "{} with its graph"
-    place = context.place(fact.subject)
     if fact.spent:
         outcome = (
             ": after the backward pass the nodes of every iteration's graph stay alive, "
@@ -67,7 +66,13 @@ def check(fact: RetainedGraph, context: Context) -> Finding | None:
     else:
         outcome = ", which no backward pass uses: the memory of every iteration stays alive."
     message = f"{quoted(fact.accumulator)} {verb} {graph.format(quoted(subject))}{outcome}"
-    parts = list(map(context.place, fact.parts))
+    return context.finding(
+        RULE, fact.site, message, fact.accumulator, fixes=lambda: _fixes(fact, context)
+    )
+
+
+def _fixes(fact: RetainedGraph, context: Context) -> list[Fix | None]:
+    place, parts = context.place(fact.subject), list(map(context.place, fact.parts))
     fixes = [
         drop_graphs(parts)
         if fact.form == "parts"
@@ -75,8 +80,8 @@ def check(fact: RetainedGraph, context: Context) -> Finding | None:
         as_number(place, fact.mixed) if fact.form == "sum" else None,
     ]
     if _may_train(place, fact.accumulator):
-        fixes = [fix and replace(fix, safety=Safety.UNSAFE) for fix in fixes]
-    return context.finding(RULE, fact.site, message, fact.accumulator, fixes=fixes)
+        return [fix and replace(fix, safety=Safety.UNSAFE) for fix in fixes]
+    return fixes
 
 
 def _may_train(place: Place, accumulator: str) -> bool:

@@ -29,6 +29,7 @@ the way stays, and what the program writes into afterwards is a copy.
 
 from __future__ import annotations
 
+from device_lens.fixes.edit import Fix
 from device_lens.fixes.round_trip import stay_on_device
 from device_lens.interpreter.rarer_facts import RoundTrip
 from device_lens.rules.context import Context
@@ -46,14 +47,17 @@ def check(fact: RoundTrip, context: Context) -> Finding | None:
         f"accelerator ({context.line(fact.up)}){when(fact.condition)}: the way down waits for the "
         f"device, the way up copies again."
     )
-    fix = None
-    if fact.up.path == fact.site.path:
-        fix = stay_on_device(context.place(fact.site), context.place(fact.up))
     return context.finding(
         RULE,
         fact.site,
         message,
         context.text(fact.site),
         related=context.related(fact.up, "back to the accelerator here"),
-        fixes=[fix],
+        fixes=lambda: [_fix(fact, context)],
     )
+
+
+def _fix(fact: RoundTrip, context: Context) -> Fix | None:
+    if fact.up.path != fact.site.path:
+        return None
+    return stay_on_device(context.place(fact.site), context.place(fact.up))

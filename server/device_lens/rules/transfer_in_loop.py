@@ -83,8 +83,9 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         f"{to(fact.target)}{times}{when(fact.condition)}."
     )
     related = list(context.related(outermost, "the transfer does not change in this loop"))
-    fixes = [_fix(fact, context)]
-    return context.finding(RULE, fact.site, message, name, related=related, fixes=fixes)
+    return context.finding(
+        RULE, fact.site, message, name, related=related, fixes=lambda: [_fix(fact, context)]
+    )
 
 
 def _in_function(fact: Transfer, repeated: Repeated, context: Context) -> Finding | None:

@@ -98,9 +98,12 @@ def check(fact: PlainAttribute, context: Context) -> Finding | None:
         return None
     symbol = f"self.{fact.attribute}"
     intended = not conflicts and fact.holds in CONTAINERS and _stays_on_purpose(fact, context)
-    fixes = [] if intended else list(_fixes(fact, conflicts, context))
+
+    def fixes() -> list[Fix | None]:
+        return [] if intended else list(_fixes(fact, conflicts, context))
+
     miss = "would miss" if fact.module_moves is False else "miss"
-    if fact.copied_at is not None and not conflicts and not fixes:
+    if fact.copied_at is not None and not conflicts and not fixes():
         return None  # a copy is all that helps
     harmless = intended or _seems_harmless(fact, conflicts, context)
     return context.finding(
@@ -133,12 +136,6 @@ def check_conflict(cause: Cause, context: Context) -> Finding | None:
             holds = "tuple-of-tensors"
     else:
         holds, symbol = "tensor", conflict.stray.text
-    if holds == "tuple-of-tensors":
-        fix = move_each(cause.conflicts, context)
-    elif holds != "tensor" and isinstance(target.node, ast.Attribute):
-        fix = module_container(target.statement, target.node.attr, holds, _loads(context))
-    else:
-        fix = move_fix(cause.conflicts, context)
     return context.finding(
         RULE,
         cause.site,
@@ -146,8 +143,16 @@ def check_conflict(cause: Cause, context: Context) -> Finding | None:
         f"{_raises(conflict, holds, context)}",
         symbol,
         related=places(cause.conflicts, context),
-        fixes=[fix],
+        fixes=lambda: [_fix(cause, target, holds, context)],
     )
+
+
+def _fix(cause: Cause, target: Place, holds: str, context: Context) -> Fix | None:
+    if holds == "tuple-of-tensors":
+        return move_each(cause.conflicts, context)
+    if holds != "tensor" and isinstance(target.node, ast.Attribute):
+        return module_container(target.statement, target.node.attr, holds, _loads(context))
+    return move_fix(cause.conflicts, context)
 
 
 def _loads(context: Context) -> bool:

@@ -33,6 +33,7 @@ import ast
 
 from device_lens.fixes.arguments import keyword, remove_keyword
 from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.place import Place
 from device_lens.interpreter.rarer_facts import UnsynchronizedRead
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
@@ -49,18 +50,20 @@ def check(fact: UnsynchronizedRead, context: Context) -> Finding | None:
         f"{copy} returns before the copy to the host is done, and {context.line(fact.read)} reads "
         f"it without a synchronisation: the numbers can be old ones."
     )
-    place = context.place(fact.site)
-    removed = remove_keyword(place, "non_blocking")
-    given = keyword(place.node, "non_blocking") if isinstance(place.node, ast.Call) else None
-    # What a caller decides may be right for the others.
-    decided = given is not None and not isinstance(given.value, ast.Constant)
-    safety = Safety.UNSAFE if decided else Safety.SAFE
-    fix = Fix("Wait for the copy", safety, (removed,)) if removed is not None else None
     return context.finding(
         RULE,
         fact.site,
         message,
         context.text(fact.site).partition("(")[0].rpartition(".")[0],
         related=context.related(fact.read, "read on the host here"),
-        fixes=[fix],
+        fixes=lambda: [_fix(context.place(fact.site))],
     )
+
+
+def _fix(place: Place) -> Fix | None:
+    removed = remove_keyword(place, "non_blocking")
+    given = keyword(place.node, "non_blocking") if isinstance(place.node, ast.Call) else None
+    # What a caller decides may be right for the others.
+    decided = given is not None and not isinstance(given.value, ast.Constant)
+    safety = Safety.UNSAFE if decided else Safety.SAFE
+    return Fix("Wait for the copy", safety, (removed,)) if removed is not None else None

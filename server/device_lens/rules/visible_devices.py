@@ -63,7 +63,7 @@ def check(fact: VisibleDevices, context: Context) -> Finding | None:
         context.text(fact.site),
         severity=Severity.WARNING if too_late else Severity.ERROR,
         related=related,
-        fixes=[_move_up(fact, context) if too_late else _renumber(fact, context)],
+        fixes=lambda: [_move_up(fact, context) if too_late else _renumber(fact, context)],
     )
 
 

@@ -73,12 +73,13 @@ def _below(node: ast.AST, enters: Asked) -> Iterator[ast.AST]:
 
 def statements_of(node: ast.AST) -> Sequence[ast.stmt]:
     """A statement and those in it, those of functions and classes too."""
-    return gather(node, "_statements", _itself, _is_holding)
+    return gather(node, "_statements", _itself, holds_statements)
 
 
 def _itself(node: ast.AST) -> Iterable[ast.stmt]:
     return (node,) if isinstance(node, ast.stmt) else ()
 
 
-def _is_holding(node: ast.AST) -> bool:
+def holds_statements(node: ast.AST) -> bool:
+    """Whether statements may stand in a node."""
     return isinstance(node, _HOLDING)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from device_lens.syntax.gathering import gather, statements_of
+from device_lens.syntax.gathering import gather, holds_statements, statements_of
 from device_lens.syntax.in_place import (
     asks_in_place,
     is_function_in_place,
@@ -69,15 +69,20 @@ _SETTERS = frozenset("requires_grad data".split())
 def definitions(body: Sequence[ast.AST]) -> dict[str, Defined]:
     """The functions, classes, methods and callable objects that statements define, by name."""
     found = _defined(body)
-    for node in (each for statement in body for each in statements_of(statement)):
-        if isinstance(node, ast.Assign):
-            for target, value in _pairs(node):
-                maker = maker_of(value)
-                called = None if maker is None else _called(maker, found)
-                named = isinstance(target, ast.Name) or is_own_attribute(target)
-                if named and called is not None:
-                    found.setdefault(last_name(target), called)
+    for statement in body:
+        for name, maker in gather(statement, "_made_objects", _made, holds_statements):
+            called = _called(maker, found)
+            if called is not None:
+                found.setdefault(name, called)
     return found
+
+
+def _made(node: ast.AST) -> Iterator[tuple[str, ast.Call]]:
+    """The names and own attributes to which an assignment gives what a call makes."""
+    for target, value in _pairs(node) if isinstance(node, ast.Assign) else ():
+        maker = maker_of(value)
+        if maker is not None and (isinstance(target, ast.Name) or is_own_attribute(target)):
+            yield last_name(target), maker
 
 
 def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr | None]]:

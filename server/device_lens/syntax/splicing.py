@@ -359,8 +359,9 @@ def _end_like(mine: ast.stmt, theirs: ast.stmt, change: Change) -> None:
 
 def forget_answers(node: ast.AST) -> None:
     """Drops what was remembered of a statement whose block is another one now."""
-    for name in [name for name in node.__dict__ if name.startswith("_")]:
-        del node.__dict__[name]
+    for name in list(node.__dict__):  # who looks at the file on another thread may add some
+        if name.startswith("_"):
+            node.__dict__.pop(name, None)
 
 
 def _move_head(node: ast.ClassDef, moved: int) -> None:
