@@ -4,7 +4,7 @@ and what it hands on. The answers are kept with the nodes, for as long as these 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from device_lens.syntax.gathering import gather
@@ -95,7 +95,7 @@ def _told(node: Any, text: _Text) -> Doings:
     return Doings(
         moved,
         handed,
-        any(_is_given_on(call, arguments) for call in text.calls),
+        not arguments.isdisjoint(gather(node, "_names_given_on", _given_on)),
         _receivers(text),
         _remade(text),
         _own_calls(text, first_parameter(node)),
@@ -175,11 +175,12 @@ def _receivers(text: _Text) -> frozenset[str]:
     )
 
 
-def _is_given_on(call: ast.Call, names: frozenset[str]) -> bool:
-    """Whether a call that may do more than read it is given one of some names."""
-    values = (*call.args, *(keyword.value for keyword in call.keywords))
-    given = any(isinstance(each, ast.Name) and each.id in names for each in values)
-    return given and getattr(call.func, "id", "") not in ONLY_READ
+def _given_on(node: ast.AST) -> Iterable[str]:
+    """The names that a node gives to a call which may do more than read them."""
+    if not isinstance(node, ast.Call) or getattr(node.func, "id", "") in ONLY_READ:
+        return ()
+    values = (*node.args, *(keyword.value for keyword in node.keywords))
+    return [each.id for each in values if isinstance(each, ast.Name)]
 
 
 def _statements(node: ast.AST) -> Iterator[ast.stmt]:

@@ -48,6 +48,20 @@ class Findings:
         self.operations: dict[Any, Operation | None] = {}
         self.skipped: dict[Any, Skipped] = {}
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was found, as in most modules that are only imported."""
+        return not (
+            self.skipped
+            or self.operations
+            or self.transfers
+            or self.others
+            or self.synchronizations
+            or self.conflicts
+            or self.doubtful
+            or self.no_copies
+        )
+
     def add(self, fact: Any) -> None:
         """Adds a rarer fact."""
         key = (type(fact), fact.site.node, getattr(fact, "form", None))
@@ -74,6 +88,8 @@ class Findings:
 
     def take(self, other: Findings) -> None:
         """Takes in what another unit found; its own facts stay as they are."""
+        if other.is_empty:
+            return
         for transfer in other.transfers.values():
             self.keep(shallow(transfer))
             _tell_once(self.transfers[transfer.site.node])

@@ -9,6 +9,7 @@ import os
 import stat
 import tokenize
 from dataclasses import dataclass
+from typing import NamedTuple
 
 MOST_BYTES = 10_000_000
 _HEAD = 1024
@@ -37,9 +38,8 @@ class FileProblem:
     message: str
 
 
-@dataclass(frozen=True, slots=True)
-class Stamp:
-    """What changes when a file does."""
+class Stamp(NamedTuple):
+    """What changes when a file does. A letter makes and compares one for each file that was run."""
 
     modified_ns: int
     size: int

@@ -17,6 +17,7 @@ from device_lens.fixes.blocks import block_of
 from device_lens.fixes.factories import RANDOM, short_name
 from device_lens.fixes.place import Place
 from device_lens.rules.at_hand import runs_in_set_up
+from device_lens.syntax.gathering import gather
 
 _DATA = RANDOM | {"from_numpy", "frombuffer", "load"}
 """Factories whose tensors stand for data rather than for a part of the computation."""
@@ -57,12 +58,17 @@ def _feeds_batches(factory: Place) -> bool:
         return False
     names = {target.id for target in statement.targets if isinstance(target, ast.Name)}
     return any(
-        isinstance(node, ast.Call)
-        and any(isinstance(each, ast.Name) and each.id in names for each in node.args)
-        and any(_BATCHING.search(name) for name in _called([node]))
+        name in names
         for other in block_of(factory.statement)
-        for node in ast.walk(other)
+        for name in gather(other, "_names_given_to_batches", _given_to_batches)
     )
+
+
+def _given_to_batches(node: ast.AST) -> Iterable[str]:
+    """The names that a node gives to a dataset or loader."""
+    given = node.args if isinstance(node, ast.Call) else ()
+    names = [each.id for each in given if isinstance(each, ast.Name)]
+    return names if names and any(_BATCHING.search(name) for name in _called([node])) else ()
 
 
 def _called(nodes: Iterable[ast.AST]) -> Iterator[str]:

@@ -10,7 +10,8 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import accumulate
+from itertools import accumulate, count
+from operator import add
 from typing import Literal
 
 Encoding = Literal["utf-8", "utf-16", "utf-32"]
@@ -84,7 +85,8 @@ class LineIndex:
         """The offset at which each line begins."""
         if "\r" in self.text:
             return [0, *(match.end() for match in _LINE_END.finditer(self.text))]
-        starts = [0, *accumulate(len(line) + 1 for line in self.lines)]
+        before = accumulate(map(len, self.lines), initial=0)
+        starts = [*map(add, before, count())]
         starts.pop()
         return starts
 

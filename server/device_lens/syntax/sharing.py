@@ -70,19 +70,20 @@ def definitions(body: Sequence[ast.AST]) -> dict[str, Defined]:
     """The functions, classes, methods and callable objects that statements define, by name."""
     found = _defined(body)
     for statement in body:
-        for name, maker in gather(statement, "_made_objects", _made, holds_statements):
-            called = _called(maker, found)
+        for name, maker, writes in gather(statement, "_made_objects", _made, holds_statements):
+            called = Defined(maker) if writes else _called(maker, found)
             if called is not None:
                 found.setdefault(name, called)
     return found
 
 
-def _made(node: ast.AST) -> Iterator[tuple[str, ast.Call]]:
-    """The names and own attributes to which an assignment gives what a call makes."""
+def _made(node: ast.AST) -> Iterator[tuple[str, ast.Call, bool]]:
+    """The names and own attributes to which an assignment gives what a call makes, and whether that
+    is a module that works in place."""
     for target, value in _pairs(node) if isinstance(node, ast.Assign) else ():
         maker = maker_of(value)
         if maker is not None and (isinstance(target, ast.Name) or is_own_attribute(target)):
-            yield last_name(target), maker
+            yield last_name(target), maker, makes_in_place(maker)
 
 
 def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr | None]]:
@@ -108,9 +109,7 @@ def _defined(body: Iterable[ast.AST], owner: ast.ClassDef | None = None) -> dict
 
 
 def _called(maker: ast.Call, known: Definitions) -> Defined | None:
-    """What runs where the object that a call makes is called."""
-    if makes_in_place(maker):
-        return Defined(maker)
+    """What runs where the object of a class that a call makes is called."""
     made = known.get(last_name(maker.func))
     if made is None or not isinstance(made.node, ast.ClassDef):
         return None
