@@ -14,6 +14,7 @@ from lsprotocol import types
 
 from device_lens.lsp.analyst import Analyst, Request
 from device_lens.lsp.features.status import Status
+from device_lens.lsp.result import Result
 from device_lens.lsp.scheduler import Stale, Token
 from device_lens.lsp.session import AnalysisFailed, Session
 from device_lens.lsp.settings import Settings
@@ -127,3 +128,27 @@ async def test_work_that_waited_sees_the_texts_as_they_are_when_it_starts(
     await session.result(edited)
     work(Token())
     assert seen == ["import torch\n", "import torch\n\n"]
+
+
+async def test_the_fixes_of_a_text_that_rests_are_made_before_anyone_asks(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[Result] = []
+
+    def noted(self: Analyst, result: Result, token: Token) -> None:
+        make_fixes(self, result, token)
+        made.append(result)
+
+    make_fixes = Analyst.make_fixes
+    monkeypatch.setattr(Analyst, "make_fixes", noted)
+    uri = opened(session, "dropped", "import torch\nx = torch.ones(3)\nx.to('cuda')\n")
+    result = await session.result(uri)
+    assert result is not None
+    assert not made, "a letter may follow"
+    async with asyncio.timeout(10):
+        while not made:
+            await asyncio.sleep(0.02)
+    assert made == [result]
+    assert [fix.title for each in result.findings for fix in each.fixes][:1] == [
+        "Assign the result: x = x.to('cuda')"
+    ]

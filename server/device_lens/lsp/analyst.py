@@ -157,6 +157,13 @@ class Analyst:
         glance = _result(request, analysis, time.perf_counter() - began)
         return replace(glance, is_glance=True)
 
+    def make_fixes(self, result: Result, token: Token) -> None:
+        """Makes the fixes of a view's findings, unless they are made."""
+        for finding in result.findings:
+            if token():
+                return
+            len(finding.fixes)
+
     def fix_all(self, request: Request, token: Token) -> Mapping[str, Content]:
         """The content of the view's file after all its safe fixes."""
         from device_lens.ide.fixing import fix_files

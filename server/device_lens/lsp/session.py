@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
+RESTS_AFTER = 0.3
+"""Seconds without a letter after which somebody may look at what a text offers."""
 CONFIGURATION_TIMEOUT = 2.0
 """Seconds to wait for the client's settings before the defaults count, until they come."""
 
@@ -325,10 +327,20 @@ class Session:
         result = self._results[view.path] = future.result()
         if result.is_glance:
             self._submit(view, BACKGROUND)
+        else:
+            asyncio.get_running_loop().call_later(RESTS_AFTER, self._prepare, result)
         for listener in self.listeners:
             listener(result, before)
 
+    def _prepare(self, result: Result) -> None:
+        """Lets fixes be made before they are asked for, where the text rests."""
+        if self.is_current(result):
+            work = partial(self._analyst.make_fixes, result)
+            self.scheduler.submit(_fixes_of(result.view.path), work, BACKGROUND)
+
     def _stop(self, path: str) -> None:
+        if self._scheduler is not None:
+            self._scheduler.cancel(_fixes_of(path))
         pending = self._pending.pop(path, None)
         if pending is not None:
             self.scheduler.cancel(path)
@@ -355,3 +367,8 @@ class Session:
             store.put_notebook(view.path, self._count, texts)
         else:
             store.change(view.path, self._count, texts[0] or "")
+
+
+def _fixes_of(path: str) -> tuple[str, str]:
+    """The key of the work that makes the fixes of a file."""
+    return "fixes", path
