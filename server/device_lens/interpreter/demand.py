@@ -43,7 +43,7 @@ _INNER_IMPORT = re.compile(
 )
 _IMPLICIT = re.compile(r"__|forward\Z|reset_parameters\Z|init_weights\Z")
 """Methods that are called by themselves, or of parts of many kinds."""
-_PLACES = re.compile(r"\.(?:cuda|cpu|xpu)\(|\bset_device\(|\.to\((?!\w*\.?dtype|torch\.)")
+_PLACES = re.compile(r"\.(?:cuda|cpu|xpu)\(|set_device\(|\.to\((?!\w*\.?dtype|torch\.)")
 """What puts something where a parameter may say."""
 
 

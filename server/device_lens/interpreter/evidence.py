@@ -270,8 +270,9 @@ class _Reading:
         return any(map(self.shows, (*call.args, *call.keywords)))
 
     def _makes_layer(self, full: str) -> bool:
-        often = self._in_module and _RUN_OFTEN.match(self._method) is not None
-        return often and _LAYER.match(full) is not None
+        if not self._in_module or _LAYER.match(full) is None:
+            return False
+        return _RUN_OFTEN.match(self._method) is not None
 
     def _attribute(self, node: ast.Attribute) -> bool:
         """`torch.cuda`, or a function that makes tensors and is handed on."""

@@ -16,9 +16,9 @@ from device_lens.domain.code import ClassValue
 from device_lens.syntax.names import is_own_attribute
 from device_lens.syntax.walking import walk
 
-_OWN = re.compile(r"\bself\.(\w+)")
+_OWN = re.compile(r"self\.(\w+)")
 _AS_A_WHOLE = re.compile(
-    r"\bself\.(?:to|to_empty|cuda|cpu|xpu|ipu|half|float|double|bfloat16|apply|_apply"
+    r"self\.(?:to|to_empty|cuda|cpu|xpu|ipu|half|float|double|bfloat16|apply|_apply"
     r"|load_state_dict|__dict__|__setattr__)\b|\b(?:setattr|vars)\(\s*self\b"
 )
 """What changes an object as a whole, or an attribute that only a run can tell."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any
 
 from device_lens.domain.code import ClassValue, Deferred, Function, Namespace, Waiting
@@ -114,13 +115,14 @@ class Relevance:
                 own[name] = value
             elif any(self._is_mattering(leaf) for leaf in leaves(value)):
                 found.add(name)
-        grown = True
-        while grown:
-            words = frozenset(found)
-            found.update(
-                name for name, value in own.items() if self._matters(value.chunk, value.node, words)
-            )
-            grown = len(found) > len(words)
+        new = frozenset(found)
+        while True:
+            new = frozenset(n for n, v in own.items() if self._matters(v.chunk, v.node, new))
+            if not new:
+                break
+            found |= new
+            for name in new:
+                del own[name]
         self._vocabularies[namespace.path] = namespace.file, frozenset(found)
         return frozenset(found)
 
@@ -209,7 +211,14 @@ def text_of(chunk: Any, node: Any) -> str:
         found: str = chunk.text
         return found
     first: int = node.lineno - chunk.first_line
-    return "\n".join(chunk.text.split("\n")[first : node.end_lineno - chunk.first_line + 1])
+    return "\n".join(_lines_of(chunk)[first : node.end_lineno - chunk.first_line + 1])
+
+
+@lru_cache(maxsize=2)
+def _lines_of(chunk: Any) -> list[str]:
+    """The lines of a chunk, whose methods are asked for one after the other."""
+    lines: list[str] = chunk.text.split("\n")
+    return lines
 
 
 def words_in(text: str) -> frozenset[str]:

@@ -34,6 +34,11 @@ _CHANGING = re.compile(
     re.MULTILINE,
 )
 """What reads what changes, or changes what others read."""
+_PERHAPS_CHANGING = tuple(
+    "global nonlocal env argv yield await setattr __dict__ stdin locals vars( eval( exec( "
+    "input( open( random sys.modules".split()
+)
+"""Each such text has one of these, which are found in a twentieth of the time."""
 _GLOBALS = re.compile(r"^\s*global\s+([\w, \t]+)", re.MULTILINE)
 _LONG = 160
 """Letters from which on a display costs more to make than to leave."""
@@ -150,6 +155,12 @@ def _used(namespace: Namespace, words: frozenset[str]) -> list[tuple[str, Any]]:
     return [(word, names[word]) for word in words if word in names]
 
 
+def _changes(text: str) -> bool:
+    if not any(word in text for word in _PERHAPS_CHANGING):
+        return False
+    return _CHANGING.search(text) is not None
+
+
 class Texts:
     """What texts of a program tell, remembered for one analysis."""
 
@@ -167,7 +178,7 @@ class Texts:
     def is_timeless(self, namespace: Namespace, text: str, node: ast.AST) -> bool:
         """Whether a text of a module gives the same whenever it runs, and nothing else sees that it
         does; nothing in it can be told of."""
-        if _CHANGING.search(text) is not None:
+        if _changes(text):
             return False
         words = words_in(text)
         if not _shows_nothing(namespace, text, words, node):
@@ -176,7 +187,7 @@ class Texts:
 
     def is_given(self, namespace: Namespace, text: str, call: ast.Call) -> bool:
         """The same for the arguments of a call."""
-        if _CHANGING.search(text) is not None or not shows_nothing(namespace, text, call):
+        if _changes(text) or not shows_nothing(namespace, text, call):
             return False
         names = namespace.scope.names
         used = {
@@ -223,7 +234,7 @@ def _bindings(file: Any) -> Counter[str]:
     found = Counter(name for chunk in file.chunks for name in _bound(chunk.body))
     if ":=" in text:
         found.update(2 * re.findall(r"(\w+)\s*:=", text))
-    for names in _GLOBALS.findall(text):
+    for names in _GLOBALS.findall(text) if "global" in text else ():
         found.update(2 * re.findall(r"\w+", names))
     return found
 
