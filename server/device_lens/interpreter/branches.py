@@ -162,9 +162,12 @@ def _handler(
         if _tells_apart(handler.type):
             recorder.telling_apart = frame
         try:
-            return machine.execute(handler.body, frame)
+            ended = machine.execute(handler.body, frame)
         finally:
             recorder.handling, recorder.telling_apart = before_it
+        if handler.name:
+            machine.journal.delete(frame.scope.names, handler.name)
+        return ended
 
     if flow:
         return failed()
