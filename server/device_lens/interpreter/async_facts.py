@@ -9,7 +9,7 @@ from device_lens.domain.device import CPU
 from device_lens.domain.guard import leaves, primary
 from device_lens.domain.heap import ListObject
 from device_lens.domain.trail import Site
-from device_lens.domain.values import TupleValue
+from device_lens.domain.values import TupleValue, Unknown
 from device_lens.interpreter import places
 from device_lens.interpreter.rarer_facts import UnsynchronizedRead
 from device_lens.models.call import constant, tensor_of
@@ -38,6 +38,8 @@ _KEEPERS = frozenset(
     "numel Parameter Buffer register_buffer register_parameter".split()
 )
 """Functions of PyTorch that keep what they are given, or look at what kind of tensor it is."""
+_BRINGING = frozenset("to cpu numpy item tolist nonzero".split())
+"""Methods that wait for the device, if what they are called on is a tensor there."""
 _WAITS = (
     "torch.cuda.synchronize torch.accelerator.synchronize torch.mps.synchronize "
     "torch.xpu.synchronize torch.cuda.Stream.synchronize torch.cuda.Event.synchronize "
@@ -94,6 +96,9 @@ def followed(machine: Machine, seen: LibraryCall) -> None:
         return
     method = seen.name.rpartition(".")[2]
     if method in _KEEPERS:
+        return
+    if method in _BRINGING and type(seen.receiver) is Unknown:
+        waited(machine)
         return
     note = pending.get(seen.receiver) if seen.receiver is not None else None
     if note is not None and note.site.node is seen.node:

@@ -6,7 +6,13 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, TypeGuard
 
-from device_lens.domain.device import CPU, is_accelerator, same_everywhere
+from device_lens.domain.device import (
+    CPU,
+    UNKNOWN_DEVICE,
+    Device,
+    is_accelerator,
+    same_everywhere,
+)
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
 from device_lens.domain.values import Tensor, TupleValue
@@ -106,10 +112,12 @@ MOST_HELD = 64
 
 
 def _may_stay(fact: Transfer) -> bool:
-    """Whether nothing is seen to come from an accelerator to the host: what is there already stays
-    the leaf that it is."""
-    to_host = all(leaf is CPU for leaf in leaves(fact.target))
-    return to_host and not any(map(is_accelerator, leaves(fact.source)))
+    """Whether nothing is seen to come from elsewhere: what is there already stays the leaf that it
+    is. So may what nobody knows where it is, where it goes to the device of something else."""
+    sources, targets = tuple(leaves(fact.source)), tuple(leaves(fact.target))
+    if all(leaf is UNKNOWN_DEVICE for leaf in sources):
+        return not all(isinstance(leaf, Device) for leaf in targets)
+    return all(leaf is CPU for leaf in targets) and not any(map(is_accelerator, sources))
 
 
 def _rebound(statement: Any, transfer: ast.Call) -> bool:

@@ -11,7 +11,7 @@ from device_lens.domain.guard import undecided
 from device_lens.domain.heap import moment
 from device_lens.domain.join import join_all
 from device_lens.domain.objects import any_one
-from device_lens.interpreter import attribute_calls, choices, effects, one_of_many
+from device_lens.interpreter import async_facts, attribute_calls, choices, effects, one_of_many
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.picks import picking
 
@@ -31,6 +31,7 @@ def call_unknown(
     """What a call gives of a value that is no code by itself."""
     from device_lens.interpreter import calls
 
+    async_facts.waited(machine)  # it may wait for the device
     if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "setattr":
         # A test's `monkeypatch.setattr`.
         return attribute_calls.set_by_call(machine, "setattr", args, node, frame)
