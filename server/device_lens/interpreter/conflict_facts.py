@@ -21,12 +21,13 @@ from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import Tensor
 from device_lens.interpreter import cuda_facts, existence, lent_places, places, shape_tests
 from device_lens.interpreter.container_parts import kept_in
-from device_lens.interpreter.facts import Certainty, Conflict, Operand, Origin
+from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand, Origin
 from device_lens.interpreter.followed_devices import followed, with_followed
 from device_lens.interpreter.part_facts import OwnPart, own_part
 from device_lens.interpreter.strays import LOST_MOVES, order, stands_in
 from device_lens.models.call import tensor_of
 from device_lens.models.torch.like import TAKING_AFTER
+from device_lens.syntax.names import last_name
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -251,8 +252,8 @@ def origin_of(
         return Origin("cuda-block", trail.site, _factory(trail))
     if trail.kind == "created" and _on_default(trail.site.node):
         kind = "parameter" if parameter else "factory"
-        if not parameter and _makes_module(machine, trail.site.node):
-            kind = "other"  # a copy of a parameter, which was right where it was made
+        if not parameter and not _gives_it(machine, trail):
+            kind = "other"
         return Origin(kind, trail.site, _factory(trail))
     if trail.kind == "moved":
         return Origin("moved", trail.site, text)
@@ -275,9 +276,16 @@ def _takes_after(trail: Trail) -> bool:
     return _on_default(trail.site.node) and _factory(trail).rpartition(".")[2] in TAKING_AFTER
 
 
-def _makes_module(machine: Machine, node: Any) -> bool:
+def _gives_it(machine: Machine, trail: Trail) -> bool:
+    """Whether the call where a tensor was made gives it: not a module of which it is a copy of a
+    parameter, which was right where it was made, nor what makes tensors when it is gone through."""
+    node = trail.site.node
     seen = machine.recorder.seen.get(node, ())
-    return any(type(entry.value) is ModuleObject for entry in seen)
+    if any(type(entry.value) is ModuleObject for entry in seen):
+        return False
+    maker = trail.text.rpartition("`")[0].rpartition("`")[2]
+    is_maker = bool(maker) and maker.rpartition(".")[2] == last_name(node.func)
+    return is_maker or any(entry.kind is Kind.TENSOR for entry in seen)
 
 
 def _factory(trail: Trail) -> str:
