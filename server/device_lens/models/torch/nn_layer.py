@@ -4,7 +4,7 @@ makes, and the function that a call of the module amounts to."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -237,20 +237,20 @@ def first_parameter(module: ModuleObject) -> Placed | None:
     return None
 
 
-def inputs(call: Call, names: str) -> list[Placed]:
-    """The tensors among the arguments of these names, in order."""
+def inputs(call: Call, names: str, without: Container[str] = ()) -> list[Placed]:
+    """The tensors among the arguments of these names, in order; those left out count as places."""
     found: list[Placed] = []
     for position, name in enumerate(words(names)):
-        value = call.get(position, name)
+        value = None if name in without else call.get(position, name)
         tensor = tensor_of(value)
         if tensor is not None:
             found.append((tensor, value, call.place(position, name)))
     return found
 
 
-def agreeing_module(call: Call, name: str, names: str) -> Tensor:
-    """A tensor where the module's inputs and its first parameter are."""
-    operands = inputs(call, names)
+def agreeing_module(call: Call, name: str, names: str, without: Container[str] = ()) -> Tensor:
+    """A tensor where the module's inputs, but for those left out, and its first parameter are."""
+    operands = inputs(call, names, without)
     weight = first_parameter(call.receiver)
     if weight is not None:
         operands.insert(1, weight)

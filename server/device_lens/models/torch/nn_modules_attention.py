@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from device_lens.domain.code import ClassValue
 from device_lens.domain.heap import ModuleObject, Parameter
@@ -20,6 +22,32 @@ from device_lens.models.torch.nn_shapes import number
 _PLACE = ("device", "dtype")
 
 
+class CausalMask(NamedTuple):
+    """A mask that may tell no more than that nobody looks ahead, which needs no mask: then it stays
+    unread wherever it is (`multi_head_attention_forward`, `torch/nn/functional.py`). Each argument
+    by its position and name."""
+
+    mask: tuple[int, str]
+    padding: tuple[int, str]
+    """With a padding mask it is added to that."""
+    hint: tuple[int, str]
+    is_looked_for: bool = False
+    """Whether its numbers are compared where no hint is given (`_detect_is_causal_mask`,
+    `torch/nn/modules/transformer.py`)."""
+
+    def may_stay_unread(self, call: Call) -> bool:
+        """Whether it may tell no more in a call."""
+        hint = call.get(*self.hint)
+        if tensor_of(call.get(*self.padding)) is not None or hint == FALSE:
+            return False
+        return self.is_looked_for or not is_none(hint)
+
+
+def unread(call: Call, masks: Iterable[CausalMask]) -> frozenset[str]:
+    """The names of the masks that may stay unread in a call."""
+    return frozenset(each.mask[1] for each in masks if each.may_stay_unread(call))
+
+
 class Attention:
     """`nn.MultiheadAttention`."""
 
@@ -29,6 +57,7 @@ class Attention:
         "vdim=None batch_first=False device=None dtype=None"
     )
     takes = "query key value key_padding_mask need_weights attn_mask"
+    causal = CausalMask((5, "attn_mask"), (3, "key_padding_mask"), (7, "is_causal"))
 
     def initialise(self, call: Call, module: ModuleObject) -> None:
         """Makes one projection for query, key and value, or three where their sizes differ."""
@@ -67,10 +96,12 @@ class Attention:
 
     def forward(self, call: Call) -> Value:
         """The attended values, and the weights unless they are not asked for."""
-        result = agreeing_module(call, self.name, self.takes)
+        wanted = call.get(4, "need_weights")
+        asked = is_none(wanted) or constant(wanted) is True
+        without = () if asked else unread(call, (self.causal,))
+        result = agreeing_module(call, self.name, self.takes, without)
         query = tensor_of(call.get(0, "query"))
         output = result.with_(shape=None if query is None else query.shape, zero_dim=False)
-        wanted = call.get(4, "need_weights")
         weights = NONE if wanted == FALSE else result.with_(shape=None, zero_dim=False)
         return TupleValue((output, weights))
 
@@ -82,6 +113,7 @@ class TransformerLayer:
     name: str
     attentions: tuple[str, ...]
     takes: str
+    causal: tuple[CausalMask, ...]
 
     constructor = (
         "d_model nhead dim_feedforward=2048 dropout=0.1 activation=None layer_norm_eps=1e-05 "
@@ -107,12 +139,12 @@ class TransformerLayer:
 
     def forward(self, call: Call) -> Value:
         """Shaped like the first input."""
-        return like_first(call, self.name, self.takes)
+        return like_first(call, self.name, self.takes, unread(call, self.causal))
 
 
-def like_first(call: Call, name: str, takes: str) -> Tensor:
+def like_first(call: Call, name: str, takes: str, without: Container[str] = ()) -> Tensor:
     """A result shaped like the first input."""
-    result = agreeing_module(call, name, takes)
+    result = agreeing_module(call, name, takes, without)
     first = tensor_of(call.get(0, takes.split()[0]))
     return result.with_(shape=None if first is None else first.shape, zero_dim=False)
 
@@ -124,6 +156,7 @@ class TransformerStack:
     name: str
     layer: str
     takes: str
+    causal: tuple[CausalMask, ...]
 
     def initialise(self, call: Call, module: ModuleObject) -> None:
         """Copies the layer as often as is asked; the copies beyond the first are told as one
@@ -146,7 +179,7 @@ class TransformerStack:
         layers = call.receiver.modules.get("layers")
         members = list(layers.modules.values()) if isinstance(layers, ModuleObject) else []
         if not members or not _is_own(members[0]):
-            return like_first(call, self.name, self.takes)
+            return like_first(call, self.name, self.takes, unread(call, self.causal))
         value, kwargs = call.args[0] if call.args else NONE, dict(call.kwargs)
         if "mask" in kwargs:
             kwargs["src_mask"] = kwargs.pop("mask")
@@ -171,6 +204,11 @@ class WholeTransformer:
     takes = (
         "src tgt src_mask tgt_mask memory_mask src_key_padding_mask tgt_key_padding_mask "
         "memory_key_padding_mask"
+    )
+    causal = (
+        CausalMask((2, "src_mask"), (5, "src_key_padding_mask"), (8, "src_is_causal"), True),
+        CausalMask((3, "tgt_mask"), (6, "tgt_key_padding_mask"), (9, "tgt_is_causal"), True),
+        CausalMask((4, "memory_mask"), (7, "memory_key_padding_mask"), (10, "memory_is_causal")),
     )
 
     def initialise(self, call: Call, module: ModuleObject) -> None:
@@ -203,7 +241,7 @@ class WholeTransformer:
         if _is_own(decoder):
             named = dict(zip(_DECODER_MASKS, (3, 4, 6, 7), strict=True))
             return call.services.invoke(decoder, (target, memory), _masks(call, named, {}))
-        result = agreeing_module(call, self.name, self.takes)
+        result = agreeing_module(call, self.name, self.takes, unread(call, self.causal))
         known = tensor_of(target)
         return result.with_(shape=None if known is None else known.shape, zero_dim=False)
 
@@ -225,15 +263,35 @@ def _masks(call: Call, positions: dict[str, int], given_as: dict[str, str]) -> d
 
 _ENCODER = "src src_mask src_key_padding_mask"
 _DECODER = "tgt memory tgt_mask memory_mask tgt_key_padding_mask memory_key_padding_mask"
+_ENCODER_MASK = CausalMask((1, "src_mask"), (2, "src_key_padding_mask"), (3, "is_causal"))
+_TARGET_MASK = CausalMask((2, "tgt_mask"), (4, "tgt_key_padding_mask"), (6, "tgt_is_causal"))
+_MEMORY_MASK = CausalMask(
+    (3, "memory_mask"), (5, "memory_key_padding_mask"), (7, "memory_is_causal")
+)
 
 ATTENTION: tuple[Attention | TransformerLayer | TransformerStack | WholeTransformer, ...] = (
     Attention(),
-    TransformerLayer("torch.nn.TransformerEncoderLayer", ("self_attn",), _ENCODER),
-    TransformerLayer("torch.nn.TransformerDecoderLayer", ("self_attn", "multihead_attn"), _DECODER),
-    TransformerStack(
-        "torch.nn.TransformerEncoder", "encoder_layer", "src mask src_key_padding_mask"
+    TransformerLayer(
+        "torch.nn.TransformerEncoderLayer", ("self_attn",), _ENCODER, (_ENCODER_MASK,)
     ),
-    TransformerStack("torch.nn.TransformerDecoder", "decoder_layer", _DECODER),
+    TransformerLayer(
+        "torch.nn.TransformerDecoderLayer",
+        ("self_attn", "multihead_attn"),
+        _DECODER,
+        (_TARGET_MASK, _MEMORY_MASK),
+    ),
+    TransformerStack(
+        "torch.nn.TransformerEncoder",
+        "encoder_layer",
+        "src mask src_key_padding_mask",
+        (_ENCODER_MASK._replace(mask=(1, "mask"), is_looked_for=True),),
+    ),
+    TransformerStack(
+        "torch.nn.TransformerDecoder",
+        "decoder_layer",
+        _DECODER,
+        (_TARGET_MASK._replace(is_looked_for=True), _MEMORY_MASK),
+    ),
     WholeTransformer(),
 )
 
