@@ -209,9 +209,12 @@ ALWAYS = Path(True, ())
 
 @lru_cache(MOST_REMEMBERED)
 def _is_mixed(condition: Guarded) -> bool:
-    """Whether atoms of both kinds are open in a condition where all that it forces holds."""
+    """Whether atoms of both kinds are open in a condition where all that it forces holds; or drawn
+    ones, of which conflicts are told too."""
     found = atoms(assume_all(condition, forced(condition)))
-    return any(atom.named for atom in found) and not all(atom.named for atom in found)
+    if all(atom.named for atom in found):
+        return False
+    return any(atom.named or atom.is_drawn for atom in found)
 
 
 def without_unnamed(condition: Any) -> Any:

@@ -62,6 +62,8 @@ def conflict(
         return
     if existence.contradicts(machine, literals) or existence.may_be_excluded(machine, literals):
         return
+    if not machine.path.allows(literals):
+        return
     node, frame = machine.active_place()
     if frame is machine.recorder.telling_apart:
         return
