@@ -54,6 +54,7 @@ class Editing:
             path.write_text(text, encoding="utf-8")
             self.store.change(str(path), self.version, text)
         self.project = self.fresh()
+        self.project.fixes_wait = True
 
     def fresh(self) -> Project:
         found = Project(str(self.folder))
@@ -73,7 +74,9 @@ class Editing:
         """All that is known of a file, and what is reported with its fixes."""
         path = str(self.folder / f"{name}.py")
         analysis = (project or self.project).analyse(path, self.snapshot())
-        found = [(each.rule, each.range, each.message, each.fixes) for each in analysis.findings]
+        found = [
+            (each.rule, each.range, each.message, tuple(each.fixes)) for each in analysis.findings
+        ]
         printer = Printer(str(self.folder), lambda path: None)
         return explain(analysis.facts, analysis.sources, analysis.costs, printer), found
 

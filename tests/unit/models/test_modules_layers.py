@@ -180,6 +180,9 @@ def test_a_transformer_copies_its_layer() -> None:
     result = run(services, encoder, "__call__", tensor("cuda", 5, 2, 8))
     assert (result.device, result.shape) == (CUDA, (5, 2, 8))
     run(services, encoder, "__call__", tensor("cuda", 5, 2, 8), mask=tensor("cpu", 5, 5))
+    assert not services.conflicts, "it may be causal"
+    padding = tensor("cpu", 2, 5)
+    run(services, encoder, "__call__", tensor("cuda", 5, 2, 8), src_key_padding_mask=padding)
     assert len(services.conflicts) == 1
 
 
