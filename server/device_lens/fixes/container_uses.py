@@ -18,8 +18,7 @@ _METHODS = {
         "clear copy get items keys pop popitem setdefault update values".split()
     ),
 }
-"""What the containers (PyTorch 2.13) have of a list's or dict's methods. `pop` takes an index or
-a key, and nothing else."""
+"""What the containers (PyTorch 2.13) have of a list's or dict's methods."""
 GOING_THROUGH = frozenset(
     "len enumerate zip iter list tuple reversed sorted map filter sum any all min max set next "
     "dict bool print repr str id chain Sequential ModuleList ParameterList ModuleDict "
@@ -65,9 +64,7 @@ def _use(place: Place, container: str) -> bool | None:
         case ast.For() | ast.AsyncFor() | ast.comprehension() | ast.Starred() | ast.Subscript():
             return True
         case ast.Attribute(attr=name):
-            called = place.at(parent).parent
-            fits = name != "pop" or (isinstance(called, ast.Call) and len(called.args) == 1)
-            return fits and name in _METHODS[container]
+            return name in _METHODS[container] and _fits(name, place.at(parent).parent)
         case ast.BinOp(left=left, op=ast.Add()):
             return container == "ModuleList" and left is node
         case ast.BinOp():
@@ -81,6 +78,15 @@ def _use(place: Place, container: str) -> bool | None:
         case ast.If() | ast.While() | ast.UnaryOp(op=ast.Not()) | ast.BoolOp() | ast.Assert():
             return True
     return None
+
+
+def _fits(method: str, called: ast.AST | None) -> bool:
+    """Whether a method takes what it is given; of a list or a dict it takes more."""
+    if method == "pop":
+        return isinstance(called, ast.Call) and len(called.args) == 1
+    if method == "update":
+        return isinstance(called, ast.Call) and not called.keywords
+    return True
 
 
 def _is_taken_by(name: str, container: str) -> bool | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from device_lens.fixes import container_uses
 from device_lens.fixes.comprehension import name_at
@@ -44,12 +44,13 @@ def module_container(
     assignment: Place,
     attribute: str,
     holds: str,
+    keys: Collection[object] = (),
     loads: bool = False,
     sources: Sequence[SourceFile] = (),
 ) -> Fix | None:
-    """Wraps the plain list or dict that an attribute is set to. `loads` tells that the program
-    loads a checkpoint, which has no keys for the new parts; `sources` are the files whose classes
-    may set the attribute too."""
+    """Wraps the plain list or dict that an attribute is set to. `keys` are those that a dict is
+    known to have; `loads` tells that the program loads a checkpoint, which has none for the new
+    parts; `sources` are the files whose classes may set the attribute too."""
     nn = name_at(assignment, "torch.nn")
     node = assignment.node
     if nn is None or not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
@@ -60,7 +61,7 @@ def module_container(
     if whole is None or takes_other_things(assignment, whole, attribute):
         return None
     fit = {_fits(key, assignment.owner) for key in _keys(assignment, whole, attribute)}
-    if False in fit:
+    if False in fit or not all(map(_is_name, keys)):
         return None
     used = container_uses.fit(assignment, attribute, CONTAINERS[holds])
     if used is False:
@@ -136,8 +137,7 @@ def _fits(key: ast.expr, owner: ast.ClassDef | None) -> bool | None:
     """Whether a module can have a part of that name: a text without dots that names none of its
     methods. None where the text does not tell."""
     if isinstance(key, ast.Constant):
-        name = key.value
-        return isinstance(name, str) and name != "" and "." not in name and name not in _TAKEN
+        return _is_name(key.value)
     if isinstance(key, ast.JoinedStr):
         fixed = (part.value for part in key.values if isinstance(part, ast.Constant))
         return not any("." in str(text) for text in fixed)
@@ -145,6 +145,10 @@ def _fits(key: ast.expr, owner: ast.ClassDef | None) -> bool | None:
         return True
     counts = isinstance(key, ast.Name) and owner is not None and _is_counter(key.id, owner)
     return False if counts or isinstance(key, ast.Tuple) else None
+
+
+def _is_name(key: object) -> bool:
+    return isinstance(key, str) and key != "" and "." not in key and key not in _TAKEN
 
 
 def _is_counter(name: str, owner: ast.ClassDef) -> bool:

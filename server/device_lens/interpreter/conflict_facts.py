@@ -20,7 +20,7 @@ from device_lens.domain.heap import ModuleObject
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import Tensor
 from device_lens.interpreter import cuda_facts, existence, lent_places, places, shape_tests
-from device_lens.interpreter.container_parts import kept_in
+from device_lens.interpreter.container_parts import kept_in, keys_around
 from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand, Origin
 from device_lens.interpreter.followed_devices import followed, with_followed
 from device_lens.interpreter.part_facts import OwnPart, own_part
@@ -89,6 +89,7 @@ def conflict(
         return
     if not wants_cpu:
         stray.origin = _of_container(machine, stray, other) or stray.origin
+        stray.origin.keys = keys_around(machine, stray.trail) | keys_around(machine, other.trail)
     if certainty is Certainty.SURE:
         _forget_written(machine, node, frame)
     key = machine.findings.place_of(node, stray.origin, certainty)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject, contents
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import TupleValue
 from device_lens.models.torch.parts import all_parts, tensor_in, walk
@@ -35,6 +35,23 @@ def kept_in(machine: Machine, trail: Trail | None) -> Site | None:
     return None
 
 
+def keys_around(machine: Machine, trail: Trail | None) -> frozenset[Any]:
+    """The keys of the plain dicts of running modules that hold what has this history."""
+    if trail is None:
+        return frozenset()
+    held = (frame.self_value for frame in machine.stack)
+    owners = (owner for owner in held if type(owner) is ModuleObject)
+    found = (value for owner in owners for value in owner.fields.values() if keys_of(value))
+    return frozenset[Any]().union(
+        *(keys_of(each) for each in found if any(_made(item, trail) for item in plain_items(each)))
+    )
+
+
+def keys_of(value: Any) -> frozenset[Any]:
+    """The keys of a dict, as far as they are known."""
+    return frozenset(value.entries) if type(value) is DictObject else frozenset()
+
+
 def plain_items(value: Any) -> list[Any]:
     """What a list, tuple or dict holds."""
     plain = type(value) is ListObject and value.kind == "list"
@@ -42,9 +59,13 @@ def plain_items(value: Any) -> list[Any]:
 
 
 def _made(item: Any, trail: Trail) -> bool:
-    return type(item) is ModuleObject and any(
-        known is not None and known.first.site == trail.first.site for known in _trails(item)
-    )
+    if type(item) is Parameter:
+        return _is_of(item.tensor.trail, trail)
+    return type(item) is ModuleObject and any(_is_of(known, trail) for known in _trails(item))
+
+
+def _is_of(known: Trail | None, trail: Trail) -> bool:
+    return known is not None and known.first.site == trail.first.site
 
 
 def _trails(module: ModuleObject) -> Iterator[Trail | None]:

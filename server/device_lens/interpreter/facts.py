@@ -170,6 +170,8 @@ class Origin:
     site: Site
     name: str
     """The factory's name, the attribute, the module's text."""
+    keys: frozenset[Any] = frozenset()
+    """Those of the plain dict that holds it, as far as they are known."""
 
 
 @dataclass(slots=True)

@@ -115,6 +115,7 @@ class Findings:
                 told_of_both(known, fact.condition)
             elif type(fact) is PlainAttribute:
                 known.of_class = known.of_class or fact.of_class
+                known.keys |= fact.keys
         for node, operation in other.operations.items():
             self.computed(node, operation)
         if len(self.skipped) < MAX_SKIPPED:

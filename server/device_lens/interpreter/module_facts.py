@@ -19,7 +19,7 @@ from device_lens.domain.heap import DictObject, ModuleObject, Parameter
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import DeviceValue, Tensor, TupleValue, Unknown
 from device_lens.interpreter import places, tensor_facts
-from device_lens.interpreter.container_parts import plain_items
+from device_lens.interpreter.container_parts import keys_of, plain_items
 from device_lens.interpreter.library_modules import leaves_alone
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
 from device_lens.interpreter.usage import MOVES, becomes_parameter, usage_of
@@ -246,13 +246,12 @@ def settle(machine: Machine, start: int) -> None:
 
 
 def _note(machine: Machine, node: Any, value: Any) -> None:
-    """Keeps whether an optimizer has the parts, and whether a dict has keys that name none."""
+    """Keeps whether an optimizer has the parts, and the keys of a dict."""
     fact = machine.findings.others.get((PlainAttribute, node, None))
     if fact is None:
         return
     fact.optimized |= any(map(is_optimized, plain_items(value)))
-    keys = value.entries if type(value) is DictObject else ()
-    fact.unfit_keys |= any(not isinstance(key, str) or not key or "." in key for key in keys)
+    fact.keys |= keys_of(value)
 
 
 def _is_harmless(module: ModuleObject | None, name: str, value: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from device_lens.domain.device import DeviceTree
 from device_lens.domain.trail import Site, Trail
@@ -238,8 +239,8 @@ class PlainAttribute:
     the module itself moves."""
     beside_others: bool = False
     """The same assignment sets a number too, or the same `setattr` what is no tensor."""
-    unfit_keys: bool = False
-    """A key of the dict is no name that a module can have a part by: no text, or one with a dot."""
+    keys: frozenset[Any] = frozenset()
+    """The keys of a dict, as far as they are known."""
     optimized: bool = False
     """An optimizer has parameters of what the list or dict holds."""
     of_class: bool = False

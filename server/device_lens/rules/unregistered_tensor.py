@@ -51,6 +51,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from device_lens.domain.device import CPU
 from device_lens.fixes.edit import Fix, Safety
@@ -151,7 +152,8 @@ def _fix(cause: Cause, target: Place, holds: str, context: Context) -> Fix | Non
     if holds == "tuple-of-tensors":
         return move_each(cause.conflicts, context)
     if holds != "tensor" and isinstance(target.node, ast.Attribute):
-        return module_container(target.statement, target.node.attr, holds, _loads(context))
+        keys = frozenset[Any]().union(*(each.stray.origin.keys for each in cause.conflicts))
+        return module_container(target.statement, target.node.attr, holds, keys, _loads(context))
     return move_fix(cause.conflicts, context)
 
 
@@ -284,12 +286,12 @@ def _fixes(
     fact: PlainAttribute, conflicts: list[Conflict], context: Context
 ) -> Iterable[Fix | None]:
     place, sources = context.place(fact.site).statement, context.program.sources
-    if fact.unfit_keys:
-        return ()
     if fact.of_class:
         return (move_fix(conflicts, context),) if conflicts and fact.holds == "tensor" else ()
     if fact.holds in CONTAINERS:
-        made = module_container(place, fact.attribute, fact.holds, _loads(context), sources)
+        made = module_container(
+            place, fact.attribute, fact.holds, fact.keys, _loads(context), sources
+        )
         if made is not None and fact.optimized:  # which would have them twice
             made = replace(made, safety=Safety.UNSAFE)
         return [made] if made is not None else []
