@@ -28,7 +28,7 @@ from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.picks import picking
 from device_lens.interpreter.services import with_active
 from device_lens.models import registry
-from device_lens.models.call import Call, Model, tensor_of
+from device_lens.models.call import Call, Model
 from device_lens.models.torch import forward_hooks
 from device_lens.models.torch import module as torch_module
 
@@ -338,8 +338,6 @@ def call_operator(
         return Unknown()
     if right is None:
         return run_model(machine, model, name, left, (), {}, node, frame)
-    if tensor_of(left) is None:
-        return run_model(machine, model, name, None, (left, right), {}, node, frame)
     return run_model(machine, model, name, left, (right,), {}, node, frame)
 
 

@@ -186,6 +186,8 @@ class Operand:
     origin: Origin
     is_parameter: bool = False
     """It is a parameter or buffer of the called module rather than an expression at the call."""
+    is_always_tensor: bool = True
+    """No other run of the operation is seen to have a number in its place."""
     is_unpacked: bool = False
     """It is among the values of `*values` or `**values`, where the site is."""
 

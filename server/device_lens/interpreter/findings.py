@@ -47,6 +47,8 @@ class Findings:
         self.others: dict[Any, Any] = {}
         self.operations: dict[Any, Operation | None] = {}
         self.skipped: dict[Any, Skipped] = {}
+        self.no_tensors: set[Any] = set()
+        """Operands that were numbers in some activation, or what else is no tensor."""
 
     @property
     def is_empty(self) -> bool:
@@ -95,6 +97,7 @@ class Findings:
             _tell_once(self.transfers[transfer.site.node])
         self.doubtful |= other.doubtful
         self.no_copies |= other.no_copies
+        self.no_tensors |= other.no_tensors
         for conflict in other.conflicts.values():
             origin = conflict.stray.origin
             place = self.place_of(conflict.site.node, origin, conflict.certainty)
@@ -150,6 +153,8 @@ class Findings:
             if transfer.site.path in files:
                 files[transfer.site.path].transfers.append(transfer)
         for conflict in self.conflicts.values():
+            for operand in (conflict.stray, conflict.other):
+                operand.is_always_tensor = operand.site.node not in self.no_tensors
             if conflict.site.path in files:
                 files[conflict.site.path].conflicts.append(conflict)
         for waiting in self.synchronizations.values():

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 from device_lens.interpreter import lazily
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.read_up import is_read_up
+from device_lens.interpreter.services import argument_node
 
 
 class Presently:
@@ -24,6 +26,13 @@ class Presently:
 
     def made_lazily(self: Any, value: Any) -> None:
         lazily.applied(self, value)
+
+    def took_no_tensor(self: Any, position: int | str) -> None:
+        """Remembers that what is written there is no tensor at times."""
+        node, _ = self.active_place()
+        written = None if node is self.lent else argument_node(node, position)
+        if written is not None and type(written) is not ast.Constant:
+            self.findings.no_tensors.add(written)
 
     def is_read_up(self, node: Any) -> bool:
         """Whether the present statement asks for all that an expression in it gives one by one."""

@@ -116,6 +116,10 @@ class Services(Protocol):
         """Where the argument at that position or of that keyword stands in the program; the
         receiver is position -1."""
 
+    def took_no_tensor(self, position: int | str) -> None:
+        """Tells that an operation on tensors has been given a number there, or what else is
+        none."""
+
     def conflict(
         self,
         operation: str,

@@ -167,6 +167,7 @@ def _agreeing(found: Operands, name: str, value: Value, place: Place) -> None:
     if not placed:
         if not isinstance(value, tuple):
             found.scalars.append(value)
+            found.bound.call.services.took_no_tensor(place)
     elif len(placed) == 1 and placed[0][1] is value:
         found.bound.tensors[name] = placed[0][0]
 

@@ -342,6 +342,8 @@ def _asked_for(other: Operand, context: Context) -> str | None:
 
 
 def _is_tensor(operand: Operand, context: Context) -> bool:
-    """Whether the expression is the tensor, not an object that holds it."""
+    """Whether the expression is the tensor each time, not an object that holds it."""
+    if not operand.is_always_tensor:
+        return False
     known = context.all_facts[operand.site.path].expression_at(operand.site.node)
     return known is not None and known.kind is Kind.TENSOR

@@ -61,6 +61,9 @@ class Recorder:
     def condition(self) -> Any:
         return True
 
+    def took_no_tensor(self, position: int | str) -> None:
+        pass
+
     def argument_site(self, position: int | str) -> Site | None:
         return None
 

@@ -86,6 +86,9 @@ class FakeServices:
     def condition(self) -> Any:
         return True
 
+    def took_no_tensor(self, position: int | str) -> None:
+        pass
+
     def argument_site(self, position: int | str) -> Site | None:
         return SITE
 
