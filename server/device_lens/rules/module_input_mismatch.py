@@ -25,7 +25,8 @@ Silent where the device of either is not known, and for modules that move their 
 
 ## Fix safety
 Unsafe: either the input moves to the module, or a module that never moved does so after its
-creation. Which was meant is for the author to say.
+creation. Which was meant is for the author to say. Of several inputs in one place all move, or the
+weights of a loss do.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ from device_lens.rules.conflict_words import (
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.given_inputs import move_given
+from device_lens.rules.losses import given_together, move_inputs, move_loss
 from device_lens.rules.rule import Rule
 from device_lens.rules.whole_modules import move_back, move_whole
 from device_lens.rules.wording import on, quoted
@@ -113,6 +115,10 @@ def _fixes(
         return  # what the module's own code names is not the input as its caller names it
     if tensor.is_unpacked:
         yield _move_created(parameters, tensor, conflict, context)
+        return
+    if given_together(conflict, context):
+        if parameters.device is not CPU:
+            yield move_loss(conflict, context) or move_inputs(cause.conflicts, context)
         return
     if not conflict.stray.is_parameter:
         yield move_given(conflict, context)
