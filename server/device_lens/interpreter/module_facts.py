@@ -25,7 +25,7 @@ from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
 from device_lens.interpreter.usage import MOVES, becomes_parameter, usage_of
 from device_lens.models.call import constant
 from device_lens.models.torch.every_module import OF_EVERY_MODULE
-from device_lens.models.torch.module import is_optimized
+from device_lens.models.torch.module import optimizers_of
 from device_lens.models.torch.moved_along import HELD
 from device_lens.models.torch.parts import REST, all_parts, is_opaque, of_many, tensor_in, walk
 
@@ -241,16 +241,18 @@ def settle(machine: Machine, start: int) -> None:
     for index in range(start, len(lists)):
         node, module, name, value = lists[index]
         if module is not None:
-            _note(machine, node, value)
+            _note(machine, node, module, value)
             lists[index] = (node, None, name, _is_harmless(module, name, value))
 
 
-def _note(machine: Machine, node: Any, value: Any) -> None:
+def _note(machine: Machine, node: Any, module: ModuleObject | None, value: Any) -> None:
     """Keeps whether an optimizer has the parts, and the keys of a dict."""
     fact = machine.findings.others.get((PlainAttribute, node, None))
     if fact is None:
         return
-    fact.optimized |= any(map(is_optimized, plain_items(value)))
+    optimizers = set[Any]().union(*map(optimizers_of, plain_items(value)))
+    fact.optimized |= bool(optimizers)
+    fact.optimized_with_module |= bool(optimizers & optimizers_of(module))
     fact.keys |= keys_of(value)
 
 
@@ -268,7 +270,7 @@ def conclude(machine: Machine) -> None:
     Only a script tells that a module never moves: who uses a library may move it."""
     watched = machine.watched
     for node, module, name, value in watched.lists:
-        _note(machine, node, value)
+        _note(machine, node, module, value)
         if _is_harmless(module, name, value):
             machine.findings.others.pop((PlainAttribute, node, None), None)
     for node, (cls, copied) in watched.plain.items():

@@ -243,6 +243,8 @@ class PlainAttribute:
     """The keys of a dict, as far as they are known."""
     optimized: bool = False
     """An optimizer has parameters of what the list or dict holds."""
+    optimized_with_module: bool = False
+    """The same one has parameters of the module."""
     of_class: bool = False
     """The class has something of that name too, which no buffer or part can have then."""
 

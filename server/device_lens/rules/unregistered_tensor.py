@@ -48,7 +48,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -205,17 +205,34 @@ def _seems_harmless(fact: PlainAttribute, conflicts: list[Conflict], context: Co
 def _stays_on_purpose(fact: PlainAttribute, context: Context) -> bool:
     """Whether parts are hidden from moves on purpose: an optimizer is given them apart from those
     of the module, or what they are called with is copied to the host."""
+    nodes = list(ast.walk(context.place(fact.site).owner or ast.Pass()))
+    parts = {name for node in nodes for name in _names_of_parts(node, fact.attribute)}
     return fact.optimized or any(
         _is_host_copy(part)
-        for call in ast.walk(context.place(fact.site).owner or ast.Pass())
-        if isinstance(call, ast.Call) and _is_of(call.func, fact.attribute)
+        for call in nodes
+        if isinstance(call, ast.Call) and _is_of(call.func, fact.attribute, parts)
         for argument in call.args
         for part in ast.walk(argument)
     )
 
 
-def _is_of(function: ast.expr, attribute: str) -> bool:
-    """Whether what is called is an item of an attribute of `self`."""
+def _names_of_parts(node: ast.AST, attribute: str) -> Iterable[str]:
+    """The names that a loop or an assignment gives to what an attribute of `self` holds."""
+    match node:
+        case ast.For(target=target, iter=held) | ast.comprehension(target=target, iter=held):
+            pass
+        case ast.Assign(targets=[ast.Name() as target], value=ast.Subscript(value=held)):
+            pass
+        case _:
+            return
+    if _is_of(held, attribute):
+        yield from (each.id for each in ast.walk(target) if isinstance(each, ast.Name))
+
+
+def _is_of(function: ast.expr, attribute: str, names: Collection[str] = ()) -> bool:
+    """Whether what is called is an item of an attribute of `self`, or has one of some names."""
+    if isinstance(function, ast.Name):
+        return function.id in names
     return any(
         isinstance(each, ast.Attribute) and each.attr == attribute and is_own_attribute(each)
         for each in ast.walk(function)
@@ -289,6 +306,8 @@ def _fixes(
     if fact.of_class:
         return (move_fix(conflicts, context),) if conflicts and fact.holds == "tensor" else ()
     if fact.holds in CONTAINERS:
+        if fact.optimized_with_module:
+            return ()  # no optimizer takes a parameter twice
         made = module_container(
             place, fact.attribute, fact.holds, fact.keys, _loads(context), sources
         )

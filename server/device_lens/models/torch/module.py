@@ -246,9 +246,9 @@ def _parameters(value: Value) -> list[Parameter]:
     return found
 
 
-def is_optimized(value: Value) -> bool:
-    """Whether an optimizer has parameters that a value is or has as a module."""
-    return any(OPTIMIZERS in each.fields for each in _parameters(value))
+def optimizers_of(value: Value) -> set[Value]:
+    """The optimizers that have parameters which a value is or has as a module."""
+    return {one for each in _parameters(value) for one in each.fields.get(OPTIMIZERS, ())}
 
 
 def delete_attribute(services: Services, module: ModuleObject, name: str) -> None:
