@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from device_lens.fixes.blocks import block_of, move_above, move_below
 from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.names import loads
 from device_lens.fixes.place import FUNCTIONS, Place
 from device_lens.syntax.import_statements import bound_names
 from device_lens.syntax.names import is_own_attribute, last_name, root_name
@@ -66,7 +67,7 @@ def put_before(statement: Place, anchor: Place, title: Callable[[Place], str]) -
         wholes.append(statement.at(test))
     for whole in wholes if _can_go_first(statement.node) else ():
         block = block_of(whole)
-        before = _around(anchor, block) or _caller(anchor, whole, block) or anchor
+        before = _around(anchor, block) or _caller(anchor, whole, block) or anchor.statement
         first, last = _positions(before, whole)
         if first is None or last is None or first >= last:
             continue
@@ -157,12 +158,17 @@ def _around(place: Place, block: list[ast.stmt]) -> Place | None:
 
 
 def _caller(place: Place, later: Place, block: list[ast.stmt]) -> Place | None:
-    """The first statement of a block that calls the function which a place is in."""
+    """The first statement of a block that calls the function which a place is in, or names what
+    that is kept in."""
     name, owner = getattr(place.function, "name", ""), place.owner
+    finds = _calls
     if name == "__init__" and owner is not None:
         name = owner.name
+    match place.function, place.statement.node:
+        case ast.Lambda(), ast.Assign(targets=[ast.Name(id=name)]):
+            finds = _loads
     for each in block if name else ():
-        if not isinstance(each, (*FUNCTIONS, ast.ClassDef)) and _calls(each, name):
+        if not isinstance(each, (*FUNCTIONS, ast.ClassDef)) and finds(each, name):
             chunks = (chunk for chunk in later.source.chunks if each in chunk.body)
             return Place(later.source, next(chunks, later.chunk), each)
     return None
@@ -171,6 +177,10 @@ def _caller(place: Place, later: Place, block: list[ast.stmt]) -> Place | None:
 def _calls(statement: ast.stmt, name: str) -> bool:
     calls = (node for node in ast.walk(statement) if isinstance(node, ast.Call))
     return any(last_name(each.func) == name for each in calls)
+
+
+def _loads(statement: ast.stmt, name: str) -> bool:
+    return bool(loads(statement, name))
 
 
 def put_above(statement: Place, anchor: Place, title: str) -> Fix | None:

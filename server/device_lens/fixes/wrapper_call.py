@@ -4,9 +4,12 @@ attribute."""
 from __future__ import annotations
 
 import ast
+from itertools import takewhile
 
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.place import Place
+
+_HANDING_ON = (ast.Call, ast.keyword, ast.IfExp, ast.BoolOp, ast.NamedExpr, ast.Await)
 
 
 def call_wrapper(call: Place, wrapper: Place | None) -> Fix | None:
@@ -36,9 +39,13 @@ def reach_through(access: Place) -> Fix | None:
 
 
 def assigned_name(creation: Place) -> str | None:
-    """The name or attribute that a statement gives to what it makes."""
+    """The name or attribute that a statement gives to what it makes: not to what that is put into,
+    nor to a function that makes it."""
     statement = creation.statement.node
     if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    within = takewhile(lambda each: each is not statement, creation.ancestors())
+    if not all(isinstance(each, _HANDING_ON) for each in within):
         return None
     target = statement.targets[0]
     return ast.unparse(target) if isinstance(target, ast.Name | ast.Attribute) else None

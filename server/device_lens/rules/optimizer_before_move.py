@@ -30,6 +30,7 @@ Unsafe: it moves the optimizer's creation below the line that comes too late.
 
 from __future__ import annotations
 
+import ast
 from functools import partial
 
 from device_lens.domain.trail import Site
@@ -90,7 +91,8 @@ def _fix(fact: OptimizerConflict, context: Context) -> Fix | None:
         return None
     optimizer, move = context.place(fact.optimizer), context.place(fact.move)
     title = f"Make the optimizer below {context.line(fact.move)}"
-    below = put_below(optimizer.statement, move.statement, title)
-    if below is not None:
-        return below
-    return put_before(move.statement, optimizer.statement, partial(_above, context))
+    if not isinstance(optimizer.runner, ast.Lambda):  # who calls that makes the optimizer
+        below = put_below(optimizer.statement, move.statement, title)
+        if below is not None:
+            return below
+    return put_before(move.statement, optimizer, partial(_above, context))
