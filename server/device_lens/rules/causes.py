@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from device_lens.domain.device import is_accelerator
+from device_lens.domain.device import CPU, is_accelerator
 from device_lens.domain.guard import leaves, primary
 from device_lens.domain.trail import Site
 from device_lens.fixes.place import Place
-from device_lens.interpreter.facts import Certainty, Conflict, FileFacts, Origin
+from device_lens.interpreter.facts import Certainty, Conflict, FileFacts, Operand, Origin
 from device_lens.interpreter.followed_devices import followed
 from device_lens.interpreter.rarer_facts import (
     CudaContext,
@@ -97,7 +97,8 @@ def causes_of(all_facts: Mapping[str, FileFacts]) -> list[Cause]:
     near = [all_facts[path] for path in sorted(paths) if path in all_facts]
     spoken_for = set(_own_facts(near))
     late = _late_parts(near)
-    causes: dict[tuple[str, Any], Cause] = {}
+    causes: list[Cause] = []
+    known: dict[tuple[str, Any], Cause] = {}
     strays: set[tuple[Any, str]] = set()
     for conflict in conflicts:
         if _follows(conflict, strays, all_facts):
@@ -107,12 +108,17 @@ def causes_of(all_facts: Mapping[str, FileFacts]) -> list[Cause]:
         rule, site, origin = _made_for_module(conflict, all_facts, late) or _cause(
             conflict, all_facts, spoken_for
         )
-        key = _alike(conflict, rule, site, all_facts) or site.node
-        cause = causes.setdefault((rule, key), Cause(rule, site, origin))
+        keys = [(rule, key) for key in _shared(conflict, rule, site, all_facts) or [site.node]]
+        cause = next((known[key] for key in keys if key in known), None)
+        if cause is None:
+            cause = Cause(rule, site, origin)
+            causes.append(cause)
         cause.conflicts.append(conflict)
+        for key in keys:
+            known.setdefault(key, cause)
         if conflict.certainty is Certainty.SURE and conflict.site.path in all_facts:
             strays.add((_place(conflict.site, all_facts).function, conflict.stray.text))
-    return list(causes.values())
+    return causes
 
 
 def _follows(
@@ -128,11 +134,29 @@ def _follows(
     return tensor is not None and (_place(made, all_facts).function, ast.unparse(tensor)) in strays
 
 
+def _shared(
+    conflict: Conflict, rule: str, site: Site, all_facts: Mapping[str, FileFacts]
+) -> list[Any]:
+    """What a conflict has in common with others of the same cause, within its file: an operand of
+    one function, the module that stayed where it was made, or both operands. Empty where it stands
+    alone."""
+    if rule not in (MISMATCH, MODULE_INPUT) or site.path not in all_facts:
+        return []
+    module, given = sides(conflict)
+    case = site.path, conflict.condition, conflict.wants_cpu
+    found = [_alike(conflict, rule, site, all_facts)]
+    if rule == MODULE_INPUT and _never_moved(module) and module.trail is not None:
+        made = module.trail.first.site
+        found.append((case, made, conflict.module_text, given.device))
+    both = telling_step(module.trail), telling_step(given.trail)
+    if None not in both:  # what is made twice at one place has two names
+        found.append((case, *both, module.device, given.device, _root(given.text)))
+    return [each for each in found if each is not None]
+
+
 def _alike(conflict: Conflict, rule: str, site: Site, all_facts: Mapping[str, FileFacts]) -> Any:
     """What the conflicts of one function have in common that one stray tensor makes, or one tensor
-    and the modules of one object; None where the conflict stands alone."""
-    if rule not in (MISMATCH, MODULE_INPUT) or site.path not in all_facts:
-        return None
+    and the modules of one object."""
     stray = conflict.stray
     if stray.is_parameter:
         stray = conflict.other
@@ -142,8 +166,26 @@ def _alike(conflict: Conflict, rule: str, site: Site, all_facts: Mapping[str, Fi
     moved_by_call = step.kind == "moved" and step.site == conflict.module_call
     named = stray.text if rule == MISMATCH else conflict.module_text or ""
     function = _place(site, all_facts).function
-    whole = _NAME.match(named)
-    return function, whole and whole[0], None if moved_by_call else step, conflict.wants_cpu
+    return function, _root(named), None if moved_by_call else step, conflict.wants_cpu
+
+
+def _root(text: str) -> str:
+    """The name that an expression begins with."""
+    found = _NAME.match(text)
+    return found[0] if found is not None else ""
+
+
+def _never_moved(operand: Operand) -> bool:
+    """Whether it is the parameters of a module which are on the host, where they were made."""
+    if not operand.is_parameter or operand.device is not CPU:
+        return False
+    return operand.trail is not None and not operand.trail.has_moved
+
+
+def sides(conflict: Conflict) -> tuple[Operand, Operand]:
+    """The parameters of the called module, and what they meet."""
+    stray, other = conflict.stray, conflict.other
+    return (stray, other) if stray.is_parameter else (other, stray)
 
 
 def _paths(conflict: Conflict) -> Iterator[str]:

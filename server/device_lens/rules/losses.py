@@ -11,8 +11,9 @@ from device_lens.fixes.edit import Fix
 from device_lens.fixes.move_operand import move_operand, whole_value
 from device_lens.fixes.place import Place
 from device_lens.fixes.transfer_call import read_transfer
-from device_lens.interpreter.facts import Conflict, Kind, Operand
+from device_lens.interpreter.facts import Conflict, Kind
 from device_lens.rules.at_hand import matches
+from device_lens.rules.causes import sides
 from device_lens.rules.conflict_words import move_fix, state_of, target_device
 from device_lens.rules.context import Context
 
@@ -20,7 +21,7 @@ from device_lens.rules.context import Context
 def given_together(conflict: Conflict, context: Context) -> list[Place]:
     """The arguments of a module's call, where several of them are tensors and all of these are on
     the device of the one that strays; else empty."""
-    call, tensor = conflict.module_call, _input(conflict)
+    call, (_, tensor) = conflict.module_call, sides(conflict)
     if call is None or not isinstance(call.node, ast.Call) or not context.knows(call):
         return []
     place, facts = context.place(call), context.all_facts[call.path]
@@ -40,8 +41,7 @@ def move_loss(conflict: Conflict, context: Context) -> Fix | None:
     """`criterion.to("cuda:1")` → `criterion.to(next(net.parameters()).device)`, where a module
     without parameters is on another accelerator than all that it is called with: where it was moved
     last, or where it was made. None for any other module, and where no such device is at hand."""
-    tensor = _input(conflict)
-    parameters = conflict.other if tensor is conflict.stray else conflict.stray
+    parameters, tensor = sides(conflict)
     trail = parameters.trail
     if trail is None or CPU in (parameters.device, tensor.device):
         return None
@@ -65,8 +65,8 @@ def move_inputs(conflicts: list[Conflict], context: Context) -> Fix | None:
     for conflict in conflicts:
         places = given_together(conflict, context)
         if places:
-            module = conflict.other if _input(conflict) is conflict.stray else conflict.stray
-            device = target_device(module, places[0], conflict, context)
+            parameters, _ = sides(conflict)
+            device = target_device(parameters, places[0], conflict, context)
             fix = None if device is None else move_operand(places, device)
         else:
             fix = move_fix([conflict], context)
@@ -75,10 +75,6 @@ def move_inputs(conflicts: list[Conflict], context: Context) -> Fix | None:
         fixes.append(fix)
     edits = tuple(dict.fromkeys(edit for fix in fixes for edit in fix.edits))
     return Fix(fixes[0].title, fixes[0].safety, edits)
-
-
-def _input(conflict: Conflict) -> Operand:
-    return conflict.other if conflict.stray.is_parameter else conflict.stray
 
 
 def _is_module(context: Context, call: ast.Call) -> bool:

@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from device_lens.domain.device import CPU, SymbolicDevice
@@ -44,7 +45,7 @@ from device_lens.fixes.move_operand import move_alike, move_operand, whole_value
 from device_lens.fixes.names import names_in, own_nodes
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand
-from device_lens.rules.causes import MODULE_INPUT, Cause
+from device_lens.rules.causes import MODULE_INPUT, Cause, sides
 from device_lens.rules.conflict_words import (
     SEVERITIES,
     device_of_module,
@@ -71,8 +72,7 @@ def check(cause: Cause, context: Context) -> Finding | None:
     if cause.rule != RULE.name or cause.certainty is Certainty.POSSIBLE:
         return None
     conflict = cause.leading
-    stray, other = conflict.stray, conflict.other
-    parameters, tensor = (stray, other) if stray.is_parameter else (other, stray)
+    parameters, tensor = sides(conflict)
     module = conflict.module_text or parameters.text
     made = "" if isinstance(tensor.device, SymbolicDevice) else whence(tensor, context)
     whose = parameters_of(module, conflict, context)
@@ -85,7 +85,7 @@ def check(cause: Cause, context: Context) -> Finding | None:
         RULE,
         cause.site,
         message,
-        module if stray.is_parameter else tensor.text,
+        module if conflict.stray.is_parameter else tensor.text,
         severity=SEVERITIES[conflict.certainty],
         related=places(cause.conflicts, context),
         fixes=lambda: _fixes(cause, conflict, parameters, tensor, context),
@@ -123,9 +123,23 @@ def _fixes(
     if not conflict.stray.is_parameter:
         yield move_given(conflict, context)
         yield move_fix(cause.conflicts, context)
-    device = device_of_module(conflict, context)
-    if context.knows(tensor.site) and tensor.site.node is not call.node and device is not None:
-        yield move_operand([context.place(tensor.site)], device)
+    yield _move_to_module(cause.conflicts, context)
+
+
+def _move_to_module(conflicts: list[Conflict], context: Context) -> Fix | None:
+    """`net(x)` → `net(x.to(next(net.parameters()).device))`."""
+    fixes: list[Fix] = []
+    for conflict in conflicts:
+        _, tensor = sides(conflict)
+        device, call = device_of_module(conflict, context), conflict.module_call
+        if device is None or call is None or not context.knows(tensor.site):
+            return None
+        fix = move_operand([context.place(tensor.site)], device)
+        if fix is None or tensor.site.node is call.node:
+            return None
+        fixes.append(fix)
+    edits = tuple(dict.fromkeys(edit for fix in fixes for edit in fix.edits))
+    return replace(fixes[0], edits=edits)
 
 
 def _move_others(tensor: Operand, conflict: Conflict, context: Context) -> Fix | None:
