@@ -13,8 +13,11 @@ from device_lens.domain.values import TupleValue, Unknown
 from device_lens.interpreter import places
 from device_lens.interpreter.rarer_facts import UnsynchronizedRead
 from device_lens.models.call import constant, tensor_of
+from device_lens.models.numbers import is_number
+from device_lens.syntax.names import is_own_attribute
 
 if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
     from device_lens.interpreter.machine import Machine
     from device_lens.interpreter.watched import LibraryCall
 
@@ -53,6 +56,8 @@ class Copy(NamedTuple):
 
     site: Site
     form: str
+    part: str | None = None
+    """Of a tensor that is filled in part, the index of the part; empty where it is not known."""
 
 
 def moved(machine: Machine, seen: LibraryCall) -> None:
@@ -68,16 +73,60 @@ def moved(machine: Machine, seen: LibraryCall) -> None:
 
 
 def copied(machine: Machine, seen: LibraryCall) -> None:
-    """`pinned.copy_(x, non_blocking=True)`."""
+    """`pinned.copy_(x, non_blocking=True)`, and `pinned[i].copy_(…)`, which fills a part of it."""
     if constant(seen.get(1, "non_blocking")) is not True:
         return
-    target, source = tensor_of(seen.receiver), tensor_of(seen.get(0, "src"))
-    if target is None or source is None or not target.pinned or not _is_host(target.device):
+    source, (whole, part) = tensor_of(seen.get(0, "src")), _whole(machine, seen)
+    targets = [tensor for tensor in map(tensor_of, (seen.receiver, whole)) if tensor is not None]
+    if source is None or not all(_is_host(target.device) for target in targets):
+        return
+    if not any(target.pinned for target in targets):
         return
     if places.accelerator_case(machine, source.device):
         note = Copy(machine.site(seen.node, seen.frame), "copy_")
         machine.watched.pending.put(seen.receiver, note)
         machine.watched.pending.put(seen.value, note)
+        if whole is not None:
+            machine.watched.pending.put(whole, note._replace(part=part))
+
+
+def _whole(machine: Machine, seen: LibraryCall) -> tuple[Any, str]:
+    """The tensor of which the receiver is written as a part, and the index; None where it is no
+    such part."""
+    function = seen.node.func if isinstance(seen.node, ast.Call) else None
+    part = function.value if isinstance(function, ast.Attribute) else None
+    if not isinstance(part, ast.Subscript):
+        return None, ""
+    held = part.value
+    if not (isinstance(held, ast.Name) or is_own_attribute(held)):
+        return None, ""
+    index = _index(machine, part.slice, seen.frame)
+    return (None, "") if index is None else (machine.evaluate(held, seen.frame), index)
+
+
+def _index(machine: Machine, node: ast.expr | None, frame: Frame) -> str | None:
+    """A text that stands for an index of numbers and slices, which takes a part in place; empty
+    where one of them is not known, None for a list or tensor, which copy."""
+    match node:
+        case None:
+            return ":"
+        case ast.Constant():
+            return repr(node.value)
+        case ast.Tuple(elts=parts):
+            texts = [_index(machine, each, frame) for each in parts]
+        case ast.Slice():
+            texts = [_index(machine, each, frame) for each in (node.lower, node.upper, node.step)]
+        case ast.Name():
+            value = machine.evaluate(node, frame)
+            if not is_number(value):
+                return None
+            return "" if constant(value) is None else repr(constant(value))
+        case _:
+            return None
+    known = [text for text in texts if text is not None]
+    if len(known) < len(texts):
+        return None
+    return f"[{','.join(known)}]" if all(known) else ""
 
 
 def _is_host(tree: Any) -> bool:
@@ -108,6 +157,12 @@ def followed(machine: Machine, seen: LibraryCall) -> None:
         return
     if note is not None and method in _BLIND:
         return
+    if note is not None and note.part is not None and method == "__getitem__":
+        node = seen.node
+        index = _index(machine, node.slice, seen.frame) if type(node) is ast.Subscript else None
+        if index and index == note.part:
+            pending.put(seen.value, note._replace(part=None))
+        return  # another part may be there already
     for value in seen.values():
         found = _copy_in(machine, value)
         if found is not None and found.site.node is not seen.node and _reads(machine, seen, value):
