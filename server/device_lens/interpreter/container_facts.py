@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
 _METHODS = ("to", "cuda", "cpu")
+_TEXT = "text"
 _UNKNOWN = Unknown()
 
 
@@ -34,6 +35,8 @@ def moved(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> None
     kind = container_name(receiver) or _library_kind(receiver, method)
     if type(receiver) is TupleValue and receiver.names:
         kind = _named_kind(receiver, method)
+    if is_text(receiver) and _parameter(node.func.value, frame) is None:
+        kind = _TEXT
     if kind is None or _only_annotated(machine, node.func, frame):
         return
     if isinstance(receiver, Instance) and _may_be_told_apart(machine, node.func.value, frame):
@@ -43,7 +46,7 @@ def moved(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> None
     modules = bool(items) and all(type(item) is ModuleObject for item in items)
     # A test of its key leaves texts out as a rule, where they are one of the items of a batch.
     undecided = frame.branch_depth or places.undecided(machine)
-    plain = _holds_values(receiver) and not undecided
+    plain = not undecided and (kind == _TEXT or _holds_values(receiver))
     if not (tensors or modules or isinstance(receiver, Instance) or plain):
         return
     site, subject = machine.site(node, frame), machine.site(node.func.value, frame)

@@ -88,7 +88,7 @@ class ContainerTransfer:
     site: Site
     subject: Site
     container: str
-    """`list`, `tuple` or `dict`, `iterator`, `loader`, `dataset`, `optimizer`."""
+    """`list`, `tuple` or `dict`, `iterator`, `loader`, `dataset`, `optimizer`, `text`."""
     method: str
     tensors: bool = True
     """Tensors are among its items, or among those of the containers in it."""

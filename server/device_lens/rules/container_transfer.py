@@ -2,7 +2,7 @@
 
 ## What it does
 Flags `.to()`, `.cuda()` and `.cpu()` on a Python container, on an iterator such as
-`model.parameters()`, on a data loader, a dataset or an optimizer.
+`model.parameters()`, on a data loader, a dataset or an optimizer, and on a text among tensors.
 
 ## Why is this bad?
 None of them has such a method: the line raises `AttributeError: 'list' object has no attribute
@@ -20,8 +20,8 @@ targets = [t.to(device) for t in targets]
 
 ## Known limits
 Silent where it is not known that the value is a container, and where a handler gets the
-AttributeError. A list of texts or numbers is told of where no test may leave it out. Where
-containers of several kinds are in the container, more is to be written than the fix writes.
+AttributeError. A text, or a list of texts or numbers, is told of where no test may leave it out.
+Where containers of several kinds are in the container, more is to be written than the fix writes.
 
 ## Fix safety
 Safe: the line cannot run as it is. Unsafe is the one that leaves items as they are which are no
