@@ -62,6 +62,7 @@ class Findings:
             or self.conflicts
             or self.doubtful
             or self.no_copies
+            or self.no_tensors
         )
 
     def add(self, fact: Any) -> None:
