@@ -365,9 +365,10 @@ def _is_made_by(node: ast.AST | None, value: Tensor) -> bool:
 
 
 def change_graph(machine: Machine, node: ast.AST, old: Tensor, new: Tensor, frame: Frame) -> None:
-    """`x.requires_grad_()`, `x.detach_()` at a call: what it is called on is `new` from here on."""
-    called = node.func if isinstance(node, ast.Call) else None
-    target = called.value if isinstance(called, ast.Attribute) else None
+    """`x.requires_grad_()`, `x.detach_()`, `x[i] = y` at a node: what it is called on is `new` from
+    here on."""
+    called = node.func if isinstance(node, ast.Call) else node
+    target = called.value if isinstance(called, ast.Attribute | ast.Subscript) else None
     name = target.id if isinstance(target, ast.Name) else None
     is_local = name is not None and frame.scope.names.get(name) is old
     if not _is_made_by(target, old):
@@ -375,7 +376,8 @@ def change_graph(machine: Machine, node: ast.AST, old: Tensor, new: Tensor, fram
     if is_local:
         machine.journal.write(frame.scope.names, name, new)
     elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-        assign(machine, target, new, frame, None)
+        if target.attr not in ("data", "grad"):  # which are read anew each time
+            assign(machine, target, new, frame, None)
 
 
 def _set_in_buffers(machine: Machine, old: Tensor, changed: Tensor, frame: Frame) -> None:

@@ -30,3 +30,15 @@ def of_result(
     if needs is None or off is None:
         return None, None
     return True, False
+
+
+def of_written(services: Services, operands: Iterable[Tensor], value: Tensor) -> Tensor:
+    """A tensor into which an operation on others wrote: it joins their graph, by whatever name it
+    is known."""
+    needs, leaf = of_result(services, [*operands, value], value.dtype)
+    if needs is value.requires_grad:
+        return value
+    changed = value.with_(requires_grad=needs, leaf=leaf)
+    if value.requires_grad is not True:
+        services.graph_changed(value, changed)
+    return changed

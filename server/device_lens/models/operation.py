@@ -176,11 +176,7 @@ def written(operation: Operation, bound: Bound, operands: Operands) -> Value:
     value = bound.get(operation.signature.slots[0].name)
     if type(value) is not Tensor:
         return call_unknown(bound) if value is None else value
-    needs, leaf = gradient.of_result(
-        bound.call.services, [*operands.differentiable(), value], value.dtype
-    )
-    if needs is not value.requires_grad:
-        value = value.with_(requires_grad=needs, leaf=leaf)
+    value = gradient.of_written(bound.call.services, operands.differentiable(), value)
     for result in operation.results[:1]:
         if result.shape in _BROADCASTS:
             continue  # what is written into is as large as the result
