@@ -376,8 +376,9 @@ def change_graph(machine: Machine, node: ast.AST, old: Tensor, new: Tensor, fram
     if is_local:
         machine.journal.write(frame.scope.names, name, new)
     elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-        if target.attr not in ("data", "grad"):  # which are read anew each time
-            assign(machine, target, new, frame, None)
+        if target.attr in ("data", "grad"):
+            return  # they are read anew each time
+        assign(machine, target, new, frame, None)
 
 
 def _set_in_buffers(machine: Machine, old: Tensor, changed: Tensor, frame: Frame) -> None:

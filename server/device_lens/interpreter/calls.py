@@ -35,6 +35,9 @@ from device_lens.models.torch import module as torch_module
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
+_OF_CLASSES = ("convert_sync_batchnorm",)
+"""Methods of module classes that take a module and are not called on it."""
+
 
 def evaluate_call(machine: Machine, node: ast.Call, frame: Frame, unpacked: Any = None) -> Any:
     """A call expression."""
@@ -144,7 +147,7 @@ def call_external(
         stuck, value = frame.stuck, intrinsic(machine, args, kwargs, node, frame)
         frame.stuck = stuck  # by what came before: what it calls, as of `getattr`, may not end it
         return value
-    if args and type(args[0]) is ModuleObject and registry.is_module_class(name.rpartition(".")[0]):
+    if args and type(args[0]) is ModuleObject and _is_called_on(name):
         bound = BoundExternal(args[0], name)
         return _call_bound_external(machine, bound, args[1:], kwargs, node, frame, complete)
     model = registry.function(name)
@@ -167,6 +170,12 @@ def call_external(
         machine.skip_at(node, frame, f"`{name}` has no model")
     machine.escape(args, kwargs, name)
     return effects.unseen(machine, name.rpartition(".")[2], args, kwargs)
+
+
+def _is_called_on(name: str) -> bool:
+    """Whether a library's name is that of a method of modules, called by its class."""
+    owner, _, method = name.rpartition(".")
+    return registry.is_module_class(owner) and method not in _OF_CLASSES
 
 
 def _unbound_method(

@@ -10,7 +10,7 @@ from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.condition import negation
 from device_lens.domain.device import UNNAMED, SymbolicDevice, is_unknown
 from device_lens.domain.guard import Guarded, combine, node, undecided
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject
+from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject
 from device_lens.domain.lengths import at_least
 from device_lens.domain.presence import any_present
 from device_lens.domain.values import (
@@ -59,9 +59,17 @@ def truth(value: Any, text: str = "") -> Any:
         return registry.names_code(value.name) or Guarded(
             shared_atom(f"{value.name} is true"), True, False
         )
-    if kind is ModuleObject:
+    if kind is ModuleObject or (kind is Instance and _is_callable(value.cls)):
         return True
     return Guarded(Atom(text), True, False)
+
+
+def _is_callable(cls: Any) -> bool:
+    """Whether objects of a library's class are there to be called, as transforms are, and have no
+    length that could be 0."""
+    name = cls.name if type(cls) is External else ""
+    is_called = registry.function(f"{name}.__call__") is not None
+    return bool(name) and is_called and registry.function(f"{name}.__len__") is None
 
 
 def opaque(value: Unknown, test: Any, text: str = "") -> Any:
