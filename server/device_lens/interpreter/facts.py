@@ -64,6 +64,8 @@ class Expression:
     makes such a container, `tensor` for what is surely a tensor."""
     same_as: str | None = None
     """For the result of `m = model.to(d)`: the text of the receiver, which is the same module."""
+    is_bare_at_times: bool = False
+    """Of a module: it has nothing that could be on a device, at least some of the times."""
 
     @property
     def has_buffers_alone(self) -> bool:

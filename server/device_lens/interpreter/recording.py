@@ -298,6 +298,7 @@ def _expression(site: Site, entries: list[Seen], sizes: Sizes | None, missed: Mi
         found.container = TENSOR
     if kind is Kind.MODULE:
         found.same_as = _moved_receiver(site.node)
+        found.is_bare_at_times = any(entry.device is None for entry in entries)
         if sizes is not None and all(type(entry.value) is ModuleObject for entry in entries):
             found.bytes, found.parameter_count = sizes(entries[-1].value)
     return found

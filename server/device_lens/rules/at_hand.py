@@ -31,6 +31,7 @@ from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import FileFacts, Kind
 from device_lens.rules.wording import leaf
 from device_lens.syntax.names import last_name
+from device_lens.syntax.walking import walk
 
 _IN_USE = frozenset(
     "forward __call__ training_step validation_step test_step predict_step step train_step".split()
@@ -63,6 +64,8 @@ class _Seen:
     place: Place
     kind: Kind
     device: DeviceTree
+    is_bare: bool = False
+    """Whether it is a module that at times has no parameter to ask."""
 
     @cached_property
     def at(self) -> _Spot:
@@ -107,9 +110,27 @@ class AtHand:
             if known:
                 found.append((_preference(latest, here), latest.expression, latest))
         for _, expression, latest in sorted(found, key=lambda each: each[:2]):
+            if latest.kind is Kind.MODULE and self.may_be_bare(latest.text, place):
+                continue  # there is no first parameter to ask
             if latest.kind is Kind.DEVICE or not may_be_none(place, latest.text):
                 return expression
         return None
+
+    def may_be_bare(self, text: str, place: Place) -> bool:
+        """Whether a module that is called so at a place has at times nothing that could be on a
+        device, so that there is no first parameter to ask."""
+        here, seen = _Spot(place), self._by_text().get(text, [])
+        latest = _latest(seen, here, frozenset(place.ancestors()))
+        if latest is not None and latest.at.function is here.function:
+            return latest.is_bare
+        named = (each for each in walk(here.statement) if isinstance(each, ast.Attribute))
+        known = [self._facts.expression_at(each) for each in named if ast.unparse(each) == text]
+        return any(each is not None and each.is_bare_at_times for each in known) or any(
+            each.is_bare
+            and each.at.place.owner is place.owner
+            and (place.owner is None or not _is_set_up(each.at.function))
+            for each in seen
+        )
 
     def visible(self, text: str, where: Place, place: Place) -> bool:
         """Whether a name or attribute that is read at `where` has the same value at `place`."""
@@ -175,26 +196,33 @@ class AtHand:
     def _sightings(self) -> Iterator[_Seen]:
         for each in self._facts.expressions:
             if each.kind in (Kind.DEVICE, Kind.TENSOR, Kind.MODULE) and not each.has_buffers_alone:
-                yield from self._sighting(each.site.chunk, each.site.node, each.kind, each.device)
+                yield from self._sighting(
+                    each.site.chunk, each.site.node, each.kind, each.device, each.is_bare_at_times
+                )
         for transfer in self._facts.transfers:
             named = transfer.device_argument
             if named is not None:
                 yield from self._sighting(named.chunk, named.node, Kind.DEVICE, transfer.target)
 
     def _sighting(
-        self, chunk: object, node: ast.AST, kind: Kind, device: DeviceTree
+        self,
+        chunk: object,
+        node: ast.AST,
+        kind: Kind,
+        device: DeviceTree,
+        is_bare: bool = False,
     ) -> Iterator[_Seen]:
         place = Place(self._facts.source, chunk, node)  # type: ignore[arg-type]
         if isinstance(node, ast.arg):
-            yield _Seen(node.arg, node.arg, place, kind, device)
+            yield _Seen(node.arg, node.arg, place, kind, device, is_bare)
         elif isinstance(node, ast.Name) and node.id.strip("_"):  # `_` is thrown away
-            yield _Seen(node.id, node.id, place, kind, device)
+            yield _Seen(node.id, node.id, place, kind, device, is_bare)
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             base = node.value.id
             if base == "self" or kind is Kind.DEVICE:
-                yield _Seen(f"{base}.{node.attr}", base, place, kind, device)
+                yield _Seen(f"{base}.{node.attr}", base, place, kind, device, is_bare)
         elif isinstance(node, ast.Subscript) and kind is Kind.DEVICE and _is_named(node):
-            yield _Seen(place.text, ast.unparse(node.value), place, kind, device)
+            yield _Seen(place.text, ast.unparse(node.value), place, kind, device, is_bare)
 
 
 def _is_named(item: ast.Subscript) -> bool:

@@ -217,6 +217,8 @@ def device_of_module(conflict: Conflict, context: Context) -> str | None:
         return None  # the first of them may be elsewhere
     if known is not None and not (known.parameter_count or known.bytes):
         return None  # it has neither to ask, or its parts are not known any more
+    if known is not None and known.is_bare_at_times:
+        return None  # it has neither to ask yet
     return f"next({text}.{state_of(conflict, context)}()).device"
 
 

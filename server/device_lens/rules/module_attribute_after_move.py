@@ -93,6 +93,7 @@ def _is_placed(fact: LatePart, context: Context) -> bool:
 def _fix(fact: LatePart, context: Context) -> Fix | None:
     part = context.place(fact.part)
     device = context.at_hand.find(fact.module_device, part)
-    if device is None and plain(fact.module_text) and isinstance(part.node, ast.Call):
-        device = f"next({fact.module_text}.parameters()).device"
+    text, asks = fact.module_text, isinstance(part.node, ast.Call) and plain(fact.module_text)
+    if device is None and asks and not context.at_hand.may_be_bare(text, part):
+        device = f"next({text}.parameters()).device"
     return move_part(part, device) if device is not None else None
