@@ -30,8 +30,8 @@ class Site:
 class Trail:
     """One step of a value's history and the steps before it.
 
-    `kind` is `created`, `encoded` (by a library, out of what is no tensor), `moved`, `assigned`,
-    `received` or `loaded`; `text` completes the
+    `kind` is `created`, `encoded` (by a library, out of what is no tensor), `computed` (by what
+    runs on the host alone), `moved`, `assigned`, `received` or `loaded`; `text` completes the
     sentence that starts with the value's name: "is created on the CPU by torch.randn". `case` is
     the condition over named atoms under which the step was taken, `instead` what happened where it
     was not, if that has a history of its own.

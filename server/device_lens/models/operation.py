@@ -12,7 +12,8 @@ requires grad.
 
 Properties: `scalars` (0-dimensional host tensors may meet any device), `guests=name,…` (only those
 parameters may be such tensors), `points` (they may where no operand has dimensions), `waits` (the
-host waits for the device), `view` (the result may be the operand itself).
+host waits for the device), `view` (the result may be the operand itself), `hosted` (no accelerator
+can do it: what it is made of belongs on the CPU, wherever the result is wanted).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from device_lens.models.operands import POINTS, Operands, collect
 from device_lens.models.shapes import SHAPES
 from device_lens.models.shapes.extent import Extent, Rule
 from device_lens.models.signature import Bound, Role, Signature, signature
+from device_lens.models.wording import computed
 from device_lens.models.wording import operation as worded
 
 
@@ -58,6 +60,7 @@ class Operation:
     all of them."""
     waits: bool = False
     view: bool = False
+    hosted: bool = False
 
     def in_place(self) -> Operation:
         """The variant that writes into its first operand and gives it back."""
@@ -93,6 +96,7 @@ def parse(row: str) -> Operation:
         _guests(flags),
         "waits" in flags,
         "view" in flags,
+        "hosted" in flags,
     )
 
 
@@ -196,6 +200,10 @@ def _make(
     extent = result.shape(bound, tensors)
     dtype = dtype_of(result.dtype, bound, operands)
     found = tensor(result.no_grad, extent, dtype, CPU if result.on_host else device, operands)
+    if operation.hosted and found.device is CPU:
+        call = bound.call
+        trail = call.trail("computed", computed(worded(call.name), CPU))
+        found = found.with_(trail=trail, default_made=False)
     if operation.view and found.leaf is False and any(t.leaf is not False for t in tensors):
         return found.with_(leaf=None)
     return found

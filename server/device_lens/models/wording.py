@@ -70,6 +70,11 @@ def created(name: str, device: DeviceTree) -> str:
     return " ".join(part for part in ("is created", place(device), f"by `{name}`") if part)
 
 
+def computed(name: str, device: DeviceTree) -> str:
+    """The sentence about a result: "is computed on the CPU by `torch.histogram`"."""
+    return " ".join(part for part in ("is computed", place(device), f"by `{name}`") if part)
+
+
 def moved(device: DeviceTree) -> str:
     """The sentence about a move: "is moved to `cuda:0`"."""
     where = place(device)

@@ -145,6 +145,6 @@ def telling_steps(trail: Trail | None) -> list[Trail]:
     for index in reversed(range(len(steps))):
         if steps[index].kind == "created" and index > 0:
             continue
-        if steps[index].kind in ("moved", "created", "encoded", "loaded"):
+        if steps[index].kind in ("moved", "created", "computed", "encoded", "loaded"):
             return steps[index:]
     return steps[-1:]

@@ -156,8 +156,8 @@ def with_indices(plain: Model, both: Model, position: int) -> Model:
 def histogram_of_points(call: Call) -> Value:
     """`histogramdd`: the counts, and the bounds of the bins of each dimension."""
     row = "(@input, bins, *, range, @weight, density)"
-    counts = apply(parse(f"{row} -> some.keep"), call)
-    edge = apply(parse("(@input) -> line.keep view"), call)
+    counts = apply(parse(f"{row} -> some.keep hosted"), call)
+    edge = apply(parse("(@input) -> line.keep view hosted"), call)
     edges = ListObject((), edge, "tuple", call.site.node)
     return TupleValue((counts, edges), ("hist", "bin_edges"))
 

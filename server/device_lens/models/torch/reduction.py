@@ -57,7 +57,7 @@ TABLE = """
     bincount
 (@input, bins, min, max) -> line.keep!
     histc
-(@input, bins, *, range, @weight, density) -> (hist=some.keep, bin_edges=line.keep)
+(@input, bins, *, range, @weight, density) -> (hist=some.keep, bin_edges=line.keep) hosted
     histogram
 (@input, @other) -> host waits
     equal

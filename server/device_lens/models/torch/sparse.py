@@ -15,7 +15,7 @@ TABLE = """
     sum
 (@input, dim, *, dtype) -> same.keep
     softmax log_softmax
-(@diagonals, @offsets, shape, layout) -> some.keep
+(@diagonals, @offsets, shape, layout) -> some.keep hosted
     spdiags
 (@input, @other, *, left) -> some.keep
     spsolve
