@@ -12,7 +12,6 @@ from device_lens.domain.objects import as_part
 from device_lens.domain.parameters import set_tensor
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
-    FALSE,
     NONE,
     TRUE,
     Const,
@@ -26,7 +25,7 @@ from device_lens.domain.values import (
 from device_lens.models import wording
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.registry import ATTRIBUTES, BASES, FUNCTIONS
-from device_lens.models.torch import forward_hooks, gradient_hooks, unnamed_parts
+from device_lens.models.torch import forward_hooks, gradient_hooks, training_mode, unnamed_parts
 from device_lens.models.torch.conversions import Target, device_argument, to_target, type_target
 from device_lens.models.torch.handles import registers
 from device_lens.models.torch.module import (
@@ -108,18 +107,6 @@ def _itself(call: Call) -> Value:
 
 def _nothing(call: Call) -> Value:
     return NONE
-
-
-def _training(value: Value | None) -> Model:
-    def model(call: Call) -> Value:
-        module = receiver(call)
-        if module is not None:
-            mode = value if value is not None else call.get(0, "mode", TRUE)
-            for _, part in walk(module):
-                call.write(part.fields, "training", mode)
-        return call.receiver
-
-    return model
 
 
 def _requires_grad(call: Call) -> Value:
@@ -269,8 +256,8 @@ METHODS: dict[str, Callable[[Call], Value]] = {
     "bfloat16": _as_dtype("bfloat16"),
     "type": _type,
     "to_empty": _to_empty,
-    "train": _training(None),
-    "eval": _training(FALSE),
+    "train": training_mode.train,
+    "eval": training_mode.evaluate,
     "requires_grad_": _requires_grad,
     "zero_grad": _nothing,
     "apply": _apply,
