@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import MISSING, DictObject, ListObject, ModuleObject, contents
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, contents
 from device_lens.domain.values import Tensor
 from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
@@ -18,12 +18,14 @@ from device_lens.interpreter.graph_lives import (
     held_by_caller,
     holders_of,
     that_go_on,
+    was_filled,
 )
 from device_lens.interpreter.graph_names import (
     given_to,
     gone_through,
     held_in,
     iterated,
+    only_item,
     operands,
     part_of,
     parts_of,
@@ -111,22 +113,32 @@ def has_graph(value: Any) -> bool:
     )
 
 
-def _doubt(machine: Machine, subject: ast.expr, value: Any) -> None:
+def _doubt(machine: Machine, subject: Any, value: Any) -> None:
     """Notes that what may have a graph is a number in some case."""
     if any(isinstance(constant(leaf), int | float) for leaf in leaves(value)):
         machine.findings.doubtful.add(subject)
 
 
-def summed(machine: Machine, node: ast.AugAssign, right: Any, frame: Frame) -> None:
+def summed(machine: Machine, node: ast.AugAssign, left: Any, right: Any, frame: Frame) -> None:
     """`total += loss`, `outputs += [out]`. What is added up without gradients has no graph."""
     if not isinstance(node.op, ast.Add) or machine.globals["grad"] is False:
         return
     _doubt(machine, node.value, right)
-    form, values = "sum", [right]
+    form, put, values = "sum", node.value, [right]
     if not has_graph(right):
-        form, values = "parts", list(filter(has_graph, held_in(right, node.value)))
+        form, put, values = _taken_in(machine, put, right, only_item(put))
     if values:
-        _keep(machine, node, ast.unparse(node.target), node.value, form, frame, values)
+        _keep(machine, node, ast.unparse(node.target), put, form, frame, values, left)
+
+
+def _taken_in(
+    machine: Machine, written: ast.expr, value: Any, item: ast.expr | None
+) -> tuple[str, ast.expr, list[Any]]:
+    """How a list takes in what another one holds: the one item that is written, as by itself."""
+    for each in contents(value) if item is not None else ():
+        _doubt(machine, item, each)
+    values = list(filter(has_graph, held_in(value, written)))
+    return ("parts", written, values) if item is None else ("collect", item, values)
 
 
 def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
@@ -184,23 +196,10 @@ def appended(machine: Machine, seen: LibraryCall) -> None:
     form, values = "collect", [seen.args[place]]
     _doubt(machine, put, values[0])
     if not has_graph(values[0]):
-        form, values = "parts", list(filter(has_graph, held_in(values[0], put)))
+        item = only_item(put) if node.func.attr == "extend" else None
+        form, put, values = _taken_in(machine, put, values[0], item)
     if values:
         _keep(machine, node, text, put, form, seen.frame, values, seen.receiver)
-
-
-def _was_filled(machine: Machine, receiver: Any, record: LoopRecord) -> bool:
-    """Whether a list held anything when the present pass of a loop began. Of what is not known one
-    by one there is no telling."""
-    if type(receiver) is not ListObject:
-        return True
-    before = machine.journal.value_at(record.mark)
-    for key in ("items", "rest"):
-        changed = before.get((id(receiver.fields), key))
-        held = receiver.fields[key] if changed is None else changed[2]
-        if held is not MISSING and held is not None and held != ():
-            return True
-    return False
 
 
 def passed(machine: Machine, seen: LibraryCall) -> None:
@@ -270,7 +269,7 @@ def _keep(
             fact.parts = tuple(machine.site(each, frame) for each in items)
         awaited = bool(frame.loops) and _is_awaited(frame.loops[-1].node, names[0], frame)
         kept = machine.watched.kept_graphs[node] = Kept(fact, awaited)
-    kept.filled = kept.filled or _was_filled(machine, receiver, record)
+    kept.filled = kept.filled or was_filled(machine, receiver, record)
     spent = any(machine.watched.spent.get(tensor_of(value)) for value in values)
     kept.fact.spent = kept.fact.spent or spent or any(map(partial(_is_spent, machine), runs, names))
     local = bool(frame.loops) and not _in_module(machine)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.heap import MISSING, ListObject
 from device_lens.interpreter import scan
 from device_lens.interpreter.graph_names import container_of, hands_on
 from device_lens.interpreter.graph_sharing import is_computed_of
@@ -13,7 +14,8 @@ from device_lens.interpreter.graph_steps import starts_anew, targets_in
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
-    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.frames import Frame, LoopRecord
+    from device_lens.interpreter.machine import Machine
 
 Holders = frozenset[str] | None
 """The names that hold a sum or list. None: what outlives the calls does."""
@@ -111,3 +113,17 @@ def _given_as(frame: Frame, name: str) -> ast.expr | None:
     if place < 0 or len(before) <= place or any(isinstance(e, ast.Starred) for e in before):
         return None
     return before[place]
+
+
+def was_filled(machine: Machine, receiver: Any, record: LoopRecord) -> bool:
+    """Whether a list held anything when the present pass of a loop began. Of what is not known one
+    by one there is no telling."""
+    if type(receiver) is not ListObject:
+        return True
+    before = machine.journal.value_at(record.mark)
+    for key in ("items", "rest"):
+        changed = before.get((id(receiver.fields), key))
+        held = receiver.fields[key] if changed is None else changed[2]
+        if held is not MISSING and held is not None and held != ():
+            return True
+    return False

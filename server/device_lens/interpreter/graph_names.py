@@ -67,6 +67,14 @@ def parts_of(value: ast.expr) -> list[ast.expr]:
     return value.values if isinstance(value, ast.Dict) else [value]
 
 
+def only_item(value: ast.expr) -> ast.expr | None:
+    """The item of a list or tuple that is written with one."""
+    match value:
+        case ast.List(elts=[item]) | ast.Tuple(elts=[item]) if not isinstance(item, ast.Starred):
+            return item
+    return None
+
+
 def given_to(call: Any) -> list[ast.expr]:
     """The arguments of a call, the items of a list or tuple apart."""
     found: list[ast.expr] = []

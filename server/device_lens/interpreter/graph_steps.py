@@ -141,11 +141,14 @@ def joined(value: ast.expr) -> tuple[str, list[ast.expr]]:
 
 
 def is_of(part: ast.expr, accumulator: str) -> bool:
-    """Whether a term is the total, which a running average scales."""
+    """Whether a term is the total, which a running average scales, or what `get` finds of it."""
     while isinstance(part, ast.BinOp) and isinstance(part.op, ast.Mult | ast.Div):
         if isinstance(part.op, ast.Mult) and ast.unparse(part.right) == accumulator:
             return True
         part = part.left
+    match part:
+        case ast.Call(func=ast.Attribute(value=whole, attr="get"), args=[key, *_]):
+            return f"{ast.unparse(whole)}[{ast.unparse(key)}]" == accumulator
     return ast.unparse(part) == accumulator
 
 

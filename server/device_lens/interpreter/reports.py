@@ -258,7 +258,7 @@ def tested(machine: Machine, node: ast.expr, value: Any, frame: Frame) -> None:
 def accumulated(
     machine: Machine, node: ast.AugAssign, left: Any, right: Any, value: Any, frame: Frame
 ) -> None:
-    graph_facts.summed(machine, node, right, frame)
+    graph_facts.summed(machine, node, left, right, frame)
 
 
 def assigned(machine: Machine, node: ast.Assign, value: Any, frame: Frame) -> None:
