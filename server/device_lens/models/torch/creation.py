@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 
 from device_lens.domain.device import DeviceTree
+from device_lens.domain.guard import primary
 from device_lens.domain.values import Const, Dim, Tensor
 from device_lens.models import dtypes
 from device_lens.models.call import Call, Value, is_none
@@ -37,10 +38,17 @@ def make(
         call.trail("created", created(call.name, device)),
         requires_grad=needs if isinstance(needs, bool) else None,
         leaf=True,
-        pinned=bound.constant("pin_memory", False) is True,
+        pinned=_is_pinned(bound),
         default_made=default_made,
         zero_dim=zero_dim,
     )
+
+
+def _is_pinned(bound: Bound) -> bool:
+    """Whether a tensor is put in page-locked memory in the usual case, as one is by
+    `pin_memory=torch.cuda.is_available()`: where there is no accelerator nobody asks."""
+    asked = bound.get("pin_memory")
+    return not is_none(asked) and primary(bound.call.services.truth(asked)) is True
 
 
 class Factory:
