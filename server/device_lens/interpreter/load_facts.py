@@ -13,6 +13,7 @@ from device_lens.domain.guard import atoms, leaves, primary
 from device_lens.domain.heap import DictObject, ModuleObject, contents
 from device_lens.domain.trail import Site
 from device_lens.domain.values import DeviceValue, Unknown
+from device_lens.interpreter import saved_files
 from device_lens.interpreter.rarer_facts import Load
 from device_lens.models.call import constant, is_none, tensor_of
 from device_lens.models.libraries.network import FETCHING
@@ -65,6 +66,8 @@ class Loaded(NamedTuple):
     """The path is what a function gives back that downloads it."""
     started: bool
     """The line runs in a process that the program started."""
+    from_elsewhere: bool
+    """The file can have come from another machine alone where there is no accelerator."""
 
 
 class Restored(NamedTuple):
@@ -88,14 +91,17 @@ def loaded(machine: Machine, seen: LibraryCall) -> None:
     if saved and machine.watched.shows(saved, (frame.namespace.path,)):
         return
     site, names = machine.site(seen.node, frame), frozenset(frame.scope.names)
+    elsewhere = saved_files.needs_accelerator(machine, seen)
     entry = machine.stack[0].namespace.path
-    anywhere = _accelerator_is_there(machine) or _beside_source(seen)
+    anywhere = saved_files.accelerator_is_there(machine) or _beside_source(seen)
     device, published = _device_name(frame), _is_downloaded(machine, seen)
     if any(_is_chosen(value) for _, value in _device_names(frame)):
         machine.watched.note(ASKS, frame.namespace.path)
     machine.watched.loads.put(
         seen.value,
-        Loaded(site, frame, names, device, entry, anywhere, published, machine.in_process),
+        Loaded(
+            site, frame, names, device, entry, anywhere, published, machine.in_process, elsewhere
+        ),
     )
 
 
@@ -105,10 +111,6 @@ def _for_one_rank(machine: Machine) -> bool:
     path = machine.path
     asked = (atom for condition in path.mixed for atom in atoms(condition))
     return any("rank" in atom.text.lower() for atom in (*(a for a, _ in path.literals), *asked))
-
-
-def _accelerator_is_there(machine: Machine) -> bool:
-    return any(atom.kind == "accelerator" and value for atom, value in machine.path.literals)
 
 
 def _is_downloaded(machine: Machine, seen: LibraryCall) -> bool:
@@ -281,6 +283,8 @@ def _reason(machine: Machine, restored: Restored) -> str | None:
     if several and watched.shows(RANK, paths):
         spread = watched.shows(ON_HOST, paths) or restored.load.published
         return None if spread else "rank"
+    if restored.known and restored.load.from_elsewhere:
+        return "portable"
     if restored.known or restored.load.anywhere or watched.shows(SAVES, paths):
         return None
     if watched.shows(DOWNLOADS, paths[:1]):
@@ -359,6 +363,7 @@ def fetched(machine: Machine) -> None:
 def saves(machine: Machine, seen: LibraryCall) -> None:
     """`torch.save(x, path)`, which tells of all that call it. What every process saves under a name
     a function finds there, on its own device."""
+    saved_files.saved(machine, seen)
     for frame in machine.stack:
         machine.watched.note(SAVES, frame.namespace.path)
     if not _for_one_rank(machine):
