@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.atom import WHICH_ITEM
@@ -33,12 +34,13 @@ from device_lens.interpreter.enumerations import is_member
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.keys import key_of
 from device_lens.interpreter.operators import is_tensor, parts
+from device_lens.interpreter.services import with_active
 from device_lens.models import registry
 from device_lens.models.call import device_of
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import DRAWN, beginning, sequence, told_by_bound
-from device_lens.models.python import dict_classes
+from device_lens.models.python import dict_classes, sought
 from device_lens.models.python.sets import is_among
 from device_lens.models.torch.attributes import is_on
 from device_lens.models.torch.parts import is_many
@@ -87,6 +89,9 @@ def compare(machine: Machine, node: Any, op: ast.cmpop, left: Any, right: Any, f
         condition = _identity(left, right)
         return combine(Const, negation(condition) if kind is ast.IsNot else condition)
     if kind in (ast.In, ast.NotIn):
+        if type(left) in (Tensor, Parameter) and len(node.ops) == 1:
+            found = partial(sought.compare, machine, "in", (left, -1), (right, 0))
+            with_active(machine, node, frame, found)
         condition = _contains(machine, node, left, right)
         return combine(Const, negation(condition) if kind is ast.NotIn else condition)
     name, fold = _COMPARE[kind]

@@ -14,7 +14,7 @@ from device_lens.domain.values import FALSE, NONE, TRUE, Const, TupleValue, Unkn
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.numbers import is_number, number
-from device_lens.models.python import sets
+from device_lens.models.python import sets, sought
 from device_lens.models.python.builtins import ask_key
 from device_lens.models.python.picked import add, hold, keep_held, lose_one, mix, one_of
 from device_lens.models.python.sets import equals_itself
@@ -308,6 +308,9 @@ def unknown(call: Call) -> Value:
     return Unknown()
 
 
+_LOOKING = {name: sought.looks(f".{name}()", unknown) for name in ("index", "count")}
+
+
 def register() -> None:
     lists: dict[str, Model] = {
         "append": _append,
@@ -328,11 +331,10 @@ def register() -> None:
         "copy": copy,
         "reverse": _reverse,
         "sort": _reorder,
-        "remove": _remove,
+        "remove": sought.looks(".remove()", _remove),
         "rotate": _reorder,
         "discard": _discard,
-        "index": unknown,
-        "count": unknown,
+        **_LOOKING,
         **sets.METHODS,
         "close": _none,
         "send": _any_item,
@@ -342,5 +344,5 @@ def register() -> None:
         registry.FUNCTIONS["list." + name] = model
     for name in ("Queue", "LifoQueue", "PriorityQueue", "SimpleQueue"):
         registry.FUNCTIONS["queue." + name] = _queue
-    for name in ("index", "count"):
-        registry.FUNCTIONS["tuple." + name] = unknown
+    for name, model in _LOOKING.items():
+        registry.FUNCTIONS["tuple." + name] = model
