@@ -6,6 +6,7 @@ from typing import Any
 
 from device_lens.domain.device import CPU, Device
 from device_lens.domain.values import FALSE
+from device_lens.models.torch.replaced import AWAITED
 
 DEVICES = ("default_device", "default_type", "current_cuda")
 """What decides where factories create: the default device, that of the default type, and what
@@ -17,7 +18,7 @@ def initial() -> dict[str, Any]:
     whether a test waits for an exception; `no_gpu`: whether the program has hidden every GPU by
     the environment; `entered`: managers entered without a `with`, each with what ends it;
     `module_hooks`: hooks of all modules; `modes`: whether a mode of the program may move what
-    functions give."""
+    functions give; `AWAITED` is told of where it is defined."""
     return {
         "default_device": CPU,
         "default_type": CPU,
@@ -28,6 +29,7 @@ def initial() -> dict[str, Any]:
         "entered": (),
         "module_hooks": (),
         "modes": False,
+        AWAITED: (),
     }
 
 

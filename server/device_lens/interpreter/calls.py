@@ -29,7 +29,7 @@ from device_lens.interpreter.picks import picking
 from device_lens.interpreter.services import with_active
 from device_lens.models import registry
 from device_lens.models.call import Call, Model
-from device_lens.models.torch import forward_hooks
+from device_lens.models.torch import forward_hooks, replaced
 from device_lens.models.torch import module as torch_module
 
 if TYPE_CHECKING:
@@ -264,7 +264,10 @@ def call_module(
         kwargs = {name: torch_module.carried(module, value) for name, value in kwargs.items()}
     forward = partial(_forward, machine, module, args, kwargs, node, frame, complete)
     value = reports.module_call(machine, node, args, kwargs, frame, forward)
-    return forward_hooks.run_after(machine, module, (args, kwargs), value)
+    value = forward_hooks.run_after(machine, module, (args, kwargs), value)
+    if replaced.REPLACES in module.own:
+        replaced.called(machine, module, value)
+    return value
 
 
 def _forward(

@@ -26,7 +26,7 @@ def conflict(
     if optimizer is None or move is None:
         return
     omissions = machine.recorder.omissions
-    if form == "replaced-parameters" and (omissions.left_out or omissions.like):
+    if form in ("replaced-parameters", "replaced-model") and (omissions.left_out or omissions.like):
         return
     condition = places.condition_text(machine, literals)
     machine.findings.add(OptimizerConflict(optimizer, form, optimizer, move, state, condition))

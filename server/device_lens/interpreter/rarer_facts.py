@@ -273,7 +273,7 @@ class OptimizerConflict:
     site: Site
     form: str
     """`eager-state` (Adagrad-like state made before the move), `loaded-state`, `stepped-state`,
-    `replaced-parameters`."""
+    `replaced-parameters`, `replaced-model`."""
     optimizer: Site
     move: Site
     state: Site | None = None

@@ -6,9 +6,17 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.heap import ListObject, moment
+from device_lens.domain.heap import ListObject, ModuleObject, moment
 from device_lens.domain.values import NONE, External, Tensor, Unknown
-from device_lens.interpreter import assignment, classes, imports, late_names, operators, reports
+from device_lens.interpreter import (
+    assignment,
+    classes,
+    imports,
+    late_names,
+    operators,
+    replaced_models,
+    reports,
+)
 from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.dispatch import DEAD, EVALUATORS, EXECUTORS, NEXT
@@ -101,6 +109,8 @@ def _assign(machine: Machine, node: ast.Assign, frame: Frame) -> int:
     if isinstance(node.value, ast.Constant) and node.value.value is Ellipsis:
         value = Unknown()
     reports.assigned(machine, node, value, frame)
+    if type(value) is ModuleObject:
+        replaced_models.assigned(machine, node, value, frame)
     for target in node.targets:
         assignment.assign(machine, target, value, frame, node.value)
     return NEXT

@@ -23,8 +23,8 @@ class Reports(Protocol):
         literals: Literals,
     ) -> None:
         """State or parameters that `move` left behind where `literals` hold, at the call of
-        `step`. `form` is `eager-state`, `loaded-state`, `stepped-state` or `replaced-parameters`;
-        `optimizer` is where the optimizer was made, `state` where its state was."""
+        `step`. `form` is one of those of `OptimizerConflict`; `optimizer` is where the optimizer
+        was made, `state` where its state was."""
 
     def generator_conflict(
         self, consumer: str, generator: Value, position: int | str, needed: DeviceTree

@@ -2,7 +2,8 @@
 
 ## What it does
 Flags an optimizer whose state is made when it is constructed (Adagrad and the like) or loaded
-before the module moves, and parameters that are replaced after an optimizer took them.
+before the module moves, and parameters that are replaced after an optimizer took them: those of
+a part, or of the whole model where it is made anew or copied.
 
 ## Why is this bad?
 A module's move keeps its parameters, so most optimizers may be made before it. State that exists
@@ -53,6 +54,8 @@ _WHAT = {
     "`step()` raises",
     "stepped-state": "has made its state in a step before the move ({line}), which leaves it where "
     "it is: the next `step()` raises",
+    "replaced-model": "still holds the parameters of the model that {line} replaces: the new one "
+    "is never trained",
     "replaced-parameters": "still holds the parameters that {line} replaces: the new ones are "
     "never trained",
 }

@@ -22,8 +22,9 @@ from device_lens.domain.presence import carry
 from device_lens.domain.values import External, Tensor, TupleValue, Unknown
 from device_lens.models.call import Call, Services, Value
 from device_lens.models.registry import FUNCTIONS
+from device_lens.models.torch.replaced import REPLACES
 
-UNSHARED = ("representative", "unknowns")
+UNSHARED = ("representative", "unknowns", REPLACES)
 """What a module remembers of itself and no copy may share."""
 
 

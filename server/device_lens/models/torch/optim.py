@@ -24,6 +24,7 @@ from device_lens.models.reports import optimizer_conflict
 from device_lens.models.torch.handles import add, handle
 from device_lens.models.torch.module import OPTIMIZERS, REPLACED
 from device_lens.models.torch.objects import itself, nothing, unknown
+from device_lens.models.torch.replaced import left_at
 from device_lens.models.words import words
 
 BASE = "torch.optim.Optimizer"
@@ -224,6 +225,9 @@ def _step(call: Call) -> Value:
     replaced = made.fields.get(REPLACED)
     if isinstance(replaced, Site) and _has_kept_its_own(made):
         _report(call, "replaced-parameters", made, replaced)
+    left = left_at(made)
+    if left is not None and _has_kept_its_own(made):
+        _report(call, "replaced-model", made, left)
     state = made.fields.get(STATE)
     if not isinstance(state, tuple):
         if not _is_stateless(made):
