@@ -24,28 +24,42 @@ class _Places:
     items: tuple[Any, ...] = field(compare=False)
     rest: Any = field(compare=False)
     found: tuple[Any, ...]
+    number: Any
 
 
-def keep_places(made: ListObject, found: tuple[Any, ...]) -> None:
-    """Keeps of a new list what each of its first items is."""
-    made.fields[_PLACES] = _Places(made.items, made.rest, found)
+def keep_places(made: ListObject, found: tuple[Any, ...], number: Any = None) -> None:
+    """Keeps of a new list what each of its first items is, and how many it has, as far as that is
+    known by a name."""
+    made.fields[_PLACES] = _Places(made.items, made.rest, found, number)
 
 
 def keep_places_of(source: Any, made: ListObject) -> None:
     """Keeps them of a new list with the items of another."""
     found = first_items(source)
     if found and made.items == source.items:
-        keep_places(made, found)
+        keep_places(made, found, number_of(source))
 
 
 def first_items(value: Any) -> tuple[Any, ...]:
     """What the first items of a list are, as far as they are there; none where no more is known of
     them than of others."""
+    kept = _kept(value)
+    return () if kept is None else kept.found
+
+
+def number_of(value: Any) -> Any:
+    """How many items a list has of which each hangs on its number; Python's None where that has no
+    name."""
+    kept = _kept(value)
+    return None if kept is None else kept.number
+
+
+def _kept(value: Any) -> _Places | None:
+    """What is known of a list's items, if nothing was done to it since."""
     kept = value.fields.get(_PLACES) if type(value) is ListObject else None
     if type(kept) is not _Places:
-        return ()
-    unchanged = kept.items is value.items and kept.rest is value.rest
-    return kept.found if unchanged else ()
+        return None
+    return kept if kept.items is value.items and kept.rest is value.rest else None
 
 
 def item_at(value: ListObject, position: int) -> Any:

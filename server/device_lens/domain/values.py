@@ -14,6 +14,7 @@ from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
 
 if TYPE_CHECKING:
     from device_lens.domain.atom import Atom
+    from device_lens.domain.guard import Guarded
     from device_lens.domain.trail import Trail
 
 Dim = int | str | None
@@ -262,7 +263,7 @@ class Unknown:
     Equal only to itself: two uses of one unknown agree. `device` is the device that it has *if*
     it is a tensor or module. `tensor_evidence` tells that the program treats it as a tensor.
     `fields` remembers the unknowns that its attributes and items are, so that they agree too;
-    `truths` the atoms of its tests.
+    `truths` the atoms of its tests, or trees of these.
     """
 
     __slots__ = ("device", "fields", "label", "tensor_evidence", "truths")
@@ -272,7 +273,7 @@ class Unknown:
         self.device = device
         self.tensor_evidence = False
         self.fields: dict[Any, Any] | None = None
-        self.truths: dict[Any, Atom] | None = None
+        self.truths: dict[Any, Atom | Guarded] | None = None
 
     def __repr__(self) -> str:
         return f"Unknown({self.label})"

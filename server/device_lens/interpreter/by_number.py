@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.by_number import first_items, keep_places
+from device_lens.domain.by_number import first_items, keep_places, number_of
 from device_lens.domain.device import Device, parse_device
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import Const, DeviceValue, External
@@ -38,7 +38,7 @@ def keep_elements(
             break
         found.append(element)
     if found:
-        keep_places(made, tuple(found))
+        keep_places(made, tuple(found), number_of(iterable))
 
 
 class _Element:

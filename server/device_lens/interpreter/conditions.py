@@ -92,6 +92,8 @@ def asked(value: Unknown, test: Any, text: str) -> Any:
     if value.truths is None:
         value.truths = {}
     atom = value.truths.get(test)
+    if isinstance(atom, Guarded):
+        return atom
     if atom is None:
         atom = value.truths[test] = Atom(text)
     return node(atom, True, False)
@@ -105,7 +107,7 @@ def is_known_as_no_tensor(machine: Machine, value: Any) -> bool:
     denied = (
         test
         for test, atom in value.truths.items()
-        if machine.path.known.get(atom) is False and type(test) is tuple
+        if type(test) is tuple and isinstance(atom, Atom) and machine.path.known.get(atom) is False
     )
     return any(kind == "isinstance" and "torch.Tensor" in _names(of) for kind, of in denied)
 

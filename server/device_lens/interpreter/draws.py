@@ -31,7 +31,8 @@ def drawn(machine: Machine, value: Any, since: int) -> Any:
 def _asked(value: Any, deepest: int) -> Iterator[Atom]:
     """The conditions that stand for what was asked of an unknown and its parts."""
     if type(value) is Unknown:
-        yield from (value.truths or {}).values()
+        for known in (value.truths or {}).values():
+            yield from (known,) if isinstance(known, Atom) else atoms(known)
         for part in (value.fields or {}).values() if deepest else ():
             yield from _asked(part, deepest - 1)
     elif type(value) is TupleValue:

@@ -233,6 +233,15 @@ def remove(machine: Machine, target: ast.Subscript, frame: Frame) -> None:
 
 
 def delete_item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) -> None:
+    if type(receiver) is Guarded:
+
+        def side(leaf: Any) -> int:
+            delete_item(machine, leaf, index, node, frame)
+            return NEXT
+
+        condition = Guarded(receiver.atom, True, False)
+        machine.fork(condition, frame, lambda: side(receiver.yes), lambda: side(receiver.no))
+        return
     given = "__delitem__", (index,), node, frame
     if isinstance(receiver, Instance) and _by_own(machine, receiver, *given):
         return

@@ -37,6 +37,7 @@ from device_lens.interpreter.alike import mark_of
 from device_lens.models import registry
 from device_lens.models.numbers import number
 from device_lens.models.python import dict_classes
+from device_lens.models.python.all_gpus import are_those
 from device_lens.models.torch.parts import REST, is_opaque, opaque_part
 from device_lens.syntax.names import last_name
 
@@ -313,7 +314,7 @@ def surely_runs_over(iterable: Any, items: tuple[Any, ...]) -> bool:
     if items:
         return True
     if type(iterable) is Guarded and type(iterable.yes) is ListObject:
-        return iterable.yes.kind == "range"  # over the GPUs that there are
+        return iterable.yes.kind == "range" or are_those(iterable)  # the GPUs that there are
     if type(iterable) is ListObject and getattr(iterable.rest, "many", None) is not None:
         return True
     if type(iterable) is Tensor and iterable.shape:

@@ -55,6 +55,7 @@ from device_lens.interpreter.sequences import CONTAINERS, of_constant, of_sequen
 from device_lens.models import registry
 from device_lens.models.call import constant
 from device_lens.models.python import dict_classes
+from device_lens.models.python.all_gpus import are_those
 from device_lens.models.torch import optim
 from device_lens.models.torch.parts import REST, is_opaque, opaque_part
 
@@ -118,6 +119,8 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
         others = any_of_these(receiver)
         return of_sequence(receiver.items, receiver.rest, index, receiver.kind, node, others)
     if kind is Guarded:
+        if type(index) is Const and are_those(receiver):
+            return item(machine, receiver.yes, index, node, frame)  # without any, the line raises
         return _of_tree(machine, receiver, index, node, frame)
     if isinstance(receiver, Instance):
         return _of_object(machine, receiver, index, node, frame)

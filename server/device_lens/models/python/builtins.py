@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.by_number import keep_places_of
+from device_lens.domain.by_number import keep_places_of, number_of
 from device_lens.domain.code import BoundMethod
 from device_lens.domain.condition import disjunction, negation, settled
 from device_lens.domain.guard import Guarded, combine
@@ -34,6 +34,7 @@ from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_te
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, number, text, text_begun, text_numbered
 from device_lens.models.python import dict_classes, sets
+from device_lens.models.python.all_gpus import apart
 from device_lens.models.python.ordered import in_order
 from device_lens.models.python.pairs import fill_from_pairs
 from device_lens.models.python.picked import is_whole, keep_held, one_of_these, some_of
@@ -279,7 +280,7 @@ def _counted(value: Value) -> Value:
     tensor = value.tensor if type(value) is Parameter else value
     if type(tensor) is Tensor and tensor.shape and isinstance(tensor.shape[0], int):
         return Const(tensor.shape[0])
-    return number("a length")
+    return number_of(value) or number("a length")
 
 
 def _distinct(items: tuple[Value, ...]) -> Value:
@@ -354,8 +355,8 @@ def _abs(call: Call) -> Value:
 
 def register() -> None:
     models: dict[str, Model] = {
-        "list": _sequence("list"),
-        "tuple": _sequence("tuple"),
+        "list": apart(_sequence("list")),
+        "tuple": apart(_sequence("tuple")),
         "set": _sequence("set"),
         "frozenset": _sequence("set"),
         "sorted": _sequence("sorted"),

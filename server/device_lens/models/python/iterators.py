@@ -20,6 +20,7 @@ from device_lens.domain.values import (
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.numbers import NUMBERS, number
+from device_lens.models.python.all_gpus import counts_what_is_there
 from device_lens.models.python.builtins import any_item, first_argument, listing
 from device_lens.models.python.picked import (
     done_to,
@@ -56,27 +57,19 @@ def _range(call: Call) -> Value:
         found.fields[NUMBERS] = numbers
         keep_places(found, tuple(map(Const, numbers[:MOST_PLACES])))
         return found
-    if len(call.args) == 1 and _counts_what_is_there(call.args[0]):
-        some = _from(call, 0, (Const(0),))
+    if len(call.args) == 1 and counts_what_is_there(call.args[0]):
+        some = _from(call, 0, (Const(0),), call.args[0].yes)
         return Guarded(call.args[0].atom, some, listing(call, (), None, "range"))
     first = 0 if len(call.args) == 1 else bounds[0] if len(call.args) == 2 else None
     return _from(call, first, ())
 
 
-def _from(call: Call, first: object, items: tuple[Value, ...]) -> Value:
+def _from(call: Call, first: object, items: tuple[Value, ...], count: Value = None) -> Value:
     """A range of any length: where it begins is known, so that each of its numbers is."""
     found = listing(call, items, number("an index"), "range")
     if type(first) is int and call.complete:
-        keep_places(found, tuple(map(Const, range(first, first + MOST_PLACES))))
+        keep_places(found, tuple(map(Const, range(first, first + MOST_PLACES))), count)
     return found
-
-
-def _counts_what_is_there(value: Value) -> bool:
-    """Whether this is a number of accelerators: there is at least one, or none."""
-    if type(value) is not Guarded or value.no != Const(0) or type(value.yes) is not Unknown:
-        return False
-    truths = value.yes.truths
-    return truths is not None and truths.get(("Gt", 0)) is value.atom
 
 
 def _slice(call: Call) -> Value:

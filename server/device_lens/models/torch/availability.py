@@ -46,6 +46,7 @@ def device_count(kind: str, assumed: str) -> Guarded:
     present = availability(kind, assumed)
     name = f"torch.{kind}.device_count()"
     count = number(name)
+    one = Guarded(several(kind), False, True)
     count.truths = {
         "truth": present,
         ("Gt", 0): present,
@@ -53,6 +54,9 @@ def device_count(kind: str, assumed: str) -> Guarded:
         ("NotEq", 0): present,
         ("Gt", 1): several(kind),
         ("GtE", 2): several(kind),
+        ("==", 1): one,
+        ("LtE", 1): one,
+        ("Lt", 2): one,
         ("==", 0): Atom(f"{name} == 0", "environment", False, shared=True),
     }
     return Guarded(present, count, Const(0))

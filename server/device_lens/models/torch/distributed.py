@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+from device_lens.domain.by_number import number_of
 from device_lens.domain.condition import together
 from device_lens.domain.device import (
     CONTESTED,
@@ -23,6 +24,7 @@ from device_lens.domain.values import NONE, TRUE, Tensor, TupleValue, Unknown
 from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import Call, Model, Value, device_of, is_none
 from device_lens.models.numbers import number
+from device_lens.models.python.all_gpus import is_empty
 from device_lens.models.registry import ALIASES, BASES, FUNCTIONS, MODULES
 from device_lens.models.torch.availability import assumed_accelerator, availability, several
 from device_lens.models.torch.collation import map_tensors
@@ -62,7 +64,7 @@ def _where_any(ids: Value) -> Value:
     if type(ids) is not Guarded:
         return ids
     for side, other in ((ids.yes, ids.no), (ids.no, ids.yes)):
-        if type(side) is ListObject and not side.items and side.rest is None:
+        if side == TupleValue(()) or is_empty(side):
             return other
     return ids
 
@@ -107,6 +109,9 @@ class Wrapper:
         """The condition under which the wrapper is for one GPU. A range of which the end is not
         known is one of all that there are: `range(torch.cuda.device_count())`."""
         given = wrapper.fields.get("device_ids")
+        truths = getattr(number_of(given), "truths", None) or {}
+        if ("Gt", 1) in truths:
+            return Guarded(truths["Gt", 1], False, True)
         if is_none(given) or (type(given) is ListObject and given.kind == "range" and given.rest):
             return Guarded(several("cuda"), False, True)
         items, rest = call.services.iterate(given)
