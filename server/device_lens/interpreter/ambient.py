@@ -6,6 +6,7 @@ from typing import Any
 
 from device_lens.domain.device import CPU, Device
 from device_lens.domain.values import FALSE
+from device_lens.models.python.concurrency import FORKED, START_METHOD
 from device_lens.models.torch.replaced import AWAITED
 
 DEVICES = ("default_device", "default_type", "current_cuda")
@@ -18,7 +19,7 @@ def initial() -> dict[str, Any]:
     whether a test waits for an exception; `no_gpu`: whether the program has hidden every GPU by
     the environment; `entered`: managers entered without a `with`, each with what ends it;
     `module_hooks`: hooks of all modules; `modes`: whether a mode of the program may move what
-    functions give; `AWAITED` is told of where it is defined."""
+    functions give; others are told of where they are defined."""
     return {
         "default_device": CPU,
         "default_type": CPU,
@@ -30,6 +31,8 @@ def initial() -> dict[str, Any]:
         "module_hooks": (),
         "modes": False,
         AWAITED: (),
+        FORKED: None,
+        START_METHOD: False,
     }
 
 

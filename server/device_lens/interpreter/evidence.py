@@ -39,9 +39,9 @@ _IMPORTED = _MAKERS - {"range", "load", "normal"}
 _PLACING = frozenset(
     "to to_ cuda cpu xpu mps npu numpy item tolist backward synchronize pin_memory type get_device "
     "share_memory_ to_empty apply_ map_ register_hook set_default_device set_device "
-    "set_default_tensor_type".split()
+    "set_default_tensor_type set_start_method".split()
 )
-"""Methods that move a tensor, or wait for one."""
+"""Methods that move a tensor, or wait for one, or decide where others may."""
 _TELLING = frozenset(
     "SGD RMSprop Adagrad Adadelta LBFGS NAdam RAdam Rprop ASGD SparseAdam Adafactor Muon "
     "DataParallel DistributedDataParallel DDP FullyShardedDataParallel DataLoader Variable "

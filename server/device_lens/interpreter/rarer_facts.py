@@ -154,6 +154,18 @@ class WorkerBatch:
     condition: str | None = None
 
 
+@dataclass(slots=True)
+class ForkedUse:
+    """A use of CUDA in a process that is `forked` by a call after the program has `started` CUDA
+    itself."""
+
+    site: Site
+    device: DeviceTree
+    forked: Site
+    started: Site
+    condition: str | None = None
+
+
 # Reads on the host, dtypes that MPS lacks, graphs that are kept.
 
 

@@ -10,10 +10,11 @@ from device_lens.domain.guard import Guarded, assume_all, combine, leaves, prima
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.trail import Site
 from device_lens.domain.values import FALSE, TRUE, Const
-from device_lens.interpreter import places
+from device_lens.interpreter import places, worker_facts
 from device_lens.interpreter.hardcoded_facts import among
 from device_lens.interpreter.rarer_facts import VisibleDevices
 from device_lens.models.call import constant, device_of, tensor_of
+from device_lens.models.python.concurrency import FORKED
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -108,6 +109,8 @@ def used(machine: Machine, seen: LibraryCall) -> None:
     device = _device(seen)
     if device is None or device.type != "cuda":
         return
+    if machine.in_process:
+        worker_facts.used(machine, seen, device)
     _started(machine, seen)
     mask = machine.watched.mask
     if device.index is None or device.index == ANY_INDEX or not _holds(machine, mask, seen):
@@ -158,12 +161,14 @@ def started_before(machine: Machine, seen: LibraryCall) -> Site | None:
 
 def _started(machine: Machine, seen: LibraryCall) -> None:
     watched = machine.watched
-    if _holds(machine, watched.started, seen) or _may_be_left_out(machine):
+    if _holds(machine, watched.started, seen) or may_be_left_out(machine):
         return
+    if machine.globals[FORKED] is not None:
+        return  # what a process starts, the program has not
     watched.started = Start(machine.site(seen.node, seen.frame), _activation(machine))
 
 
-def _may_be_left_out(machine: Machine) -> bool:
+def may_be_left_out(machine: Machine) -> bool:
     """Whether a machine that has a GPU may skip the present statement."""
     literals = machine.path.literals
     if any(atom.kind != "accelerator" or not value for atom, value in literals):

@@ -1,12 +1,14 @@
-"""A data loader whose worker processes use CUDA, which the program has started before.
+"""A worker process that uses CUDA, which the program has started before.
 
 ## What it does
 Flags a `DataLoader` with `num_workers` above 0 whose items, or batches, come out of the dataset or
 the `collate_fn` on a GPU, where the program itself uses CUDA before the loader is iterated over.
+Flags the use of CUDA in what a `Process`, a `Pool` or a `ProcessPoolExecutor` runs, where the
+program has used it before that.
 
 ## Why is this bad?
 On Linux worker processes are forked, and CUDA does not work in a process that is forked once it has
-been initialised: the first batch raises `RuntimeError: Cannot re-initialize CUDA in forked
+been initialised: the first use raises `RuntimeError: Cannot re-initialize CUDA in forked
 subprocess`. With `num_workers=0` all of it runs in one process, so that nobody sees it before
 somebody asks for workers.
 
@@ -32,6 +34,9 @@ for images in loader:
     images = images.to(device, non_blocking=True)
 ```
 
+Processes of one's own begin afresh after `torch.multiprocessing.set_start_method("spawn")`, or by
+`torch.multiprocessing.spawn`.
+
 ## Known limits
 Silent where the number of workers is not known, where the program names a way to start processes
 (`set_start_method`, `multiprocessing_context`), and where nothing is seen to start CUDA before.
@@ -48,7 +53,7 @@ import ast
 
 from device_lens.fixes.arguments import keyword
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.interpreter.rarer_facts import WorkerBatch
+from device_lens.interpreter.rarer_facts import ForkedUse, WorkerBatch
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
@@ -77,10 +82,32 @@ def check(fact: WorkerBatch, context: Context) -> Finding | None:
     )
 
 
+_ON_STARTS = ("set_start_method", "PYTORCH_NVML_BASED_CUDA_CHECK")
+
+
+@RULE.reads(ForkedUse)
+def check_forked(fact: ForkedUse, context: Context) -> Finding | None:
+    places = (fact.site.path, fact.forked.path, fact.started.path)
+    if any(_names_start(context, path) for path in places):
+        return None
+    return context.finding(
+        RULE,
+        fact.site,
+        f"This uses {fact.device} in a process that {context.line(fact.forked)} starts. CUDA, "
+        f"which runs before ({context.line(fact.started)}), does not work in a process that is "
+        f"forked later: on Linux this raises{when(fact.condition)}.",
+        context.text(fact.site),
+        related=[
+            *context.related(fact.forked, "the process is started here"),
+            *context.related(fact.started, "CUDA is started here"),
+        ],
+    )
+
+
 def _names_start(context: Context, path: str) -> bool:
-    """Whether a file says how processes are to be started."""
+    """Whether a file says how processes are to be started, or asks for GPUs without CUDA."""
     facts = context.all_facts.get(path)
-    return facts is not None and "set_start_method" in facts.source.text
+    return facts is not None and any(word in facts.source.text for word in _ON_STARTS)
 
 
 _OF_WORKERS = ("persistent_workers", "prefetch_factor", "multiprocessing_context")

@@ -32,6 +32,13 @@ _PARAMETERS = {
 _IN_PROCESSES = (PROCESS, PROCESS_EXECUTOR, PROCESS_POOL)
 _SET_UP = "<set up>"
 """The field of a pool that tells whether its threads run something first."""
+_CONTEXT = "<context>"
+"""The field of a pool that tells whether it is told how its processes are started."""
+FORKED = "forked"
+"""The state of a program that tells where the process was started that runs now: one that is told
+nothing of the way in which it starts is forked on Linux. None: it is the program's own."""
+START_METHOD = "start method"
+"""That which tells whether the program has said how its processes are started."""
 _MOST_MAPPED = 16
 
 
@@ -76,7 +83,11 @@ def _start(call: Call) -> Value:
 def _run(call: Call, function: Value, args: tuple[Value, ...], kwargs: dict[str, Value]) -> Value:
     services, made = call.services, call.receiver
     if call.name.startswith(_IN_PROCESSES):
-        return services.invoke_beside(function, args, kwargs, True)
+        given = isinstance(made, Instance) and made.fields.get(_CONTEXT)
+        services.set_global(FORKED, None if given else call.site)
+        value = services.invoke_beside(function, args, kwargs, True)
+        services.set_global(FORKED, None)
+        return value
     if isinstance(made, Instance) and made.fields.get(_SET_UP):
         return services.invoke_beside(function, args, kwargs, False)
     return services.invoke_in_thread(function, args, kwargs)
@@ -88,6 +99,8 @@ def _executor(call: Call) -> Value:
     made = instance(call, call.name)
     set_up = "initializer" in call.kwargs or len(call.args) > 1
     call.write(made.fields, _SET_UP, set_up)
+    told = len(call.args) > 1 or not call.kwargs.keys().isdisjoint(("mp_context", "context"))
+    call.write(made.fields, _CONTEXT, told)
     return made
 
 
@@ -140,6 +153,11 @@ def _map(call: Call) -> Value:
     return listing(call, known, None if further is None else one(further), "map")
 
 
+def _set_start_method(call: Call) -> Value:
+    call.services.set_global(START_METHOD, True)
+    return NONE
+
+
 def register() -> None:
     for name in (THREAD, TIMER, PROCESS):
         FUNCTIONS[name] = _made
@@ -158,6 +176,8 @@ def register() -> None:
     register_names(FUTURE, "wait", nothing)
     for alias in ("torch.multiprocessing.Process", "torch.multiprocessing.Pool"):
         ALIASES[alias] = alias.removeprefix("torch.")
+    for package in ("multiprocessing", "torch.multiprocessing"):
+        FUNCTIONS[f"{package}.set_start_method"] = _set_start_method
     ALIASES["multiprocessing.pool.Pool"] = PROCESS_POOL
     ALIASES["multiprocessing.dummy.Pool"] = THREAD_POOL
     ALIASES["concurrent.futures.thread.ThreadPoolExecutor"] = THREAD_EXECUTOR

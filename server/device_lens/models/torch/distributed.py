@@ -258,4 +258,4 @@ def register_all() -> None:
     for name in (*_NUMBERS, *_QUESTIONS):
         FUNCTIONS[f"torch.distributed.{name}"] = _asks(f"torch.distributed.{name}")
     FUNCTIONS["torch.multiprocessing.spawn"] = _spawn
-    register_names("torch.multiprocessing", "set_start_method set_sharing_strategy", nothing)
+    register_names("torch.multiprocessing", "set_sharing_strategy", nothing)
