@@ -25,7 +25,8 @@ def keep_elements(
 ) -> None:
     """Keeps of the list that a comprehension made what each of its first items is. `frame` is
     where the element is evaluated."""
-    numbers = first_items(iterable) if getattr(iterable, "kind", "") == "range" else ()
+    counts = getattr(iterable, "kind", "") == "range" or number_of(iterable) is not None
+    numbers = first_items(iterable) if counts else ()
     if not numbers or made.rest is None or len(node.generators) != 1:
         return
     generator = node.generators[0]

@@ -37,6 +37,7 @@ from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.iteration import any_of, iterate, most_keys, trip_count
 from device_lens.interpreter.keys import key_of, put
 from device_lens.interpreter.read_up import Reading, reading
+from device_lens.models.python.all_gpus import are_those
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -263,10 +264,12 @@ def _names_texts(tree: Guarded) -> bool:
 
 
 def _may_be_empty(tree: Guarded) -> bool:
-    """Whether a range has no numbers in one case."""
+    """Whether a range, or a list of its numbers, has none in one case."""
     sides = [side for side in (tree.yes, tree.no) if type(side) is ListObject]
     empty = [side for side in sides if side.rest is None and not side.items]
-    return len(sides) == 2 and len(empty) == 1 and sides[0].kind == "range"
+    if len(sides) != 2 or len(empty) != 1:
+        return False
+    return sides[0].kind == "range" or are_those(tree)
 
 
 def _set(machine: Machine, node: ast.SetComp, frame: Frame) -> Any:

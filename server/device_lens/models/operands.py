@@ -8,6 +8,7 @@ from device_lens.domain.condition import together
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, DeviceTree, widen_device
 from device_lens.domain.guard import Guarded, cases, combine, leaves
 from device_lens.domain.heap import DictObject, HeapObject, ListObject
+from device_lens.domain.join import join
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     Const,
@@ -214,9 +215,38 @@ def _of_tree(bound: Bound, value: Guarded, place: Place) -> Iterator[Placed]:
     if all(isinstance(leaf, _NO_TENSORS) for leaf in leaves(value)):
         return
     bound.tensors_complete = False
+    rows = [_tensors_of(bound, leaf) for leaf in leaves(value)]
+    if all(rows) and max(map(len, rows)) > 1:
+        kept = {id(leaf): row for leaf, row in zip(leaves(value), rows, strict=True)}
+        for number in range(max(map(len, rows))):
+            item = _in_each(value, kept, number)
+            tensor = tensor_of(item)
+            if tensor is not None:
+                yield tensor.with_(requires_grad=None, leaf=None), item, place
+        return
     held = {id(leaf): _held(bound, leaf, place) for leaf in leaves(value)}
     device = combine(lambda leaf: held[id(leaf)], value)
     yield Tensor(widen_device(device), requires_grad=None, leaf=None), value, place
+
+
+def _tensors_of(bound: Bound, value: Value) -> list[Value]:
+    """The items of a sequence that has nothing but tensors, all of which are known; none of others
+    or where that is not so."""
+    if not isinstance(value, (TupleValue, ListObject)):
+        return []
+    items, rest = bound.call.services.iterate(value)
+    alike = rest is None and all(type(item) is Tensor for item in items)
+    return list(items) if alike else []
+
+
+def _in_each(tree: Value, rows: dict[int, list[Value]], number: int) -> Value:
+    """The item of a number that a tree of sequences has in each case; of one that is too short its
+    first, which is there anyway."""
+    if isinstance(tree, Guarded):
+        yes, no = (_in_each(side, rows, number) for side in (tree.yes, tree.no))
+        return join(Guarded(tree.atom, True, False), yes, no)
+    row = rows[id(tree)]
+    return row[number] if number < len(row) else row[0]
 
 
 def _held(bound: Bound, value: Value, place: Place) -> DeviceTree:
