@@ -21,6 +21,7 @@ from device_lens.domain.values import (
 )
 from device_lens.models.agreement import Placed, common_device
 from device_lens.models.call import Services, Value, tensor_of
+from device_lens.models.drawn_places import DRAWN_APART, each_drawn
 from device_lens.models.numbers import is_number
 from device_lens.models.signature import Bound, Place, Role, Slot
 
@@ -193,7 +194,9 @@ def placed_tensors(bound: Bound, value: Value, place: Place) -> Iterator[Placed]
             yield from placed_tensors(bound, item, item_of(place, number))
         if rest is not None:
             bound.tensors_complete = False
-            yield from placed_tensors(bound, rest, place)
+            apart = isinstance(value, ListObject) and value.fields.get(DRAWN_APART) is True
+            for placed in placed_tensors(bound, rest, place):
+                yield from each_drawn(placed) if apart else (placed,)
     elif isinstance(value, DictObject):
         for item in value.entries.values():
             yield from placed_tensors(bound, item, place)

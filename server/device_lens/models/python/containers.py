@@ -13,6 +13,7 @@ from device_lens.domain.similarity import similar
 from device_lens.domain.values import FALSE, NONE, TRUE, Const, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
+from device_lens.models.drawn_places import DRAWN_APART, grows_apart
 from device_lens.models.numbers import is_number, number
 from device_lens.models.python import sets, sought
 from device_lens.models.python.builtins import ask_key
@@ -51,7 +52,10 @@ def _append(call: Call) -> Value:
         before = may_hold(target, target.items, target.rest)
     if target.rest is not None:
         if not _is_like_row(call, target.rest, value):
-            _set(call, target, target.items, gather(target.rest, value))
+            together = gather(target.rest, value)
+            if grows_apart(target.rest, value, together):
+                call.write(target.fields, DRAWN_APART, True)
+            _set(call, target, target.items, together)
             add(call, target, [value])
     else:
         _set(call, target, (*target.items, value), None)
