@@ -10,7 +10,8 @@ program has used it before that.
 On Linux worker processes are forked, and CUDA does not work in a process that is forked once it has
 been initialised: the first use raises `RuntimeError: Cannot re-initialize CUDA in forked
 subprocess`. With `num_workers=0` all of it runs in one process, so that nobody sees it before
-somebody asks for workers.
+somebody asks for workers. Processes of one's own begin afresh after
+`torch.multiprocessing.set_start_method("spawn")`, or by `torch.multiprocessing.spawn`.
 
 ## Example
 ```python
@@ -33,9 +34,6 @@ loader = DataLoader(Images(), batch_size=64, num_workers=4, pin_memory=True)
 for images in loader:
     images = images.to(device, non_blocking=True)
 ```
-
-Processes of one's own begin afresh after `torch.multiprocessing.set_start_method("spawn")`, or by
-`torch.multiprocessing.spawn`.
 
 ## Known limits
 Silent where the number of workers is not known, where the program names a way to start processes
