@@ -33,12 +33,12 @@ def of_result(
 
 
 def of_written(services: Services, operands: Iterable[Tensor], value: Tensor) -> Tensor:
-    """A tensor into which an operation on others wrote: it joins their graph, by whatever name it
-    is known."""
+    """A tensor into which an operation on others wrote: where they surely have a graph it joins
+    that, by whatever name it is known."""
     needs, leaf = of_result(services, [*operands, value], value.dtype)
     if needs is value.requires_grad:
         return value
     changed = value.with_(requires_grad=needs, leaf=leaf)
-    if value.requires_grad is not True:
+    if needs is True:
         services.graph_changed(value, changed)
     return changed

@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 from dataclasses import dataclass
 
-from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.device import DeviceTree
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import (
     NONE,
@@ -150,9 +150,8 @@ def set_item(call: Call) -> Value:
         _wait_for_mask(call, receiver, index)
         written: Placed = (tensor.with_(zero_dim=False, shape=None), receiver, -1)
         common_device(call.services, "[] =", [written, (value, args[1], 1)], False)
-    if type(receiver) is Tensor and not is_number(args[1]):
-        given = value or Tensor(UNKNOWN_DEVICE, requires_grad=None, leaf=None)
-        gradient.of_written(call.services, (given,), receiver)
+    if type(receiver) is Tensor and value is not None:
+        gradient.of_written(call.services, (value,), receiver)
     return NONE
 
 
