@@ -181,7 +181,7 @@ async def test_closing_a_notebook_clears_its_cells(notebook: NotebookEditor) -> 
 async def test_notebooks_do_not_see_each_other(client: Client, root: Path) -> None:
     first, second = NotebookEditor(client, root), NotebookEditor(client, root)
     first.open(a="import torch\nx = torch.ones(3)", b="x.to('cuda')")
-    second.open(a="import torch\nx = 'no tensor'", b="x.to('cuda')")
+    second.open(a="import torch\nx = torch.nn.Linear(3, 3)", b="x.to('cuda')")
     assert rules(await first.diagnostics("b", 0)) == ["discarded-transfer"]
     assert await second.diagnostics("b", 0) == []
     since = second.now

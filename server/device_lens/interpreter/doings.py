@@ -7,7 +7,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from device_lens.syntax.gathering import gather
+from device_lens.syntax.gathering import Asked, always, gather, never
 from device_lens.syntax.names import last_name, root_name
 from device_lens.syntax.statements import child_statements
 from device_lens.syntax.walking import walk
@@ -72,7 +72,7 @@ class _Text(NamedTuple):
     @classmethod
     def of(cls, node: ast.AST) -> _Text:
         text = cls([], [], [])
-        for each in gather(node, "_told_by", _telling):
+        for each in gather(node, "_told_by", _telling, keeps=_keeping(node)):
             if isinstance(each, ast.Call):
                 text.calls.append(each)
             elif isinstance(each, ast.Assign):
@@ -80,6 +80,14 @@ class _Text(NamedTuple):
             else:
                 text.bound.append(each)
         return text
+
+
+def _keeping(function: Any) -> Asked:
+    """What is read of a statement stays with it in functions that somebody edits, of which another
+    version was looked at before: of all functions that are called it would take much room."""
+    body = getattr(function, "body", ())
+    statements = body if isinstance(body, list) else ()
+    return always if any(_MOVED_IN in each.__dict__ for each in statements) else never
 
 
 def _telling(node: ast.AST) -> tuple[ast.Call | ast.Assign | ast.Name, ...]:
@@ -95,7 +103,7 @@ def _told(node: Any, text: _Text) -> Doings:
     return Doings(
         moved,
         handed,
-        not arguments.isdisjoint(gather(node, "_names_given_on", _given_on)),
+        not arguments.isdisjoint(gather(node, "_names_given_on", _given_on, keeps=_keeping(node))),
         _receivers(text),
         _remade(text),
         _own_calls(text, first_parameter(node)),

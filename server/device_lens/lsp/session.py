@@ -60,6 +60,8 @@ class Session:
         self._results: dict[str, Result] = {}
         self._failed: dict[str, View] = {}
         self._pending: dict[str, tuple[View, asyncio.Future[Result]]] = {}
+        self._timers: dict[str, asyncio.TimerHandle] = {}
+        """What waits for a text to rest. It holds a whole result: one of each file is enough."""
         self._analyst = Analyst()
         self._scheduler: Scheduler | None = None
         self._store: FileStore | None = None
@@ -328,17 +330,26 @@ class Session:
         if result.is_glance:
             self._submit(view, BACKGROUND)
         else:
-            asyncio.get_running_loop().call_later(RESTS_AFTER, self._prepare, result)
+            self._drop_timer(view.path)
+            later = asyncio.get_running_loop().call_later
+            self._timers[view.path] = later(RESTS_AFTER, self._prepare, result)
         for listener in self.listeners:
             listener(result, before)
 
     def _prepare(self, result: Result) -> None:
         """Lets fixes be made before they are asked for, where the text rests."""
+        self._drop_timer(result.view.path)
         if self.is_current(result):
             work = partial(self._analyst.make_fixes, result)
             self.scheduler.submit(_fixes_of(result.view.path), work, BACKGROUND)
 
+    def _drop_timer(self, path: str) -> None:
+        timer = self._timers.pop(path, None)
+        if timer is not None:
+            timer.cancel()
+
     def _stop(self, path: str) -> None:
+        self._drop_timer(path)
         if self._scheduler is not None:
             self._scheduler.cancel(_fixes_of(path))
         pending = self._pending.pop(path, None)

@@ -24,6 +24,10 @@ def always(_: ast.AST) -> bool:
     return True
 
 
+def never(_: ast.AST) -> bool:
+    return False
+
+
 def gather(
     node: ast.AST,
     name: str,
@@ -55,7 +59,7 @@ def _gather(
         found = [*read(node)]
         for each in children(node) if enters(node) else ():
             found += _gather(each, name, read, enters, keeps)
-        known = found
+        known = tuple(found)  # of most there is nothing, for which there is one tuple
         if is_kept:
             node.__dict__[name] = known
     return known
