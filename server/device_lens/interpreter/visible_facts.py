@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.device import ANY_INDEX, Device
 from device_lens.domain.guard import Guarded, assume_all, combine, leaves, primary
-from device_lens.domain.heap import ModuleObject
+from device_lens.domain.heap import ModuleObject, moment
 from device_lens.domain.trail import Site
 from device_lens.domain.values import FALSE, TRUE, Const
 from device_lens.interpreter import places, worker_facts
@@ -60,6 +60,8 @@ class Start(NamedTuple):
 
     site: Site
     activation: Any
+    at: int
+    """The `moment`."""
 
 
 def _activation(machine: Machine) -> Any:
@@ -154,9 +156,15 @@ def started(machine: Machine, seen: LibraryCall) -> None:
 
 def started_before(machine: Machine, seen: LibraryCall) -> Site | None:
     """The first line that has surely started CUDA in the run that a call belongs to."""
+    started = start_before(machine, seen)
+    return None if started is None else started.site
+
+
+def start_before(machine: Machine, seen: LibraryCall) -> Start | None:
+    """The same, with when it was."""
     machine.watched.asks_start = True
     started: Start | None = machine.watched.started
-    return started.site if started is not None and _holds(machine, started, seen) else None
+    return started if started is not None and _holds(machine, started, seen) else None
 
 
 def _started(machine: Machine, seen: LibraryCall) -> None:
@@ -165,7 +173,8 @@ def _started(machine: Machine, seen: LibraryCall) -> None:
         return
     if machine.globals[FORKED] is not None:
         return  # what a process starts, the program has not
-    watched.started = Start(machine.site(seen.node, seen.frame), _activation(machine))
+    site = machine.site(seen.node, seen.frame)
+    watched.started = Start(site, _activation(machine), moment())
 
 
 def may_be_left_out(machine: Machine) -> bool:

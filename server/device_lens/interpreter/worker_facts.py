@@ -12,7 +12,7 @@ from device_lens.domain.values import NONE, Tensor
 from device_lens.interpreter import places, visible_facts
 from device_lens.interpreter.rarer_facts import ForkedUse, WorkerBatch
 from device_lens.models.call import constant, is_none
-from device_lens.models.python.concurrency import FORKED, START_METHOD
+from device_lens.models.python.concurrency import FORKED, START_METHOD, Fork
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -47,14 +47,14 @@ def yielded(
 def used(machine: Machine, seen: LibraryCall, device: Device) -> None:
     """CUDA is used in a process that the program has started. The first use raises."""
     forked = machine.globals[FORKED]
-    if not isinstance(forked, Site) or machine.globals[START_METHOD] is not False:
+    if not isinstance(forked, Fork) or machine.globals[START_METHOD] is not False:
         return
-    started = visible_facts.started_before(machine, seen)
-    if started is None or visible_facts.may_be_left_out(machine):
+    started = visible_facts.start_before(machine, seen)
+    if started is None or started.at > forked.at or visible_facts.may_be_left_out(machine):
         return
     condition = places.condition_text(machine)
     site = machine.site(seen.node, seen.frame)
-    machine.findings.add(ForkedUse(site, device, forked, started, condition))
+    machine.findings.add(ForkedUse(site, device, forked.site, started.site, condition))
     machine.journal.write(machine.globals, START_METHOD, True)  # nothing follows from it
 
 

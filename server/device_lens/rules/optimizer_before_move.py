@@ -93,9 +93,22 @@ def _fix(fact: OptimizerConflict, context: Context) -> Fix | None:
     if fact.optimizer.path != fact.move.path:
         return None
     optimizer, move = context.place(fact.optimizer), context.place(fact.move)
+    if fact.form == "replaced-model" and not _reads_what_is_set(optimizer, move):
+        return None  # it would get the parameters of the former model once more
     title = f"Make the optimizer below {context.line(fact.move)}"
     if not isinstance(optimizer.runner, ast.Lambda):  # who calls that makes the optimizer
         below = put_below(optimizer.statement, move.statement, title)
         if below is not None:
             return below
     return put_before(move.statement, optimizer, partial(_above, context))
+
+
+def _reads_what_is_set(optimizer: Place, move: Place) -> bool:
+    """Whether an optimizer is made of the name or attribute that a statement sets."""
+    node = move.statement.node
+    targets = node.targets if isinstance(node, ast.Assign) else []
+    names = {ast.unparse(each) for each in targets}
+    return any(
+        isinstance(each, ast.Name | ast.Attribute) and ast.unparse(each) in names
+        for each in ast.walk(optimizer.node)
+    )

@@ -6,8 +6,11 @@ stays in it.
 
 from __future__ import annotations
 
-from device_lens.domain.heap import DictObject, Instance
+from typing import NamedTuple
+
+from device_lens.domain.heap import DictObject, Instance, moment
 from device_lens.domain.objects import any_of_these, holds_all, keep_any
+from device_lens.domain.trail import Site
 from device_lens.domain.values import NONE, External, TupleValue, Unknown
 from device_lens.models.call import Call, Value
 from device_lens.models.python.builtins import any_item, listing
@@ -34,12 +37,22 @@ _SET_UP = "<set up>"
 """The field of a pool that tells whether its threads run something first."""
 _CONTEXT = "<context>"
 """The field of a pool that tells whether it is told how its processes are started."""
+_FORK = "<fork>"
+"""The field of a pool with the `Fork` of its processes."""
 FORKED = "forked"
-"""The state of a program that tells where the process was started that runs now: one that is told
-nothing of the way in which it starts is forked on Linux. None: it is the program's own."""
+"""The state of a program that has the `Fork` of the process that runs now: one that is told nothing
+of the way in which it starts is forked on Linux. None: it is the program's own."""
 START_METHOD = "start method"
 """That which tells whether the program has said how its processes are started."""
 _MOST_MAPPED = 16
+
+
+class Fork(NamedTuple):
+    """Where and when a process begins with what its parent has by then."""
+
+    site: Site
+    at: int
+    """The `moment`."""
 
 
 def _fill(call: Call, made: Instance, names: list[str]) -> None:
@@ -84,13 +97,26 @@ def _run(call: Call, function: Value, args: tuple[Value, ...], kwargs: dict[str,
     services, made = call.services, call.receiver
     if call.name.startswith(_IN_PROCESSES):
         given = isinstance(made, Instance) and made.fields.get(_CONTEXT)
-        services.set_global(FORKED, None if given else call.site)
+        services.set_global(FORKED, None if given else _fork(call))
         value = services.invoke_beside(function, args, kwargs, True)
         services.set_global(FORKED, None)
         return value
     if isinstance(made, Instance) and made.fields.get(_SET_UP):
         return services.invoke_beside(function, args, kwargs, False)
     return services.invoke_in_thread(function, args, kwargs)
+
+
+def _fork(call: Call) -> Fork:
+    """When the process of a call was forked: a pool forks all of its own when it is made, an
+    executor when it first has something to run."""
+    made = call.receiver
+    if not call.name.startswith((PROCESS_EXECUTOR, PROCESS_POOL)) or not isinstance(made, Instance):
+        return Fork(call.site, moment())
+    known = made.fields.get(_FORK)
+    if not isinstance(known, Fork):
+        known = Fork(call.site, moment())
+        call.write(made.fields, _FORK, known)
+    return known
 
 
 def _executor(call: Call) -> Value:
@@ -101,6 +127,8 @@ def _executor(call: Call) -> Value:
     call.write(made.fields, _SET_UP, set_up)
     told = len(call.args) > 1 or not call.kwargs.keys().isdisjoint(("mp_context", "context"))
     call.write(made.fields, _CONTEXT, told)
+    if call.name == PROCESS_POOL:
+        call.write(made.fields, _FORK, Fork(call.site, moment()))
     return made
 
 
