@@ -4,7 +4,7 @@ and what it hands on. The answers are kept with the nodes, for as long as these 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from device_lens.syntax.gathering import Asked, always, gather, never
@@ -68,11 +68,14 @@ class _Text(NamedTuple):
     assignments: list[ast.Assign]
     bound: list[ast.Name]
     """The names that are bound or deleted."""
+    given_on: Sequence[str]
+    """The names that are given to calls which may do more than read them."""
 
     @classmethod
     def of(cls, node: ast.AST) -> _Text:
-        text = cls([], [], [])
-        for each in gather(node, "_told_by", _telling, keeps=_keeping(node)):
+        keeps = _keeping(node)
+        text = cls([], [], [], gather(node, "_names_given_on", _given_on, keeps=keeps))
+        for each in gather(node, "_told_by", _telling, keeps=keeps):
             if isinstance(each, ast.Call):
                 text.calls.append(each)
             elif isinstance(each, ast.Assign):
@@ -103,7 +106,7 @@ def _told(node: Any, text: _Text) -> Doings:
     return Doings(
         moved,
         handed,
-        not arguments.isdisjoint(gather(node, "_names_given_on", _given_on, keeps=_keeping(node))),
+        not arguments.isdisjoint(text.given_on),
         _receivers(text),
         _remade(text),
         _own_calls(text, first_parameter(node)),

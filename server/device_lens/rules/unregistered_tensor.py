@@ -50,7 +50,7 @@ import ast
 import re
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from device_lens.domain.device import CPU
@@ -100,6 +100,7 @@ def check(fact: PlainAttribute, context: Context) -> Finding | None:
     symbol = f"self.{fact.attribute}"
     intended = not conflicts and fact.holds in CONTAINERS and _stays_on_purpose(fact, context)
 
+    @cache
     def fixes() -> list[Fix | None]:
         return [] if intended else list(_fixes(fact, conflicts, context))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from device_lens.domain.heap import ListObject, ModuleObject
-from device_lens.domain.values import FALSE, NONE, TRUE, Const, Unknown
+from device_lens.domain.values import FALSE, NONE, TRUE, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Value, is_none
 from device_lens.models.torch.copying import deep_copy
@@ -43,7 +43,7 @@ class Average:
         make = factory(call, {})
         for name, dtype in _COUNTS:
             call.write(module.buffers, name, make((), dtype, False))
-        call.write(module.fields, "training", Const(True))
+        call.write(module.fields, "training", TRUE)
 
     def forward(self, call: Call) -> Value:
         """Calls the average."""

@@ -7,7 +7,7 @@ from device_lens.domain.heap import ListObject, Parameter
 from device_lens.domain.lengths import surely_held
 from device_lens.domain.values import NONE, Const, Tensor, TupleValue
 from device_lens.models.agreement import common_device
-from device_lens.models.call import Call, Model, Services, Value
+from device_lens.models.call import Call, Model, Services, Value, tensor_of
 from device_lens.models.operands import item_of
 
 _IN_ORDER = ("list", "tuple", "deque")
@@ -26,21 +26,19 @@ def compare(
     Which of the further items it meets hangs on what the first one is equal to."""
     value, place = sought
     held, within = items
-    if type(value) not in _TENSORS or type(held) not in (ListObject, TupleValue):
+    asked = tensor_of(value) if type(value) in _TENSORS else None
+    if asked is None or type(held) not in (ListObject, TupleValue):
         return
     if getattr(held, "kind", "tuple") not in _IN_ORDER:
         return
     for number, item in enumerate(held.items[: surely_held(held, held.items)]):
         if _is_never_equal(item):
             continue
-        if type(item) in _TENSORS and item is not value:
-            first = _tensor(item), item, item_of(within, number)
-            common_device(services, operation, [first, (_tensor(value), value, place)], True)
+        met = tensor_of(item) if type(item) in _TENSORS else None
+        if met is not None and item is not value:
+            first = met, item, item_of(within, number)
+            common_device(services, operation, [first, (asked, value, place)], True)
         return
-
-
-def _tensor(value: Tensor | Parameter) -> Tensor:
-    return value.tensor if isinstance(value, Parameter) else value
 
 
 def _is_never_equal(item: Value) -> bool:

@@ -28,7 +28,6 @@ from device_lens.models.torch.moved_along import HELD
 from device_lens.models.torch.mover import Mover
 from device_lens.models.torch.parts import (
     all_parts,
-    children,
     devices_of,
     is_opaque,
     lose_unlisted,
@@ -300,18 +299,13 @@ def move_within(
 def _alike(module: ModuleObject) -> tuple[list[ModuleObject], list[ModuleObject]]:
     """The module with those within it that move as it does, parents first, and the outermost that
     have an `_apply` of their own."""
+
+    def apart(owner: ModuleObject) -> bool:
+        return owner is not module and own_apply(owner) is not None
+
     found: tuple[list[ModuleObject], list[ModuleObject]] = [], []
-    seen: set[int] = set()
-    pending = [module]
-    while pending:
-        owner = pending.pop()
-        if id(owner) in seen:
-            continue
-        seen.add(id(owner))
-        apart = owner is not module and own_apply(owner) is not None
-        found[apart].append(owner)
-        if not apart:
-            pending += [child for _, child in reversed(children(owner))]
+    for _, owner in walk(module, apart):
+        found[apart(owner)].append(owner)
     return found
 
 

@@ -3,7 +3,7 @@ how large they are."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from operator import le
 from typing import Any, NamedTuple
 
@@ -162,9 +162,11 @@ def opaque_part(module: ModuleObject, name: str) -> ModuleObject:
     return child
 
 
-def walk(module: ModuleObject) -> Iterator[tuple[str, ModuleObject]]:
-    """The module and every module in it, each once, with qualified names: parents first. Modules
-    may be nested deeper than calls can be."""
+def walk(
+    module: ModuleObject, ends: Callable[[ModuleObject], bool] = lambda _: False
+) -> Iterator[tuple[str, ModuleObject]]:
+    """The module and every module in it, each once, with qualified names: parents first, and
+    nothing below one that `ends` the walk. Modules may be nested deeper than calls can be."""
     seen: set[int] = set()
     stack = [("", module)]
     while stack:
@@ -173,6 +175,8 @@ def walk(module: ModuleObject) -> Iterator[tuple[str, ModuleObject]]:
             continue
         seen.add(id(owner))
         yield prefix, owner
+        if ends(owner):
+            continue
         for name, child in reversed(children(owner)):
             stack.append((f"{prefix}.{name}" if prefix else name, child))
 

@@ -8,7 +8,7 @@ from device_lens.domain.heap import ModuleObject
 from device_lens.domain.values import FALSE, TRUE
 from device_lens.models.call import Call, Value
 from device_lens.models.torch.module_parts import receiver
-from device_lens.models.torch.parts import children
+from device_lens.models.torch.parts import walk
 
 
 def train(call: Call) -> Value:
@@ -32,19 +32,16 @@ def evaluate(call: Call) -> Value:
 
 def _set(call: Call, module: ModuleObject, mode: Value) -> None:
     """Puts a module and those within it into a mode, parents first."""
-    seen: set[int] = set()
-    pending = [module]
-    while pending:
-        each = pending.pop()
-        if id(each) in seen:
-            continue
-        seen.add(id(each))
-        own = None if each is module else _own_train(each)
-        if own is not None:
-            call.services.invoke(BoundMethod(each, own), (mode,), {})
-            continue
-        call.write(each.fields, "training", mode)
-        pending += [child for _, child in reversed(children(each))]
+
+    def own(each: ModuleObject) -> Function | None:
+        return None if each is module else _own_train(each)
+
+    for _, each in walk(module, lambda each: own(each) is not None):
+        method = own(each)
+        if method is None:
+            call.write(each.fields, "training", mode)
+        else:
+            call.services.invoke(BoundMethod(each, method), (mode,), {})
 
 
 def _own_train(module: ModuleObject) -> Function | None:
