@@ -142,6 +142,8 @@ HELD_ALL = "<all of these>"
 PRESENT = "<present>"
 """The field of what goes through the keys of a dict with its items and, for each of them, the
 condition under which it is there; absent where all of them are."""
+OPTIONAL = "<optional>"
+"""The field of a list that tells its `rest` item by item (`domain/optional_items.py`)."""
 OF_MODULE = "<module>"
 """The field of a dict that holds all names of a module."""
 COUNT = "<count>"

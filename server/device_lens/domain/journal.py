@@ -14,6 +14,7 @@ from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import (
     MISSING,
     MOVED,
+    OPTIONAL,
     Dated,
     LocalNames,
     ModuleObject,
@@ -87,6 +88,8 @@ class Journal:
                 self.unpaid += 1
                 if kind is Registry:
                     self._registered(table, old, value)
+        elif key == "rest" and OPTIONAL in table:
+            self.delete(table, OPTIONAL)  # there are others of the same kind, or fewer
 
     def _registered(self, table: Any, old: Any, value: Any) -> None:
         standing = table.standing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain import by_number, objects
+from device_lens.domain import by_number, objects, optional_items
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace, Scope
 from device_lens.domain.device import same_everywhere
 from device_lens.domain.guard import Guarded
@@ -120,6 +120,9 @@ def unpack(
             return items[index]
         if index < len(placed):
             return placed[index]
+        told = optional_items.at(value, index)
+        if told is not None:
+            return told
         found = item_choices.item_choice(machine, held, Unknown(), target, frame) if held else None
         known = rest if found is None else found
         return Unknown() if known is None else known
@@ -137,6 +140,8 @@ def unpack(
         known = [*items[star:], *([] if rest is None else [rest])]
         joined = join_all(known) if known else Unknown()
         middle = keep_any(ListObject((), joined, "list", source), held, picked=True)
+        if not tail:
+            optional_items.keep(machine.journal, middle.fields, optional_items.after(value, star))
         if placed[star:]:
             by_number.keep_places(middle, placed[star:])
         ends = tuple(joined for _ in range(tail))

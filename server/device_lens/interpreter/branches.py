@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import lengths
 from device_lens.domain.guard import Guarded, undecided
-from device_lens.domain.heap import MISSING, Entries, ListObject, Presences
+from device_lens.domain.heap import MISSING, OPTIONAL, Entries, ListObject, Presences
 from device_lens.domain.journal import Lost
 from device_lens.domain.presence import is_settled, settle
 from device_lens.domain.values import Const, Unknown
@@ -143,6 +143,9 @@ def _handler(
         for table, key, earlier in machine.journal.values_since(mark, lost).values():
             now = table.get(key, MISSING)
             if now is MISSING or type(table) is Presences:
+                continue
+            if key == OPTIONAL:
+                machine.journal.delete(table, key)
                 continue
             if key == "items" and isinstance(now, tuple):
                 rest = table.get("rest")

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Scope
+from device_lens.domain.condition import conjunction
 from device_lens.domain.device import CONTESTED
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import (
@@ -19,7 +20,7 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.join import join_blind
 from device_lens.domain.objects import any_of_these, holds_all, keep_any
-from device_lens.domain.presence import conditions
+from device_lens.domain.optional_items import keep, one_by_one
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import (
     by_number,
@@ -45,8 +46,9 @@ if TYPE_CHECKING:
 MAX_UNROLLED = 8
 """Items for which the element is evaluated one by one."""
 
-Emit = Callable[[bool], None]
-"""Evaluates the element; the argument tells that it may come any number of times."""
+Emit = Callable[[Any], None]
+"""Evaluates the element; the argument tells how often it comes: False: once; True: any number of
+times; a condition: once where it holds."""
 
 
 class _Collected:
@@ -56,13 +58,18 @@ class _Collected:
         self.items: list[Any] = []
         self.rest: Any = None
         self.others: list[Any] = []
+        self.conditions: list[Any] = []
+        """Where each of the others is there; True too for any number of it (`untold`)."""
+        self.untold = False
 
-    def add(self, value: Any, repeated: bool) -> None:
-        if repeated or self.rest is not None:
-            self.rest = value if self.rest is None else join_blind(self.rest, value)
-            self.others.append(value)
-        else:
+    def add(self, value: Any, repeated: Any) -> None:
+        if repeated is False and self.rest is None:
             self.items.append(value)
+            return
+        self.rest = value if self.rest is None else join_blind(self.rest, value)
+        self.others.append(value)
+        self.conditions.append(True if repeated is False else repeated)
+        self.untold = self.untold or repeated is True
 
 
 def _collect(machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any) -> ListObject:
@@ -70,11 +77,11 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any
     found = _Collected()
     read = reading(node, frame)
 
-    def emit(repeated: bool) -> None:
+    def emit(repeated: Any) -> None:
         value = machine.evaluate(node.elt, inner)
         found.add(value, repeated)
         if read.last is not None:
-            read.saw(machine.decide(truth(value)), repeated)
+            read.saw(machine.decide(truth(value)), repeated is not False)
 
     mark, since = machine.journal.mark(), moment()
     count = _run(
@@ -89,6 +96,8 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any
     )
     of_many.mark(machine, node, found.rest, count, since)
     made = ListObject(tuple(found.items), found.rest, kind, node)
+    if not found.untold:
+        keep(machine.journal, made.fields, (tuple(found.others), tuple(found.conditions)))
     if kind == "list":
         by_number.keep_elements(machine, node, made, iterable, inner)
     machine.journal.settle(mark, inner.scope.born)  # its names say nothing of the loop around it
@@ -129,7 +138,7 @@ def _run(
     machine: Machine,
     generators: list[ast.comprehension],
     frame: Frame,
-    repeated: bool,
+    repeated: Any,
     elements: Sequence[ast.expr],
     emit: Emit,
     iterable: Any = None,
@@ -148,12 +157,13 @@ def _run(
     if numbered.has_numbers(iterable) and numbered.goes_by_name(generator, read):
         iterable = numbered.each_number(iterable)
     items, rest = iterate(machine, iterable)
+    (items, present_where), rest = one_by_one(iterable, items, rest)
     count = trip_count(items, rest, iterable)
 
-    def further(more: bool) -> None:
+    def further(more: Any) -> None:
         _run(machine, generators[1:], frame, more, elements, emit)
 
-    def inner(value: Any, more: bool) -> None:
+    def inner(value: Any, more: Any) -> None:
         if going is not None and going.over:
             return
         surely = going is None or (going.surely and not (more and going.last is not None))
@@ -176,12 +186,12 @@ def _run(
     frame.loops.append(record)
     try:
         if unrolled:
-            for value, present in zip(items, conditions(iterable, items), strict=True):
+            for value, present in zip(items, present_where, strict=True):
                 condition = machine.decide(present)
                 if condition is True:
                     inner(value, repeated)
                 elif condition is not False:
-                    one = partial(_one, inner, value)
+                    one = partial(_one, inner, value, _where(repeated, condition))
                     machine.fork(condition, frame, one, lambda: NEXT)
         else:
             rest = any_of(items, rest)
@@ -207,13 +217,20 @@ def _any_further(
             machine.doubt(mark, since)
 
 
-def _one(inner: Callable[[Any, bool], None], value: Any) -> int:
-    inner(value, True)
+def _one(inner: Callable[[Any, Any], None], value: Any, repeated: Any) -> int:
+    inner(value, repeated)
     return NEXT
 
 
+def _where(repeated: Any, condition: Any) -> Any:
+    """How often what comes so often comes where a condition holds."""
+    if repeated is True:
+        return True
+    return condition if repeated is False else conjunction(repeated, condition)
+
+
 def _filtered(
-    machine: Machine, tests: list[ast.expr], frame: Frame, repeated: bool, emit: Emit
+    machine: Machine, tests: list[ast.expr], frame: Frame, repeated: Any, emit: Emit
 ) -> None:
     if not tests:
         emit(repeated)
@@ -228,7 +245,7 @@ def _filtered(
 
     def taken() -> int:
         narrow(machine, tests[0], frame, True)
-        _filtered(machine, tests[1:], frame, True, emit)
+        _filtered(machine, tests[1:], frame, _where(repeated, condition), emit)
         return NEXT
 
     machine.fork(condition, frame, taken, lambda: NEXT)

@@ -12,6 +12,7 @@ from device_lens.domain.device import UNNAMED, SymbolicDevice, is_unknown
 from device_lens.domain.guard import Guarded, combine, node, undecided
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject
 from device_lens.domain.lengths import at_least
+from device_lens.domain.optional_items import has_any
 from device_lens.domain.presence import any_present
 from device_lens.domain.values import (
     BoundExternal,
@@ -47,7 +48,10 @@ def truth(value: Any, text: str = "") -> Any:
     if kind is ListObject and value.kind in ("list", "set", "deque"):
         if at_least(value):
             return True
-        return False if value.rest is None and not value.items else Guarded(Atom(text), True, False)
+        if value.rest is None and not value.items:
+            return False
+        there = has_any(value)
+        return Guarded(Atom(text), True, False) if there is None else there
     if kind is DictObject:
         found = any_present(value.entries)
         return found if found is True or value.rest is None else Guarded(Atom(text), True, False)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, moment
 from device_lens.domain.join import join_blind
+from device_lens.domain.optional_items import one_by_one
 from device_lens.domain.values import Const
 from device_lens.interpreter.expressions import lookup
 from device_lens.interpreter.frames import Frame
@@ -34,7 +35,7 @@ class Live:
         self.node: ast.expr = node.iter
         self.frame = frame
         self.iterable = iterable
-        self.started = iterate(machine, iterable)
+        self.started = _all(iterable, iterate(machine, iterable))
         self.in_step = _is_in_step(node.iter)
         lazy = type(iterable) is ListObject and iterable.kind == "generator"
         sources = _sources(node.iter, frame, machine, lazy)
@@ -71,9 +72,10 @@ class Live:
         if not self.changed():
             return self.started
         if not _is_made(self.node):
-            return iterate(self.machine, self.iterable)
+            return _all(self.iterable, iterate(self.machine, self.iterable))
         mark, since = self.machine.journal.mark(), moment()
-        found = iterate(self.machine, self.machine.evaluate(self.node, self.frame))
+        iterable = self.machine.evaluate(self.node, self.frame)
+        found = _all(iterable, iterate(self.machine, iterable))
         self.machine.doubt(mark, since)
         return found
 
@@ -89,6 +91,12 @@ class Live:
             return value
         now = any_of(*self.read())
         return value if now is None else join_blind(value, now)
+
+
+def _all(iterable: Any, found: Items) -> Items:
+    """What is gone through, those items too that are there where a condition holds."""
+    (items, _), rest = one_by_one(iterable, *found)
+    return items, rest
 
 
 def use_up(machine: Machine, node: ast.For | ast.AsyncFor, iterable: Any) -> None:

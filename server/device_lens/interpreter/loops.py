@@ -12,8 +12,8 @@ from device_lens.domain.heap import ListObject, moment
 from device_lens.domain.kinds import kinds
 from device_lens.domain.lengths import surely_held
 from device_lens.domain.objects import any_object
+from device_lens.domain.optional_items import where_present
 from device_lens.domain.path import Path
-from device_lens.domain.presence import conditions
 from device_lens.interpreter import every_item, item_effects, numbered, of_many, reports, scan
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
@@ -250,7 +250,7 @@ def _unrolled(
 def _present(node: Any, iterable: Any, items: tuple[Any, ...]) -> tuple[Any, ...]:
     """For each item the condition under which it is there, as far as that matters: where the pass
     changes one that a list need not have, as one that a test has put there."""
-    found = conditions(iterable, items)
+    found = where_present(iterable, items)
     least = surely_held(iterable, items) if type(iterable) is ListObject else len(items)
     is_told = least == len(items) or not all(each is True for each in found)
     if is_told or not item_effects.changes_items(node, node.target, node.body, items):

@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain import lengths
+from device_lens.domain import lengths, optional_items
 from device_lens.domain.atom import Atom
 from device_lens.domain.code import Namespace
 from device_lens.domain.condition import negation
 from device_lens.domain.guard import Guarded, atom_set, primary, undecided
-from device_lens.domain.heap import BIRTHPLACE, MISSING, Presences, moment
+from device_lens.domain.heap import BIRTHPLACE, MISSING, OPTIONAL, Presences, moment
 from device_lens.domain.join import bounded, join
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.path import ALWAYS, Path
@@ -319,8 +319,10 @@ class Machine(Presently, ModelServices):
             else:
                 write(table, key, value)
 
-    def _merge(self, condition: Any, yes: Delta, no: Delta) -> None:
+    def _merge(self, condition: Any, yes: Delta, no: Delta, is_blind: bool = False) -> None:
+        """Joins two sides of a condition; a blind one says nothing of how often they were run."""
         met = list(lengths.of_lists(yes, no))
+        told = [] if is_blind else list(optional_items.met(condition, yes, no))
         under = WhereMade(condition).of
         kept = [
             *((*at, join_presence_in(*at, under(at[0]), yes, no)) for at in kept_in(yes, no)),
@@ -337,18 +339,20 @@ class Machine(Presently, ModelServices):
         for entries, key, present in kept:
             settle(self.journal, entries, key, present)
         lengths.settle(self.journal, met)
+        optional_items.settle(self.journal, told)
 
     def doubt(self, mark: int, since: int, condition: Any = None) -> None:
         """What was written since a mark, made at the moment `since`, may not have happened yet, or
         has only where a condition holds."""
         changed = self.journal.rollback(mark, since)
         if changed:
-            self._merge(undecided() if condition is None else condition, changed, {})
+            is_blind = condition is None
+            self._merge(undecided() if is_blind else condition, changed, {}, is_blind)
 
     def _write_joined(self, table: dict[Any, Any], key: Any, value: Any) -> None:
         if type(table) is Presences:
             return  # what its dict has decides
-        if value is MISSING:
+        if value is MISSING or key == OPTIONAL:
             self.journal.delete(table, key)
         else:
             self.journal.write(table, key, value)

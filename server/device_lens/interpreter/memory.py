@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain import optional_items
 from device_lens.domain.atom import Atom
 from device_lens.domain.code import Function
 from device_lens.domain.guard import Literals, came_up, made_since, renamed
@@ -143,7 +144,9 @@ def own_atoms(value: Any, start: int) -> list[Atom]:
     if type(value) is Tensor:
         return made_since(value.device, start)
     if type(value) in (TupleValue, ListObject):
-        found = {atom: None for item in contents(value) for atom in own_atoms(item, start)}
+        told = optional_items.optional(value)
+        parts = contents(value) if told is None else (*contents(value), *told[0], *told[1])
+        found = {atom: None for item in parts for atom in own_atoms(item, start)}
         return sorted(found, key=came_up)
     return made_since(value, start)
 
@@ -162,6 +165,7 @@ def _with_names(value: Any, names: dict[Atom, Atom]) -> Any:
     if type(value) is ListObject:
         items = tuple(_with_names(item, names) for item in value.items)
         another = ListObject(items, _with_names(value.rest, names), value.kind, value.site)
+        optional_items.carry(value, another, lambda part: _with_names(part, names))
         return keep_held(value, another)
     return renamed(value, names) if names else value
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import lengths, perhaps_none
 from device_lens.domain.guard import leaves, undecided
-from device_lens.domain.heap import COUNT, MISSING, ListObject, Presences, Table
+from device_lens.domain.heap import COUNT, MISSING, OPTIONAL, ListObject, Presences, Table
 from device_lens.domain.join import flatten, join_all, join_blind, with_common_sizes
 from device_lens.domain.journal import Change, Delta
 from device_lens.domain.kinds import gathered
@@ -39,12 +39,16 @@ def seen_later(
     names that each pass binds before it reads them, nor what is within objects that it made."""
     own = frame.scope.names
     passes = machine.journal.passing(since)
-    return [
-        change
-        for change in machine.journal.value_at(mark).values()
-        if not (change[0] is own and handed is not None and change[1] not in handed)
-        and not passes(change[0])
-    ]
+    found: list[Change] = []
+    for change in machine.journal.value_at(mark).values():
+        table, key, _ = change
+        if passes(table) or (table is own and handed is not None and key not in handed):
+            continue
+        if key == OPTIONAL:
+            machine.journal.delete(table, key)  # the next pass may add as many
+        else:
+            found.append(change)
+    return found
 
 
 def settled(changes: list[Change]) -> bool:
@@ -183,6 +187,9 @@ def join_state(machine: Machine, mark: int, changes: Delta, at: int | None = Non
             continue
         if (key == "rest" and old is None) or key == COUNT:
             continue  # what a list or container holds, if it holds anything
+        if key == OPTIONAL:
+            machine.journal.delete(table, key)
+            continue
         shorter = isinstance(old, tuple) and isinstance(new, tuple) and len(old) < len(new)
         joined = _either(old, new) if shorter else _either(new, old)
         machine.journal.write(table, key, joined)

@@ -6,6 +6,7 @@ import ast
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain import optional_items
 from device_lens.domain.by_number import item_at
 from device_lens.domain.code import METACLASS, BoundMethod, ClassValue, Function
 from device_lens.domain.device import CONTESTED, UNKNOWN_DEVICE
@@ -107,6 +108,8 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
             return _of_nothing(frame)
         position = constant(index)
         placed = item_at(receiver, position) if type(position) is int else None
+        if placed is None and type(position) is int:
+            placed = optional_items.at(receiver, position)
         if placed is not None:
             return placed
         if type(index) in _OPEN or _is_any(receiver, index):
@@ -117,7 +120,10 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
         if at_least(receiver) < len(receiver.items):
             return _of_some(receiver, index, node)
         others = any_of_these(receiver)
-        return of_sequence(receiver.items, receiver.rest, index, receiver.kind, node, others)
+        found = of_sequence(receiver.items, receiver.rest, index, receiver.kind, node, others)
+        if type(found) is ListObject and type(index) is SliceValue:
+            _keep_optional(machine, receiver, index, found)
+        return found
     if kind is Guarded:
         if type(index) is Const and are_those(receiver):
             return item(machine, receiver.yes, index, node, frame)  # without any, the line raises
@@ -142,6 +148,17 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
     if kind is ClassValue or (kind is External and registry.names_code(receiver.name)):
         return receiver
     return Unknown()
+
+
+def _keep_optional(
+    machine: Machine, receiver: ListObject, index: SliceValue, part: ListObject
+) -> None:
+    """Keeps of a list from some place on which items it has on some runs of the program only."""
+    start, *others = (constant(each, MISSING) for each in (index.start, index.stop, index.step))
+    start = 0 if start is None else start
+    if type(start) is int and start >= 0 and others == [None, None]:
+        told = optional_items.after(receiver, start)
+        optional_items.keep(machine.journal, part.fields, told)
 
 
 def _own_item(cls: ClassValue) -> BoundMethod | None:

@@ -9,6 +9,7 @@ from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, DeviceTree, w
 from device_lens.domain.guard import Guarded, cases, combine, leaves
 from device_lens.domain.heap import DictObject, HeapObject, ListObject
 from device_lens.domain.join import join
+from device_lens.domain.optional_items import operands
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     Const,
@@ -189,7 +190,10 @@ def placed_tensors(bound: Bound, value: Value, place: Place) -> Iterator[Placed]
     elif isinstance(value, Unknown):
         yield Tensor(UNKNOWN_DEVICE, requires_grad=None, leaf=None), value, place
     elif isinstance(value, (TupleValue, ListObject)):
-        items, rest = bound.call.services.iterate(value)
+        known, rest = bound.call.services.iterate(value)
+        items, rest = operands(value, known, rest)
+        if len(items) > len(known):
+            bound.tensors_complete = False
         for number, item in enumerate(items):
             yield from placed_tensors(bound, item, item_of(place, number))
         if rest is not None:

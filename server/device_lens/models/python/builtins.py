@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.by_number import keep_places_of, number_of
+from device_lens.domain import optional_items
+from device_lens.domain.by_number import keep_places_of
 from device_lens.domain.code import BoundMethod
-from device_lens.domain.condition import disjunction, negation, settled
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import PRESENT, DictObject, ListObject, Parameter
 from device_lens.domain.join import join_all
-from device_lens.domain.lengths import AT_LEAST, at_least, surely_held
+from device_lens.domain.lengths import AT_LEAST, surely_held
 from device_lens.domain.objects import (
     any_of_these,
     any_one,
@@ -19,7 +19,7 @@ from device_lens.domain.objects import (
     keep_any,
     may_hold,
 )
-from device_lens.domain.presence import all_present, carry, conditions
+from device_lens.domain.presence import carry, conditions
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -68,6 +68,8 @@ def _sequence(kind: str) -> Model:
         if kind in ("list", "tuple"):
             keep_places_of(call.args[0], made)
         keep_held(call.args[0], made)
+        if kind != "set":
+            optional_items.carry(call.args[0], made)
         least = surely_held(call.args[0], items)
         if least < len(items):
             made.fields[AT_LEAST] = least
@@ -255,42 +257,6 @@ def _print(call: Call) -> Value:
     return NONE
 
 
-def _len(call: Call) -> Value:
-    value = first_argument(call)
-    if type(value) is Guarded:
-        return by_cases(_counted, (value,), number("a length"))
-    counted = _counted(value)
-    method = find_method(value, "__len__") if type(counted) is Unknown else None
-    found = counted if method is None else call.services.invoke(method, (), {})
-    return found if type(found) is Const or is_number(found) else number("a length")
-
-
-def _counted(value: Value) -> Value:
-    """How many items a value has, as far as it tells that by itself."""
-    if type(value) is TupleValue:
-        return Const(len(value.items))
-    if type(value) is ListObject and value.rest is None:
-        if at_least(value) < len(value.items):
-            return number("a length")
-        return _distinct(value.items) if value.kind == "set" else Const(len(value.items))
-    if type(value) is DictObject and value.rest is None and all_present(value.entries):
-        return Const(len(value.entries))
-    if type(value) is Const and isinstance(value.value, str):
-        return Const(len(value.value))
-    tensor = value.tensor if type(value) is Parameter else value
-    if type(tensor) is Tensor and tensor.shape and isinstance(tensor.shape[0], int):
-        return Const(tensor.shape[0])
-    return number_of(value) or number("a length")
-
-
-def _distinct(items: tuple[Value, ...]) -> Value:
-    """How many items a set has that was made of some: equal ones are one."""
-    if len(items) > 1 and not all(type(item) is Const for item in items):
-        return number("a length")
-    values = [item.value for item in items if type(item) is Const]
-    return Const(len({*values}) if values else len(items))
-
-
 def _dict(call: Call) -> Value:
     found = DictObject(site=call.site.node)
     if call.args:
@@ -306,21 +272,6 @@ def _dict(call: Call) -> Value:
     if not call.complete:
         found.fields["rest"] = Unknown()
     return found
-
-
-def _any_all(every: bool) -> Model:
-    def model(call: Call) -> Value:
-        items, rest = call.services.iterate(first_argument(call))
-        if rest is not None:
-            return Unknown()
-        condition: Any = False
-        for item in items:
-            truth = call.services.truth(item)
-            either = disjunction(condition, negation(truth) if every else truth)
-            condition = settled(either)
-        return combine(Const, negation(condition) if every else condition)
-
-    return model
 
 
 def _identity(call: Call) -> Value:
@@ -365,7 +316,6 @@ def register() -> None:
         "min": _extreme,
         "max": _extreme,
         "abs": _abs,
-        "len": _len,
         "float": _number("float"),
         "int": _number("int"),
         "bool": _number("bool"),
@@ -374,8 +324,6 @@ def register() -> None:
         "repr": _str,
         "format": _some_text,
         "print": _print,
-        "any": _any_all(False),
-        "all": _any_all(True),
         "round": _unknown("a number"),
         "pow": _unknown("a number"),
         "divmod": _unknown("two numbers"),

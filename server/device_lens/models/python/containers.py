@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from device_lens.domain import optional_items
 from device_lens.domain.by_number import forget_places
 from device_lens.domain.heap import HELD_ALL, HELD_ANY, DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
@@ -50,6 +51,7 @@ def _append(call: Call) -> Value:
     before: tuple[Value, ...] = ()
     if target.many is not None and not call.services.does_to_each(target):
         before = may_hold(target, target.items, target.rest)
+    told = optional_items.optional(target)
     if target.rest is not None:
         if not _is_like_row(call, target.rest, value):
             together = gather(target.rest, value)
@@ -57,6 +59,9 @@ def _append(call: Call) -> Value:
                 call.write(target.fields, DRAWN_APART, True)
             _set(call, target, target.items, together)
             add(call, target, [value])
+            if told is not None:
+                more = (*told[0], value), (*told[1], True)
+                optional_items.keep(call.services.journal, target.fields, more)
     else:
         _set(call, target, (*target.items, value), None)
     if before and target.rest is not None:
@@ -242,11 +247,25 @@ def _pop(call: Call) -> Value:
         value = left.pop(position)
         _set(call, target, tuple(left), None)
         return value
+    left_over = optional_items.without_last(target) if position == -1 else None
+    if left_over is not None:
+        return _pop_optional(call, target, left_over)
     found = one_of(call, target)
     if position != -1:
         mix(call, target, lost=True)
     lose_one(call, target)
     return found
+
+
+def _pop_optional(call: Call, target: ListObject, left: optional_items.Told) -> Value:
+    """Takes the last item of a list of which some items are there on some runs only."""
+    found = optional_items.at(target, -1)
+    items, present = left
+    surely = next((at for at, each in enumerate(present) if each is not True), len(items))
+    more = gathered(items[surely:], None)
+    _set(call, target, items[:surely], more)
+    optional_items.keep(call.services.journal, target.fields, (items[surely:], present[surely:]))
+    return Unknown() if found is None else found
 
 
 def _pop_left(call: Call) -> Value:
@@ -287,7 +306,9 @@ def clear(call: Call) -> Value:
 def copy(call: Call) -> Value:
     value = call.receiver
     if type(value) is ListObject:
-        return keep_held(value, ListObject(value.items, value.rest, value.kind, call.site.node))
+        made = ListObject(value.items, value.rest, value.kind, call.site.node)
+        optional_items.carry(value, made)
+        return keep_held(value, made)
     if type(value) is DictObject:
         found = copied_dict(value, call.site.node)
         found.fields.update(value.fields)

@@ -10,6 +10,7 @@ from device_lens.models.python import (
     concurrency,
     configuration,
     containers,
+    counting,
     dict_classes,
     functions,
     getters,
@@ -30,6 +31,7 @@ def register_all() -> None:
     builtins.register()
     iterators.register()
     containers.register()
+    counting.register()
     mappings.register()
     dict_classes.register()
     user_dicts.register()

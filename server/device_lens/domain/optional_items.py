@@ -1,0 +1,231 @@
+"""Items that a list has where a condition holds: `if two: parts.append(x)`.
+
+The items that it surely has are known one by one, and `rest` is what any further one is. Here
+each of these further ones is kept beside them, in order, with the condition under which it is
+there: how many there are, and whether there is one at all, hangs on that condition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import reduce
+from typing import Any
+
+from device_lens.domain.condition import conjunction, disjunction, forced, negation, settled
+from device_lens.domain.device import UNKNOWN_DEVICE
+from device_lens.domain.guard import assume_all, choose, combine
+from device_lens.domain.heap import MISSING, OPTIONAL, ListObject, Table
+from device_lens.domain.join import join
+from device_lens.domain.journal import Delta, Journal
+from device_lens.domain.presence import conditions
+from device_lens.domain.values import Const, Tensor, Unknown
+
+MOST = 6
+"""Optional items of a list that are kept apart: how many there are hangs on as many conditions."""
+
+Told = tuple[tuple[Any, ...], tuple[Any, ...]]
+"""Items in order, and for each of them the condition under which it is there."""
+
+
+class OptionalItems:
+    """What `rest` stands for in a list that has these `items` before it. The record holds for them
+    alone: whoever writes others need not know."""
+
+    __slots__ = ("items", "rest", "told")
+
+    def __init__(self, items: Any, rest: Any, told: Told) -> None:
+        self.items = items
+        self.rest = rest
+        self.told = told
+
+
+def optional(value: Any) -> Told | None:
+    """The optional items of a list; None where it has none that are kept apart."""
+    return _told_in({}, value.fields) if type(value) is ListObject else None
+
+
+def _told_in(changed: Delta, fields: Table) -> Told | None:
+    record, items, rest = (_at(changed, fields, key) for key in (OPTIONAL, "items", "rest"))
+    if type(record) is OptionalItems and record.items is items and record.rest is rest:
+        return record.told
+    return None
+
+
+def _at(changed: Delta, fields: Table, key: str) -> Any:
+    place = changed.get((id(fields), key))
+    return fields.get(key, MISSING) if place is None else place[2]
+
+
+def one_by_one(value: Any, items: tuple[Any, ...], rest: Any) -> tuple[Told, Any]:
+    """What is gone through: each item that is known with the condition under which it is there, and
+    what any further one is."""
+    more = optional(value)
+    if more is None or items is not value.items:
+        return (items, conditions(value, items)), rest
+    items = (*items, *more[0])
+    return (items, where_present(value, items)), None
+
+
+def where_present(value: Any, items: tuple[Any, ...]) -> tuple[Any, ...]:
+    """For each item that is gone through, the condition under which it is there."""
+    more = optional(value)
+    if more is not None and len(items) == len(value.items) + len(more[0]):
+        return (*((True,) * len(value.items)), *more[1])
+    return conditions(value, items)
+
+
+def count(value: ListObject) -> Any:
+    """How many items a list has: a number, or a tree of them; None where that is not known."""
+    more = optional(value)
+    if more is None:
+        return None
+    ones = [choose(condition, Const(1), Const(0)) for condition in more[1]]
+    return reduce(_sum, ones, Const(len(value.items)))
+
+
+def _sum(left: Any, right: Any) -> Any:
+    return combine(lambda one, other: Const(one.value + other.value), left, right)
+
+
+def has_any(value: ListObject) -> Any:
+    """The condition under which a list has any of its optional items; None where none are kept."""
+    more = optional(value)
+    return None if more is None else settled(reduce(disjunction, more[1]))
+
+
+def at(value: Any, position: int) -> Any:
+    """The item at a position past those that are surely there, or counted from the end; None where
+    that is not known."""
+    more = optional(value)
+    if more is None:
+        return None
+    items = (*value.items, *more[0])
+    present = (*((True,) * len(value.items)), *more[1])
+    if position < 0:
+        items, present, position = items[::-1], present[::-1], -position - 1
+    found = _select(items, present, position)
+    return None if found is MISSING else found
+
+
+def _select(items: tuple[Any, ...], present: tuple[Any, ...], position: int) -> Any:
+    """The item of which so many come before it; `MISSING` where there is none."""
+    if not items:
+        return MISSING
+    there = items[0] if position == 0 else _select(items[1:], present[1:], position - 1)
+    if present[0] is True:
+        return there
+    return join(present[0], there, _select(items[1:], present[1:], position))
+
+
+def without_last(value: Any) -> Told | None:
+    """All items of a list but the last one that is there; None where nothing is kept of that."""
+    more = optional(value)
+    if more is None:
+        return None
+    items = (*value.items, *more[0])
+    present = (*((True,) * len(value.items)), *more[1])
+    later: Any = False
+    left: list[Any] = []
+    for each in reversed(present):
+        left.append(conjunction(each, later))
+        later = disjunction(later, each)
+    return _there(items, tuple(map(settled, reversed(left))))
+
+
+def _there(items: tuple[Any, ...], present: tuple[Any, ...]) -> Told:
+    """Those of some items that may be there."""
+    kept = [pair for pair in zip(items, present, strict=True) if pair[1] is not False]
+    return tuple(item for item, _ in kept), tuple(there for _, there in kept)
+
+
+def after(value: Any, start: int) -> Told | None:
+    """The optional items of `value[start:]`."""
+    return optional(value) if type(value) is ListObject and start <= len(value.items) else None
+
+
+def operands(value: Any, items: tuple[Any, ...], rest: Any) -> tuple[tuple[Any, ...], Any]:
+    """The items of what is gone through, an optional one unknown where it is not there, and what
+    any further one is."""
+    more = optional(value)
+    if more is None or items is not value.items:
+        return items, rest
+    return (*items, *map(_where, *more)), None
+
+
+def _where(item: Any, condition: Any) -> Any:
+    if type(item) is Tensor:
+        return item.with_(device=choose(condition, item.device, UNKNOWN_DEVICE))
+    return join(condition, item, Unknown())
+
+
+def keep(journal: Journal, fields: Table, told: Told | None) -> None:
+    """Keeps what the further items of a list are, if that is told."""
+    if told is None:
+        return
+    if 0 < len(told[0]) <= MOST and fields["rest"] is not None:
+        journal.write(fields, OPTIONAL, OptionalItems(fields["items"], fields["rest"], told))
+
+
+def carry(source: Any, target: ListObject, change: Callable[[Any], Any] | None = None) -> None:
+    """Keeps of a new list that is a copy of another one what is told of its further items, with
+    other conditions where the copy has those."""
+    told = optional(source)
+    if told is None or target.rest is None:
+        return
+    if change is not None:
+        told = tuple(map(change, told[0])), tuple(map(change, told[1]))
+    target.fields[OPTIONAL] = OptionalItems(target.items, target.rest, told)
+
+
+def met(condition: Any, yes: Delta, no: Delta) -> Iterator[tuple[Table, Told]]:
+    """The lists that two sides of a condition have changed, each with all of its items where each
+    of them is known on both: that of one side alone is there where its side is."""
+    seen: set[int] = set()
+    for fields, key, _ in (*yes.values(), *no.values()):
+        if key in ("items", "rest") and id(fields) not in seen:
+            seen.add(id(fields))
+            one, other = _all_in(yes, fields, condition), _all_in(no, fields, negation(condition))
+            if one is not None and other is not None:
+                yield fields, _both(condition, one, other)
+
+
+def _all_in(changed: Delta, fields: Table, condition: Any) -> Told | None:
+    """All items of a list on a side where a condition holds."""
+    items = _at(changed, fields, "items")
+    if not isinstance(items, tuple):
+        return None
+    more = _told_in(changed, fields)
+    if more is None:
+        return None if _at(changed, fields, "rest") is not None else (items, (True,) * len(items))
+    literals = forced(condition)
+    present = (assume_all(each, literals) for each in more[1])
+    return _there((*items, *more[0]), (*((True,) * len(items)), *present))
+
+
+def _both(condition: Any, yes: Told, no: Told) -> Told:
+    """The items of both sides in one order: as far as they are there alike, one in place of two;
+    then those of either."""
+    items: list[Any] = []
+    present: list[Any] = []
+    pairs = zip(zip(*yes, strict=True), zip(*no, strict=True), strict=False)
+    for (mine, there), (other, too) in pairs:
+        if there is not too and there != too:
+            break
+        items.append(join(condition, mine, other))
+        present.append(there)
+    common = len(items)
+    for (values, conditions_of), holds in ((yes, condition), (no, negation(condition))):
+        items += values[common:]
+        present += (settled(conjunction(holds, each)) for each in conditions_of[common:])
+    return tuple(items), tuple(present)
+
+
+def settle(journal: Journal, joined: Iterable[tuple[Table, Told]]) -> None:
+    """Keeps of lists that have been joined what comes after the items that they surely have."""
+    for fields, (items, present) in joined:
+        known = fields.get("items")
+        if not isinstance(known, tuple) or fields.get("rest") is None:
+            continue
+        surely = len(known)
+        if all(each is True for each in present[:surely]) and len(items) > surely:
+            keep(journal, fields, (items[surely:], present[surely:]))
