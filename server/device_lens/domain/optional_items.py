@@ -138,9 +138,16 @@ def _there(items: tuple[Any, ...], present: tuple[Any, ...]) -> Told:
     return tuple(item for item, _ in kept), tuple(there for _, there in kept)
 
 
-def after(value: Any, start: int) -> Told | None:
-    """The optional items of `value[start:]`."""
-    return optional(value) if type(value) is ListObject and start <= len(value.items) else None
+def put_together(left: Any, right: Any, surely: int) -> Told | None:
+    """The items of `left + right` past so many; None where nothing is kept of them."""
+    if optional(left) is None and optional(right) is None:
+        return None
+    known, rest = one_by_one(left, left.items, getattr(left, "rest", None))
+    more, further = one_by_one(right, right.items, getattr(right, "rest", None))
+    if rest is not None or further is not None:
+        return None
+    items, present = (*known[0], *more[0]), (*known[1], *more[1])
+    return items[surely:], present[surely:]
 
 
 def operands(value: Any, items: tuple[Any, ...], rest: Any) -> tuple[tuple[Any, ...], Any]:
@@ -164,6 +171,14 @@ def keep(journal: Journal, fields: Table, told: Told | None) -> None:
         return
     if 0 < len(told[0]) <= MOST and fields["rest"] is not None:
         journal.write(fields, OPTIONAL, OptionalItems(fields["items"], fields["rest"], told))
+
+
+def keep_after(journal: Journal, source: Any, start: int, part: ListObject) -> None:
+    """Keeps of `part`, which is `source[start:]`, what comes after the items that it surely has."""
+    more, surely = optional(source), start + len(part.items)
+    if more is not None and surely <= len(source.items):
+        left = source.items[surely:]
+        keep(journal, part.fields, ((*left, *more[0]), (*((True,) * len(left)), *more[1])))
 
 
 def carry(source: Any, target: ListObject, change: Callable[[Any], Any] | None = None) -> None:

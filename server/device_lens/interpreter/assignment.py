@@ -141,7 +141,7 @@ def unpack(
         joined = join_all(known) if known else Unknown()
         middle = keep_any(ListObject((), joined, "list", source), held, picked=True)
         if not tail:
-            optional_items.keep(machine.journal, middle.fields, optional_items.after(value, star))
+            optional_items.keep_after(machine.journal, value, star, middle)
         if placed[star:]:
             by_number.keep_places(middle, placed[star:])
         ends = tuple(joined for _ in range(tail))
@@ -197,6 +197,8 @@ def set_attribute(
         aliases.lose_others(machine, receiver, _with_data(receiver, value))
     elif kind is Unknown:
         torch_module.part_set(machine, receiver, name, value)
+        if name not in receiver.parts():
+            receiver.derive(name, Unknown())  # which it is wherever this is not set
         write(receiver.parts(), name, value)
         torch_module.hold(machine, receiver, value)
     elif isinstance(receiver, HeapObject) and name not in receiver.fields:

@@ -91,6 +91,8 @@ def set_item(
 def _store_in_unknown(machine: Machine, receiver: Unknown, index: Any, value: Any) -> None:
     key, parts = key_of(index), receiver.parts()
     if key is not MISSING:
+        if ("[]", key) not in parts:
+            receiver.derive(("[]", key), Unknown())  # which it is wherever this is not stored
         machine.journal.write(parts, ("[]", key), value)
     elif type(value) is not Const:
         # Any of its items may be the new one, which may be anywhere.

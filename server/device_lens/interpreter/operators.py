@@ -8,6 +8,7 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain import optional_items
 from device_lens.domain.by_number import forget_places
 from device_lens.domain.condition import negation
 from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
@@ -123,6 +124,15 @@ def operate(
         return calls.call_operator(machine, node, method, left, right, frame)
     if op is ast.Add and _is_sequence(left) and _is_sequence(right):
         return _concatenate(machine, node, left, right, in_place)
+    if op is ast.Add and _are_sequences(left, right):
+        tree = left if type(left) is Guarded else right
+
+        def case(side: Any) -> Any:
+            one, other = (side, right) if tree is left else (left, side)
+            return operate(machine, node, op, one, other, frame, in_place)
+
+        sides = partial(case, tree.yes), partial(case, tree.no)
+        return machine.choose(Guarded(tree.atom, True, False), frame, *sides)
     if op is ast.Mult and _is_sequence(left):
         return _repeat(machine, node, left, right)
     if op is ast.Mult and _is_sequence(right) and is_number(left):
@@ -270,6 +280,11 @@ def _too_big(fold: Any, left: Any, right: Any) -> bool:
     return isinstance(left, int) and isinstance(right, int) and max(abs(left), abs(right)) > 1e30
 
 
+def _are_sequences(left: Any, right: Any) -> bool:
+    """Whether two values are sequences in each case."""
+    return all(map(_is_sequence, (*leaves(left), *leaves(right))))
+
+
 def parts(value: Any) -> tuple[tuple[Any, ...], Any]:
     if type(value) is TupleValue:
         return value.items, None
@@ -286,6 +301,7 @@ def _concatenate(machine: Machine, node: Any, left: Any, right: Any, in_place: b
     else:
         for value in (*more, more_rest):
             rest = rest if value is None else gather(rest, value)
+    told = optional_items.put_together(left, right, len(items))
     together = keep_put_together(ListObject(items, rest, "list", node), [left, right])
     if in_place and type(left) is ListObject:
         before = left.items
@@ -295,9 +311,11 @@ def _concatenate(machine: Machine, node: Any, left: Any, right: Any, in_place: b
         machine.journal.write(left.fields, "items", items)
         machine.journal.write(left.fields, "rest", rest)
         grown(machine.journal, left, before)
+        optional_items.keep(machine.journal, left.fields, told)
         return left
     if type(left) is TupleValue and type(right) is TupleValue:
         together.kind = "tuple"
+    optional_items.keep(machine.journal, together.fields, told)
     return together
 
 

@@ -157,8 +157,7 @@ def _keep_optional(
     start, *others = (constant(each, MISSING) for each in (index.start, index.stop, index.step))
     start = 0 if start is None else start
     if type(start) is int and start >= 0 and others == [None, None]:
-        told = optional_items.after(receiver, start)
-        optional_items.keep(machine.journal, part.fields, told)
+        optional_items.keep_after(machine.journal, receiver, start, part)
 
 
 def _own_item(cls: ClassValue) -> BoundMethod | None:

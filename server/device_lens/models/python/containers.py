@@ -253,6 +253,8 @@ def _pop(call: Call) -> Value:
     found = one_of(call, target)
     if position != -1:
         mix(call, target, lost=True)
+    elif items:
+        _set(call, target, items[:-1], gathered(items[-1:], rest))  # there may be no further one
     lose_one(call, target)
     return found
 
