@@ -24,12 +24,13 @@ from device_lens.domain.guard import (
     leaves,
     node,
     primary,
+    side,
     undecided,
 )
 from device_lens.domain.heap import MISSING, DictObject, Instance, ModuleObject, Parameter
 from device_lens.domain.objects import ONE_OF_TWO, any_picked_of, is_one_of_many, one_dict
 from device_lens.domain.parameters import either
-from device_lens.domain.perhaps_tensors import somewhere
+from device_lens.domain.perhaps_tensors import common_case, somewhere
 from device_lens.domain.plain import any_number
 from device_lens.domain.shallow import shallow
 from device_lens.domain.similarity import TENSORS, similar, value_of
@@ -246,15 +247,11 @@ def join_blind(left: Any, right: Any) -> Any:
         return join_tensors_blindly(*tensors)
     if tensors and NONE in (left, right):
         return tensors[0]
-    if _are_tensors_by_case(left) and _are_tensors_by_case(right) and left.atom is right.atom:
-        return node(left.atom, join_blind(left.yes, right.yes), join_blind(left.no, right.no))
+    atom = common_case(left, right)
+    if atom is not None:
+        sides = ((side(left, atom, way), side(right, atom, way)) for way in (True, False))
+        return node(atom, *(join_blind(*each) for each in sides))
     return flatten(join(undecided(), left, right))
-
-
-def _are_tensors_by_case(tree: Any) -> bool:
-    """Whether a flag or the like decides whether a value is a tensor, or not known."""
-    named = type(tree) is Guarded and tree.atom.named
-    return named and {type(leaf) for leaf in leaves(tree)} <= {Unknown, *TENSORS}
 
 
 def _join_functions(left: Function, right: Function) -> Any:

@@ -30,23 +30,28 @@ Delta = dict[tuple[int, Any], tuple[Table, Any, Any]]
 """What a stretch of execution changed: (table id, key) → (table, key, new value)."""
 
 
+Held = tuple[Any, Any]
+"""A value that a place had, with a condition that held then."""
+
+
 class Lost:
-    """What places held on paths that were undone, of tables that were there at the moment `since`.
-    Whoever may have left such a path by a failure leaves these values behind."""
+    """What places held on paths that were undone, of tables that were there at the moment `since`,
+    with what held there. Whoever may have left such a path by a failure leaves these values
+    behind."""
 
     __slots__ = ("places", "since")
 
     def __init__(self) -> None:
         self.since = moment()
-        self.places: dict[tuple[int, Any], tuple[Table, Any, dict[int, Any]]] = {}
+        self.places: dict[tuple[int, Any], tuple[Table, Any, dict[tuple[int, int], Held]]] = {}
 
-    def take(self, undone: list[Change], passes: Callable[[Table], bool]) -> None:
+    def take(self, undone: list[Change], passes: Callable[[Table], bool], under: Any) -> None:
         for table, key, old in undone:
             if not passes(table):
                 place = (id(table), key)
                 found = self.places.setdefault(place, (table, key, {}))[2]
                 for value in (old, table.get(key, MISSING)):
-                    found[id(value)] = value
+                    found[id(value), id(under)] = value, under
 
 
 class Journal:
@@ -173,11 +178,16 @@ class Journal:
         return found
 
     def rollback(
-        self, mark: int, since: int, stays: Callable[[Table], bool] | None = None
+        self,
+        mark: int,
+        since: int,
+        stays: Callable[[Table], bool] | None = None,
+        under: Any = True,
     ) -> Delta:
         """Undoes everything since `mark` and returns it. Tables born at `since` or later, the
         moment of the mark, stay as they are: only what is returned leads to them. So do those of
-        which `stays` says that nobody else sees them; how to undo that is still known."""
+        which `stays` says that nobody else sees them; how to undo that is still known. `under` is
+        a condition that held since the mark."""
         self.settle(mark, since)
         if len(self.entries) == mark:
             return {}
@@ -188,19 +198,19 @@ class Journal:
                 (kept if stays(entry[0]) else others).append(entry)
             self.entries[mark:] = others
         found = self.changes(mark)
-        self.undo(mark)
+        self.undo(mark, under)
         if kept:
             self.entries += kept
             self.moved_at = len(self.entries)
         return found
 
-    def undo(self, mark: int) -> None:
-        """Undoes everything since `mark`."""
+    def undo(self, mark: int, under: Any = True) -> None:
+        """Undoes everything since `mark`, where a condition has held since then."""
         entries = self.entries
         undone = entries[mark:]
         del entries[mark:]
         for lost in self.losses:
-            lost.take(undone, self.passing(lost.since))
+            lost.take(undone, self.passing(lost.since), under)
         if self.log is not None:
             before: Table = {}
             for table, key, _ in undone:
@@ -249,12 +259,12 @@ class Journal:
 
     def values_since(
         self, mark: int, lost: Lost
-    ) -> dict[tuple[int, Any], tuple[Table, Any, list[Any]]]:
+    ) -> dict[tuple[int, Any], tuple[Table, Any, list[Held]]]:
         """For each place written since `mark`, the values that it had in between: the one at
         `mark`, those that a later write replaced, and those of paths that were undone."""
-        found: dict[tuple[int, Any], tuple[Table, Any, list[Any]]] = {}
+        found: dict[tuple[int, Any], tuple[Table, Any, list[Held]]] = {}
         for table, key, old in self.entries[mark:]:
-            found.setdefault((id(table), key), (table, key, []))[2].append(old)
+            found.setdefault((id(table), key), (table, key, []))[2].append((old, True))
         for place, (table, key, values) in lost.places.items():
             found.setdefault(place, (table, key, []))[2].extend(values.values())
         return found

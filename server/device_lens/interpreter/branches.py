@@ -149,12 +149,13 @@ def _handler(
                 continue
             if key == "items" and isinstance(now, tuple):
                 rest = table.get("rest")
-                known = [each for each in (*earlier, now) if isinstance(each, tuple)]
+                values = [*(value for value, _ in earlier), now]
+                known = [each for each in values if isinstance(each, tuple)]
                 met.append((table, [(each, rest, len(each)) for each in known]))
             found = any_of_these(earlier, now)
             if found is not now:
                 machine.journal.write(table, key, found)
-            if type(table) is Entries and any(each is MISSING for each in earlier):
+            if type(table) is Entries and any(each is MISSING for each, _ in earlier):
                 settle(machine.journal, table, key, undecided())
         lengths.settle(machine.journal, met)
         if handler.name:

@@ -250,7 +250,7 @@ def _may_have_run(machine: Machine, paths: list[str]) -> None:
         now = table.get(key, MISSING)
         if key in GROWING or type(table) is Presences or all(now is not each for each in values):
             continue
-        machine.journal.write(table, key, any_of_these(values, now))
+        machine.journal.write(table, key, any_of_these([(each, True) for each in values], now))
         if type(table) is Entries and any(each is MISSING for each in values):
             settle(machine.journal, table, key, undecided())
 

@@ -265,7 +265,7 @@ class Machine(Presently, ModelServices):
         yes_flow = yes()
         yes_end = self.path
         under = WhereMade(condition).of
-        changed = journal.rollback(mark, start, lambda table: under(table) is True)
+        changed = journal.rollback(mark, start, lambda table: under(table) is True, yes_start.named)
         mark, start = journal.mark(), moment()
         no_start = self.path = base.assume(negation(condition))
         no_flow = no()
@@ -276,11 +276,11 @@ class Machine(Presently, ModelServices):
         if yes_flow:
             return NEXT
         if no_flow:
-            journal.rollback(mark, start)
+            journal.rollback(mark, start, under=no_start.named)
             self.apply(changed)
             self.path = yes_end
             return NEXT
-        others = journal.rollback(mark, start, lambda table: under(table) is False)
+        others = journal.rollback(mark, start, lambda table: under(table) is False, no_start.named)
         self._merge(condition, changed, others)
         whole = yes_end is yes_start and no_end is no_start
         self.path = base if whole else yes_end.meet(no_end)

@@ -9,7 +9,7 @@ from device_lens.domain import perhaps_none
 from device_lens.domain.guard import Literals, assume_all, undecided
 from device_lens.domain.heap import MISSING, Entries, Placed, Table
 from device_lens.domain.join import join
-from device_lens.domain.journal import Delta
+from device_lens.domain.journal import Delta, Held
 from device_lens.domain.kinds import regathered
 from device_lens.domain.path import Path
 from device_lens.domain.presence import either, presence_in
@@ -136,14 +136,22 @@ def join_values(condition: Any, left: Any, right: Any) -> Any:
     return perhaps_none.either(left, right) if condition is None else join(condition, left, right)
 
 
-def any_of_these(earlier: list[Any], now: Any) -> Any:
-    """What a place holds of which any of the values that were written may be the last."""
+def any_of_these(earlier: list[Held], now: Any) -> Any:
+    """What a place holds of which any of the values that were written may be the last, each where
+    its condition holds."""
     seen, found = {id(now)}, now
-    for value in earlier:
+    for value, under in sorted(earlier, key=_is_told):
         if id(value) not in seen and value is not MISSING:
-            seen.add(id(value))
-            found = perhaps_none.either(value, found)
+            if under is True:
+                seen.add(id(value))
+            either_one = perhaps_none.either(value, found)
+            found = either_one if under is True else join(under, either_one, found)
     return found
+
+
+def _is_told(held: Held) -> bool:
+    """Whether a condition tells where a value was held: the others are taken first."""
+    return held[1] is not True
 
 
 def join_presences(condition: Any, left: Any, right: Any) -> Any:
