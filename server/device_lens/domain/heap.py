@@ -58,12 +58,13 @@ class Placed(Dated):
 class Entries(Placed):
     """What a dict has under constant keys, or an object as attributes. `presence` has a record of
     each that is there or not as a condition decides (`domain/presence.py`); None where there was
-    never one."""
+    never one. `mixed`: in which order the keys were put into it is not known any more."""
 
-    __slots__ = ("presence",)
+    __slots__ = ("mixed", "presence")
 
     def __init__(self) -> None:
         super().__init__()
+        self.mixed = False
         self.presence: Presences | None = None
 
 

@@ -16,6 +16,7 @@ from device_lens.domain.heap import (
     MOVED,
     OPTIONAL,
     Dated,
+    Entries,
     LocalNames,
     ModuleObject,
     Registry,
@@ -275,6 +276,8 @@ def _put(table: Table, key: Any, value: Any) -> None:
     if value is MISSING:
         table.pop(key, None)
     else:
+        if type(table) is Entries and key not in table:
+            table.mixed = True  # it has come behind the others
         table[key] = value
     if type(table) is Registry and table.standing is not None:
         table.standing.known = None

@@ -16,7 +16,7 @@ from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import MISSING, DictObject, ListObject, Parameter, Table
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.kinds import gathered
-from device_lens.domain.presence import all_present, presence
+from device_lens.domain.presence import all_present, in_known_order, presence
 from device_lens.domain.values import Const, DeviceValue, Tensor, TupleValue
 
 AT_LEAST = "at least"
@@ -68,6 +68,8 @@ def settle(journal: Journal, met: Iterable[Met]) -> None:
 
 def surely_present(entries: Table) -> int:
     """How many keys of a dict come before the first one that need not be there."""
+    if not in_known_order(entries):
+        return 0
     if all_present(entries):
         return len(entries)
     count = 0

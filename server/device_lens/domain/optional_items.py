@@ -14,9 +14,11 @@ from typing import Any
 from device_lens.domain.condition import conjunction, disjunction, forced, negation, settled
 from device_lens.domain.device import UNKNOWN_DEVICE
 from device_lens.domain.guard import assume_all, choose, combine
-from device_lens.domain.heap import MISSING, OPTIONAL, ListObject, Table
+from device_lens.domain.heap import MISSING, OPTIONAL, PRESENT, ListObject, Table
 from device_lens.domain.join import join
 from device_lens.domain.journal import Delta, Journal
+from device_lens.domain.kinds import gathered
+from device_lens.domain.lengths import AT_LEAST
 from device_lens.domain.presence import conditions
 from device_lens.domain.values import Const, Tensor, Unknown
 
@@ -74,6 +76,25 @@ def where_present(value: Any, items: tuple[Any, ...]) -> tuple[Any, ...]:
     return conditions(value, items)
 
 
+def as_placed(value: Any, items: tuple[Any, ...], rest: Any) -> tuple[tuple[Any, ...], Any]:
+    """What is gone through, of which only those items count as known that surely stand where they
+    are: what comes from the first optional one on may be any further item."""
+    present = where_present(value, items)
+    surely = next((at for at, each in enumerate(present) if each is not True), len(items))
+    if surely == len(items):
+        return items, rest
+    return items[:surely], gathered(items[surely:], rest)
+
+
+def keep_presence(made: ListObject, present: tuple[Any, ...]) -> ListObject:
+    """Keeps of each item of a new list the condition under which it is there."""
+    surely = next((at for at, each in enumerate(present) if each is not True), None)
+    if surely is not None and len(present) == len(made.items):
+        made.fields[AT_LEAST] = surely
+        made.fields[PRESENT] = made.items, present
+    return made
+
+
 def count(value: ListObject) -> Any:
     """How many items a list has: a number, or a tree of them; None where that is not known."""
     more = optional(value)
@@ -96,11 +117,11 @@ def has_any(value: ListObject) -> Any:
 def at(value: Any, position: int) -> Any:
     """The item at a position past those that are surely there, or counted from the end; None where
     that is not known."""
-    more = optional(value)
-    if more is None:
+    if type(value) is not ListObject:
         return None
-    items = (*value.items, *more[0])
-    present = (*((True,) * len(value.items)), *more[1])
+    (items, present), rest = one_by_one(value, value.items, value.rest)
+    if rest is not None or all(each is True for each in present):
+        return None
     if position < 0:
         items, present, position = items[::-1], present[::-1], -position - 1
     found = _select(items, present, position)

@@ -96,6 +96,19 @@ def all_present(entries: Table) -> bool:
     return all(presence(entries, key) is True for key in entries.presence if key in entries)
 
 
+def in_known_order(entries: Table) -> bool:
+    """Whether the keys of a dict surely stand in the order in which they are known: one that was
+    not there on some paths, and has got its value later, may come behind others on these."""
+    if type(entries) is not Entries:
+        return True
+    known = entries.presence or {}
+    overwritten = any(
+        key in entries and (type(record) is not Presence or record.value is not entries[key])
+        for key, record in known.items()
+    )
+    return not (entries.mixed or overwritten)
+
+
 def kept_in(*changes: Delta) -> Iterator[tuple[Entries, Any]]:
     """The keys of dicts, once each, of which some changes may say whether they are there."""
     seen: set[tuple[int, Any]] = set()

@@ -21,6 +21,7 @@ from device_lens.domain.heap import (
 from device_lens.domain.join import join, join_all, join_blind
 from device_lens.domain.lengths import surely_held
 from device_lens.domain.objects import any_of_these, holds_all
+from device_lens.domain.optional_items import as_placed
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import (
     NONE,
@@ -134,7 +135,8 @@ def _element(value: Unknown) -> Unknown:
 def _of_tree(machine: Machine, tree: Guarded) -> Items:
     if NONE in (tree.yes, tree.no):
         return iterate(machine, tree.no if tree.yes == NONE else tree.yes)
-    (yes, more_yes), (no, more_no) = iterate(machine, tree.yes), iterate(machine, tree.no)
+    sides = (tree.yes, tree.no)
+    (yes, more_yes), (no, more_no) = (as_placed(s, *iterate(machine, s)) for s in sides)
     condition = Guarded(tree.atom, True, False)
     count = len(yes) if more_yes is None and more_no is None and len(yes) == len(no) else 0
     if _are_modules((*yes, *no)):

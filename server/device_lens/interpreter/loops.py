@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.atom import WHICH_ITEM
@@ -14,7 +15,15 @@ from device_lens.domain.lengths import surely_held
 from device_lens.domain.objects import any_object
 from device_lens.domain.optional_items import where_present
 from device_lens.domain.path import Path
-from device_lens.interpreter import every_item, item_effects, numbered, of_many, reports, scan
+from device_lens.interpreter import (
+    by_length,
+    every_item,
+    item_effects,
+    numbered,
+    of_many,
+    reports,
+    scan,
+)
 from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.dispatch import DEAD, EXECUTORS, NEXT
@@ -55,8 +64,13 @@ MAX_UNROLLED = 6
 
 
 def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
-    going_through = machine.evaluate(node.iter, frame)
-    iterable = _one_by_one(node, going_through)
+    """A loop for each case in which there is something to go through, or nothing."""
+    found = machine.evaluate(node.iter, frame)
+    return by_length.each_case(machine, frame, found, partial(_over, machine, node, frame))
+
+
+def _over(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame, iterable: Any) -> int:
+    iterable = numbered.one_by_one(node, iterable, MAX_UNROLLED)
     use_up(machine, node, iterable)
     live = Live(machine, node, iterable, frame)
     items, rest = live.started
@@ -110,18 +124,6 @@ def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     if items and not how_many_surely(iterable, items):
         flow = or_not_at_all(machine, record, frame, path, flow)
     return flow or _otherwise(machine, record, node.orelse, frame)
-
-
-def _one_by_one(node: ast.For | ast.AsyncFor, iterable: Any) -> Any:
-    """What a loop goes through; the numbers of a range each by itself where the body replaces the
-    item of a list that has the number, or goes by a name that has it: which ones it has stored is
-    not known otherwise."""
-    if not numbered.has_numbers(iterable):
-        return iterable
-    if numbered.goes_by_name(node, node.body):
-        return numbered.each_number(iterable)
-    replaces = scan.replaces_own_items(node)
-    return numbered.each_number(iterable, MAX_UNROLLED) if replaces else iterable
 
 
 Binding = Callable[[Any], Callable[[], None]]

@@ -9,7 +9,7 @@ from typing import Any
 
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import Const
-from device_lens.interpreter.scan import names_bound, names_read, own_nodes
+from device_lens.interpreter.scan import names_bound, names_read, own_nodes, replaces_own_items
 from device_lens.models.numbers import NUMBERS
 from device_lens.syntax.walking import walk
 
@@ -87,3 +87,15 @@ def _is_word_of(key: ast.expr, names: set[str]) -> bool:
         or (isinstance(part, ast.Name) and part.id == "str")
         for part in parts
     )
+
+
+def one_by_one(node: ast.For | ast.AsyncFor, iterable: Any, most: int) -> Any:
+    """What a loop goes through; the numbers of a range each by itself where the body replaces the
+    item of a list that has the number, or goes by a name that has it: which ones it has stored is
+    not known otherwise."""
+    if not has_numbers(iterable):
+        return iterable
+    if goes_by_name(node, node.body):
+        return each_number(iterable)
+    replaces = replaces_own_items(node)
+    return each_number(iterable, most) if replaces else iterable

@@ -38,6 +38,7 @@ from device_lens.models.python.all_gpus import apart
 from device_lens.models.python.ordered import in_order
 from device_lens.models.python.pairs import fill_from_pairs
 from device_lens.models.python.picked import is_whole, keep_held, one_of_these, some_of
+from device_lens.models.python.sequence_cases import by_case
 from device_lens.models.python.text_cases import by_cases
 
 
@@ -306,8 +307,8 @@ def _abs(call: Call) -> Value:
 
 def register() -> None:
     models: dict[str, Model] = {
-        "list": apart(_sequence("list")),
-        "tuple": apart(_sequence("tuple")),
+        "list": by_case(apart(_sequence("list"))),
+        "tuple": by_case(apart(_sequence("tuple"))),
         "set": _sequence("set"),
         "frozenset": _sequence("set"),
         "sorted": _sequence("sorted"),

@@ -8,6 +8,7 @@ from device_lens.domain.guard import Guarded, choose, undecided
 from device_lens.domain.heap import MADE_UNDER, ListObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.objects import any_of_these, holds_all, holds_objects, keep_any
+from device_lens.domain.optional_items import as_placed, keep_presence, where_present
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -31,6 +32,7 @@ from device_lens.models.python.picked import (
     rows_of,
     some_of,
 )
+from device_lens.models.python.sequence_cases import by_case
 from device_lens.models.python.sets import is_set
 
 MAX_RANGE = 4
@@ -100,19 +102,20 @@ def _like(call: Call, source: Value, items: tuple[Value, ...], rest: Value) -> L
 def _enumerate(call: Call) -> Value:
     source = first_argument(call)
     items, rest = call.services.iterate(source)
-    start = constant(call.get(1, "start"), 0)
+    start, any_index = constant(call.get(1, "start"), 0), number("an index")
+    surely = len(as_placed(source, items, rest)[0])
     numbered = tuple(
-        TupleValue((Const(start + i) if isinstance(start, int) else number("an index"), item))
+        TupleValue((Const(start + i) if type(start) is int and i <= surely else any_index, item))
         for i, item in enumerate(items)
     )
     more = None if rest is None else TupleValue((number("an index"), rest))
     others = (TupleValue((number("an index"), each)) for each in any_of_these(source))
-    found = _like(call, source, numbered, more)
+    found = keep_presence(_like(call, source, numbered, more), where_present(source, items))
     return keep_any(found, others, whole=holds_all(source))
 
 
 def _zip(call: Call) -> Value:
-    columns = [call.services.iterate(value) for value in call.args]
+    columns, present = _columns(call)
     if not columns:
         return listing(call, (), None)
     if not call.complete:
@@ -134,8 +137,19 @@ def _zip(call: Call) -> Value:
     more = None
     if not bounded:
         more = TupleValue(tuple(any_item(items[count:], rest) for items, rest in columns))
-    found = _like(call, call.args[0], tuple(rows), more)
+    found = keep_presence(_like(call, call.args[0], tuple(rows), more), present[:count])
     return found if more is None else keep_any(found, _other_rows(call, more))
+
+
+def _columns(call: Call) -> tuple[list[tuple[tuple[Value, ...], Value]], tuple[Value, ...]]:
+    """What each argument of `zip` has, and the conditions under which its items are there, where
+    these are those of all; other items have no places."""
+    columns = [call.services.iterate(value) for value in call.args]
+    present = [where_present(v, items) for v, (items, _) in zip(call.args, columns, strict=True)]
+    if all(each == present[0] for each in present):
+        return columns, present[0] if present else ()
+    placed = (as_placed(v, *column) for v, column in zip(call.args, columns, strict=True))
+    return list(placed), ()
 
 
 def _other_rows(call: Call, row: TupleValue) -> list[TupleValue]:
@@ -163,7 +177,8 @@ def _reversed(call: Call) -> Value:
     source = first_argument(call)
     items, rest = call.services.iterate(source)
     if rest is None:
-        return listing(call, tuple(reversed(items)), None)
+        made = listing(call, tuple(reversed(items)), None)
+        return keep_presence(made, where_present(source, items)[::-1])
     return some_of(call, source, picked=False)
 
 
@@ -226,7 +241,7 @@ def _asked(call: Call, item: Value) -> Value:
 
 def _next(call: Call) -> Value:
     value = first_argument(call)
-    items, rest = call.services.iterate(value)
+    items, rest = as_placed(value, *call.services.iterate(value))
     if items:
         if type(value) is ListObject and (rest is not None or len(items) > 1):
             call.write(value.fields, "items", items[1:])
@@ -249,7 +264,8 @@ def _iter(call: Call) -> Value:
     items, rest = call.services.iterate(source)
     if is_set(source) and holds_objects(items):
         return some_of(call, source, "iter", picked=False)  # in no order that is known
-    return keep_held(source, listing(call, items, rest, "iter"))
+    made = keep_presence(listing(call, items, rest, "iter"), where_present(source, items))
+    return keep_held(source, made)
 
 
 def _as_method(model: Model) -> Model:
@@ -265,14 +281,14 @@ def _as_method(model: Model) -> Model:
 def register() -> None:
     """Fills the registry."""
     models: dict[str, Model] = {
-        "range": _range,
+        "range": by_case(_range),
         "slice": _slice,
-        "enumerate": _read_later(_enumerate),
-        "zip": _read_later(_zip),
-        "reversed": _reversed,
+        "enumerate": by_case(_read_later(_enumerate)),
+        "zip": by_case(_read_later(_zip)),
+        "reversed": by_case(_reversed),
         "map": _read_later(_map),
         "filter": _read_later(_filter),
-        "iter": _iter,
+        "iter": by_case(_iter),
         "aiter": _iter,
         "next": _next,
         "anext": _next,

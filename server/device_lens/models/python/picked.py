@@ -13,6 +13,7 @@ from device_lens.domain.journal import Journal
 from device_lens.domain.kinds import gathered
 from device_lens.domain.lengths import surely_held
 from device_lens.domain.objects import any_of_these, any_picked, holds_all, keep_any, may_hold
+from device_lens.domain.optional_items import as_placed
 from device_lens.domain.values import FALSE, TRUE, TupleValue, Unknown
 from device_lens.models.call import Call, Value
 
@@ -114,7 +115,7 @@ def rows_of(
 ) -> tuple[list[tuple[Value, ...]], tuple[Value, ...] | None]:
     """What is gone through beside one another: the rows that are known, up to so many, and what
     any further one is; None where there are no more."""
-    columns = [call.services.iterate(source) for source in sources]
+    columns = [as_placed(source, *call.services.iterate(source)) for source in sources]
     count = min(most, *(len(items) for items, _ in columns))
     rows = [tuple(items[number] for items, _ in columns) for number in range(count)]
     if any(rest is None and len(items) == count for items, rest in columns):
