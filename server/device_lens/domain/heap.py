@@ -58,12 +58,14 @@ class Placed(Dated):
 class Entries(Placed):
     """What a dict has under constant keys, or an object as attributes. `presence` has a record of
     each that is there or not as a condition decides (`domain/presence.py`); None where there was
-    never one. `mixed`: in which order the keys were put into it is not known any more."""
+    never one. `mixed`: in which order the keys were put into it is not known any more. `around`:
+    the fields of the dict, whose `rest` is what it has under any other key."""
 
-    __slots__ = ("mixed", "presence")
+    __slots__ = ("around", "mixed", "presence")
 
     def __init__(self) -> None:
         super().__init__()
+        self.around: Table | None = None
         self.mixed = False
         self.presence: Presences | None = None
 
@@ -260,6 +262,8 @@ class DictObject(HeapObject):
             plain, entries = entries, Entries()
             entries.update(plain or {})
         self.entries: Table = entries
+        if type(entries) is Entries:
+            entries.around = self.fields
         self.fields["rest"] = rest
         self.fields["rest_key"] = None
 

@@ -63,6 +63,19 @@ def presence_in(changed: Delta, entries: Table, key: Any) -> Any:
     return record.condition if type(record) is Presence and record.value is value else True
 
 
+def under_any_key(table: Table) -> Any:
+    """What a dict may have under a key that is not known of it; `MISSING` where there is none."""
+    around = table.around if type(table) is Entries else None
+    found = None if around is None else around.get("rest")
+    return MISSING if found is None else found
+
+
+def presence_beside(changed: Delta, entries: Table, key: Any) -> Any:
+    """The condition under which a key is there for those who may find it under any other name."""
+    found = presence_in(changed, entries, key)
+    return undecided() if found is False and under_any_key(entries) is not MISSING else found
+
+
 def either(condition: Any, left: Any, right: Any) -> Any:
     """The presence of what is there as `left` says where `condition` holds, else as `right`."""
     if left is right or left == right:

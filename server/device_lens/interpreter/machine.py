@@ -21,7 +21,7 @@ from device_lens.domain.heap import BIRTHPLACE, MISSING, OPTIONAL, Presences, mo
 from device_lens.domain.join import bounded, join
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.path import ALWAYS, Path
-from device_lens.domain.presence import bound_in, kept_in, presence_in, settle
+from device_lens.domain.presence import bound_in, kept_in, presence_beside, settle
 from device_lens.domain.trail import Site
 from device_lens.domain.values import (
     BoundExternal,
@@ -382,7 +382,7 @@ class Machine(Presently, ModelServices):
         met = list(lengths.of_lists(*(changed or {} for _, _, changed in paths)))
         kept = []
         for entries, key in kept_in(places):
-            found = [presence_in(changed or {}, entries, key) for _, _, changed in paths]
+            found = [presence_beside(changed or {}, entries, key) for _, _, changed in paths]
             kept.append((entries, key, fold(found, ways, join_presences)))
         for place, (table, key, _) in places.items():
             old = table.get(key, MISSING)

@@ -12,7 +12,7 @@ from device_lens.domain.join import join
 from device_lens.domain.journal import Delta, Held
 from device_lens.domain.kinds import regathered
 from device_lens.domain.path import Path
-from device_lens.domain.presence import either, presence_in
+from device_lens.domain.presence import either, presence_beside, under_any_key
 
 MOST_WAYS = 24
 """Paths that are told apart where they meet: every two of them are compared."""
@@ -82,6 +82,7 @@ def fold_in(table: Table, values: list[Any], ways: Ways) -> Any:
     if literals:
         places, ways = ways.where(literals)
         values = [values[at] for at in places]
+    values = [_held(table, value) for value in values]
     return fold(values, ways, _join_items if "rest" in table else join_values)
 
 
@@ -120,13 +121,20 @@ def join_in(table: Table, condition: Any, left: Any, right: Any) -> Any:
     """What a table holds after two sides of a condition, which tells of where the table exists."""
     if condition is True or condition is False:
         return left if condition else right
+    left, right = _held(table, left), _held(table, right)
     joined = join(condition, left, right)
     return regathered(joined, left, right) if "rest" in table else joined
 
 
+def _held(table: Table, value: Any) -> Any:
+    """A value of a table, or what a dict may have in place of one that is not known."""
+    return under_any_key(table) if value is MISSING else value
+
+
 def join_presence_in(entries: Entries, key: Any, condition: Any, yes: Delta, no: Delta) -> Any:
     """Whether a key is there after two sides of a condition, of which each changed something."""
-    return either(condition, presence_in(yes, entries, key), presence_in(no, entries, key))
+    sides = (presence_beside(side, entries, key) for side in (yes, no))
+    return either(condition, *sides)
 
 
 def join_values(condition: Any, left: Any, right: Any) -> Any:

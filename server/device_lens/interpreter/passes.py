@@ -11,7 +11,14 @@ from device_lens.domain.heap import COUNT, MISSING, OPTIONAL, ListObject, Presen
 from device_lens.domain.join import flatten, join_all, join_blind, with_common_sizes
 from device_lens.domain.journal import Change, Delta
 from device_lens.domain.kinds import gathered
-from device_lens.domain.presence import either, kept_in, presence, presence_in, settle
+from device_lens.domain.presence import (
+    either,
+    kept_in,
+    presence,
+    presence_in,
+    settle,
+    under_any_key,
+)
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import Const, TupleValue, Unknown
 from device_lens.interpreter import carried
@@ -181,6 +188,8 @@ def join_state(machine: Machine, mark: int, changes: Delta, at: int | None = Non
     met = list(lengths.of_lists({}, places))
     for table, key, old in list(places.values()):
         new = table.get(key, MISSING)
+        if old is MISSING and new is not MISSING:
+            old = under_any_key(table)
         if old is MISSING or new is MISSING or new is old:
             continue
         if type(table) is Presences:
