@@ -83,7 +83,7 @@ def surely_present(entries: Table) -> int:
 def in_order(entries: Table, values: tuple[Any, ...], rest: Any) -> tuple[tuple[Any, ...], Any]:
     """What stands for the keys of a dict, in their order: from the first key on that need not be
     there they have no places, where their devices differ."""
-    least = surely_present(entries)
+    least = surely_present(entries) if rest is None else 0
     if least == len(entries):
         return values, rest
     more = [each for each in (*values[least:], rest) if each is not None]

@@ -38,6 +38,7 @@ from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
 from device_lens.interpreter.dispatch import EVALUATORS
 from device_lens.interpreter.expressions import merge_mapping, text_of
 from device_lens.interpreter.frames import Frame
+from device_lens.interpreter.sequences import CONTAINERS
 from device_lens.interpreter.services import with_active
 from device_lens.models.call import constant, tensor_of, treated_as_tensor
 from device_lens.models.libraries import numpy_shapes
@@ -78,7 +79,6 @@ MAX_ITEMS = 512
 """Items of a sequence that is computed and known one by one."""
 _WIDTH = re.compile(r"[0-9]{4}|\*")
 """A conversion of `%` that may make a long string of a short one."""
-"""Longest string or number of digits that constant folding makes."""
 
 
 def _binary(machine: Machine, node: ast.BinOp, frame: Frame) -> Any:
@@ -124,7 +124,7 @@ def operate(
         return calls.call_operator(machine, node, method, left, right, frame)
     if op is ast.Add and _is_sequence(left) and _is_sequence(right):
         return _concatenate(machine, node, left, right, in_place)
-    if op is ast.Add and _are_sequences(left, right):
+    if op in (ast.Add, ast.BitOr) and Guarded in kinds and _are_containers(left, right):
         tree = left if type(left) is Guarded else right
 
         def case(side: Any) -> Any:
@@ -280,9 +280,9 @@ def _too_big(fold: Any, left: Any, right: Any) -> bool:
     return isinstance(left, int) and isinstance(right, int) and max(abs(left), abs(right)) > 1e30
 
 
-def _are_sequences(left: Any, right: Any) -> bool:
-    """Whether two values are sequences in each case."""
-    return all(map(_is_sequence, (*leaves(left), *leaves(right))))
+def _are_containers(left: Any, right: Any) -> bool:
+    """Whether two values are sequences, dicts or sets in each case."""
+    return all(type(leaf) in CONTAINERS for leaf in (*leaves(left), *leaves(right)))
 
 
 def parts(value: Any) -> tuple[tuple[Any, ...], Any]:
