@@ -12,7 +12,8 @@ from device_lens.domain.path import Path
 from device_lens.domain.trail import Site
 from device_lens.domain.values import FALSE, External, TupleValue
 from device_lens.interpreter import places
-from device_lens.interpreter.graph_facts import chain_of, has_graph, reaches
+from device_lens.interpreter.graph_chains import chain_of, reaches
+from device_lens.interpreter.graph_facts import has_graph
 from device_lens.interpreter.graph_flow import Fate
 from device_lens.interpreter.rarer_facts import DdpBypass
 from device_lens.models.torch.availability import TEXTS, several

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, contents
 from device_lens.domain.values import Tensor
 from device_lens.interpreter.facts import Kind
+from device_lens.interpreter.graph_chains import Level, chain_of, reaches
 from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
 from device_lens.interpreter.graph_lives import (
     accumulator_of,
@@ -43,6 +44,7 @@ from device_lens.interpreter.graph_steps import (
     is_of_parts,
     joined,
 )
+from device_lens.interpreter.graph_windows import is_bounded, lets_go
 from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.models.call import constant, tensor_of
 from device_lens.syntax.walking import walk
@@ -55,24 +57,19 @@ if TYPE_CHECKING:
 _MAX_CHAINS = 8
 
 
-class Level(NamedTuple):
-    """A function that runs, and the call in it that leads to the next inner one."""
-
-    body: list[ast.stmt]
-    call: Any
-
-
 class Kept:
     """A sum or list that keeps graphs, with the ways by which the program got there. `awaited`:
     the backward pass of what it adds follows the loop, so that what that frees had to be kept.
     `unused`, once somebody asked: no backward pass starts from it. `filled`: it was seen to hold
-    anything before: what is emptied in each iteration is not."""
+    anything before: what is emptied in each iteration is not. `bounded`: it lets go of items as
+    others come."""
 
-    __slots__ = ("awaited", "chains", "fact", "filled", "unused")
+    __slots__ = ("awaited", "bounded", "chains", "fact", "filled", "unused")
 
     def __init__(self, fact: RetainedGraph, awaited: bool = False, filled: bool = False) -> None:
         self.fact = fact
         self.awaited = awaited
+        self.bounded = False
         self.filled = filled
         self.unused: bool | None = None
         self.chains: list[tuple[Level, ...]] = []
@@ -82,25 +79,6 @@ class Kept:
         if len(self.chains) < _MAX_CHAINS:
             self.chains.append(chain)
             self.unused = None
-
-
-def chain_of(frame: Frame) -> tuple[Level, ...]:
-    """The functions that run, innermost first."""
-    found: list[Level] = []
-    call: Any = None
-    inner: Frame | None = frame
-    while inner is not None:
-        function = inner.function
-        body: Any
-        if function is not None:
-            body = function.node.body
-        else:
-            body = [statement for chunk in inner.namespace.file.chunks for statement in chunk.body]
-        if not isinstance(body, list):
-            body = [ast.Expr(body)]
-        found.append(Level(body, call))
-        call, inner = inner.call_site, inner.parent
-    return tuple(found)
 
 
 def has_graph(value: Any) -> bool:
@@ -254,7 +232,7 @@ def _keep(
     found = _loop_around(machine, frame, subject, node)
     if found is None:
         return
-    runs, names, record = found
+    runs, names, record, is_window = found
     loops = [record.node for record in frame.loops]
     if is_of_one_step(loops, text):
         return
@@ -270,6 +248,7 @@ def _keep(
         awaited = bool(frame.loops) and _is_awaited(frame.loops[-1].node, names[0], frame)
         kept = machine.watched.kept_graphs[node] = Kept(fact, awaited)
     kept.filled = kept.filled or was_filled(machine, receiver, record)
+    kept.bounded = kept.bounded or is_window or is_bounded(receiver)
     spent = any(machine.watched.spent.get(tensor_of(value)) for value in values)
     kept.fact.spent = kept.fact.spent or spent or any(map(partial(_is_spent, machine), runs, names))
     local = bool(frame.loops) and not _in_module(machine)
@@ -278,16 +257,18 @@ def _keep(
 
 def _loop_around(
     machine: Machine, frame: Frame, subject: ast.expr, adding: Any
-) -> tuple[list[Any], list[set[str]], LoopRecord] | None:
+) -> tuple[list[Any], list[set[str]], LoopRecord, bool] | None:
     """What each iteration of a loop runs that reaches the place: the functions on the way,
     innermost first, and the loop, in this function or the nearest caller that has one. With each
-    the names that hold there what is kept, and the loop's record. The loop is a hot one, or one
-    that trains: each iteration runs the backward pass of what is kept, however few there are. None
-    too where the sum or list that is being added to is not there in the next iteration."""
+    the names that hold there what is kept; the loop's record; whether any of these takes out of a
+    list again. The loop is a hot one, or one that trains: each iteration runs the backward pass of
+    what is kept, however few there are. None too where the sum or list that is being added to is
+    not there in the next iteration."""
     names = set[str]().union(*map(operands, parts_of(subject)))
     runs: list[Any] = []
     held: list[set[str]] = []
-    holders = holders_of(accumulator_of(adding))
+    accumulator, is_window = accumulator_of(adding), False
+    holders = holders_of(accumulator)
     inner: Frame | None = frame
     while inner is not None and holders != frozenset():
         for record in reversed(inner.loops):
@@ -298,10 +279,12 @@ def _loop_around(
             hot = record.hot and not is_of_parts(node) and not _is_of_kept(machine, node, whole)
             if hot or (not is_literal(node) and any(map(partial(_is_spent, machine), *found))):
                 goes_on = that_go_on(node, holders, adding) != frozenset()
-                return (*found, record) if goes_on else None
+                is_window = is_window or lets_go(node, holders, accumulator)
+                return (*found, record, is_window) if goes_on else None
         held.append(names)
         runs.append(inner.function.node if inner.function is not None else ast.Pass())
         call, outer = inner.call_site, inner.parent
+        is_window = is_window or lets_go(runs[-1], holders, accumulator)
         holders = that_go_on(runs[-1], holders, adding)
         holders = held_by_caller(inner, outer, holders, adding)
         given = answered(inner, outer, names)
@@ -325,7 +308,7 @@ def _is_of_kept(machine: Machine, loop: Any, whole: ast.Name | None) -> bool:
 def conclude(machine: Machine) -> None:
     """Tells of those from which no backward pass starts."""
     for kept in machine.watched.kept_graphs.values():
-        if not kept.filled:
+        if not kept.filled or kept.bounded:
             continue
         if kept.unused is None:
             may_be = kept.fact.form != "parts" and not kept.awaited
@@ -374,20 +357,6 @@ def _is_never_used(kept: Kept) -> bool:
     return bool(kept.chains) and all(
         chain and reaches(chain, names, nodes) is Fate.NOTHING for chain in kept.chains
     )
-
-
-def reaches(chain: tuple[Level, ...], names: set[str], nodes: frozenset[Any]) -> Fate:
-    """What becomes of the values of names and nodes of the innermost function, followed out
-    through its callers. Returned to callers that are not seen, they escape."""
-    for index, level in enumerate(chain):
-        found = fate(level.body, names, nodes)
-        if found & (Fate.BACKWARD | Fate.ESCAPED) or not found & Fate.RETURNED:
-            return found & (Fate.BACKWARD | Fate.ESCAPED)
-        if index + 1 == len(chain):
-            return Fate.ESCAPED
-        call = chain[index + 1].call
-        names, nodes = set(), frozenset() if call is None else frozenset({call})
-    return Fate.ESCAPED
 
 
 WATCHERS = {
