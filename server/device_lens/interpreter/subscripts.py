@@ -57,7 +57,7 @@ from device_lens.models import registry
 from device_lens.models.call import constant
 from device_lens.models.python import dict_classes
 from device_lens.models.python.all_gpus import are_those
-from device_lens.models.torch import optim
+from device_lens.models.torch import optim, replaced
 from device_lens.models.torch.parts import REST, is_opaque, opaque_part
 
 if TYPE_CHECKING:
@@ -232,6 +232,8 @@ def _of_dict(machine: Machine, receiver: DictObject, index: Any, node: Any, fram
     if key is not MISSING:
         found = receiver.entries.get(key, MISSING)
         if found is not MISSING:
+            if key == "params" and replaced.GROUP_OF in receiver.fields:
+                replaced.read_group(machine.journal, receiver)
             return found
         if receiver.rest is not None:
             held = any_of_these(receiver)

@@ -110,6 +110,10 @@ def _load_state_dict(call: Call) -> Value:
             former = tensor_in(part.value)
             if former is not None and part.name not in left_out:
                 trail = call.trail("loaded", "is loaded")
+                given = state.entries.get(part.name) if type(state) is DictObject else None
+                if type(given) is Parameter and type(part.value) is Parameter:
+                    _replace(call, part, given)
+                    continue
                 new = former.with_(device=_device_in(state, part.name), trail=trail)
                 _replace(call, part, new)
     if module is not None:
@@ -132,13 +136,17 @@ def _run_own(call: Call, module: ModuleObject, state: Value) -> None:
     _run_hooks(call, module, _LOADED, Unknown("incompatible keys"))
 
 
-def _replace(call: Call, part: Part, new: Tensor) -> None:
-    """Puts a tensor in the place of a part."""
+def _replace(call: Call, part: Part, new: Tensor | Parameter) -> None:
+    """Puts a tensor in the place of a part. A parameter takes that place itself."""
     former = part.value
     if type(former) is Parameter and isinstance(former.fields, OpaqueFields):
-        set_tensor(call.services.journal, former, new)
+        tensor = tensor_in(new)
+        if tensor is not None:
+            set_tensor(call.services.journal, former, tensor)
         return
-    value = Parameter(new, call.site.node) if type(former) is Parameter else new
+    value = new
+    if type(former) is Parameter and type(new) is Tensor:
+        value = Parameter(new, call.site.node)
     tree = part.table.get(part.key)
     call.write(part.table, part.key, combine(lambda leaf: value if leaf is former else leaf, tree))
 

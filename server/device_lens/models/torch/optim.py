@@ -24,7 +24,7 @@ from device_lens.models.reports import optimizer_conflict
 from device_lens.models.torch.handles import add, handle
 from device_lens.models.torch.module import OPTIMIZERS, REPLACED
 from device_lens.models.torch.objects import itself, nothing, unknown
-from device_lens.models.torch.replaced import left_at
+from device_lens.models.torch.replaced import GROUP_OF, left_at
 from device_lens.models.words import words
 
 BASE = "torch.optim.Optimizer"
@@ -123,7 +123,9 @@ def _group(call: Call, made: Instance, given: Value, options: dict[str, Value]) 
             known = item.fields.get(OPTIMIZERS, ())
             call.write(item.fields, OPTIMIZERS, (*known, made))
     call.write(made.fields, MEMBERS, (*made.fields.get(MEMBERS, ()), *held))
-    return DictObject(entries, call.unknown(), call.site.node)
+    group = DictObject(entries, call.unknown(), call.site.node)
+    group.fields[GROUP_OF] = made
+    return group
 
 
 def _single(params: Value) -> bool:

@@ -7,7 +7,8 @@ to be trained by it.
 from __future__ import annotations
 
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import Instance, ModuleObject, Parameter
+from device_lens.domain.heap import DictObject, Instance, ModuleObject, Parameter
+from device_lens.domain.journal import Journal
 from device_lens.domain.trail import Site
 from device_lens.domain.values import Tensor, TupleValue
 from device_lens.models.call import Services, Value
@@ -22,6 +23,11 @@ backward pass, as a tuple."""
 _LEFT, _WITH, _TRAINED = "<left at>", "<left with>", "<left in a backward pass>"
 """The fields of an optimizer with where its model was replaced, with what, and whether a backward
 pass went through that."""
+_BY_HAND = "<left, and read by hand>"
+"""The field that tells whether the program has taken the parameters of the former model out of the
+optimizer since: it may give them gradients, and the new model what a step made of them."""
+GROUP_OF = "<group of>"
+"""The field of a group of parameters with its optimizer."""
 
 
 def parameters(module: ModuleObject) -> list[Parameter]:
@@ -40,7 +46,15 @@ def replace(
         services.journal.write(optimizer.fields, _LEFT, site)
         services.journal.write(optimizer.fields, _WITH, module)
         services.journal.write(optimizer.fields, _TRAINED, False)
+        services.journal.write(optimizer.fields, _BY_HAND, False)
     services.journal.write(module.own, REPLACES, optimizers)
+
+
+def read_group(journal: Journal, group: DictObject) -> None:
+    """The program takes the parameters out of a group of an optimizer."""
+    optimizer = group.fields[GROUP_OF]
+    if isinstance(optimizer, Instance) and optimizer.fields.get(_BY_HAND) is False:
+        journal.write(optimizer.fields, _BY_HAND, True)
 
 
 def called(services: Services, module: ModuleObject, output: Value) -> None:
@@ -61,12 +75,13 @@ def trained(services: Services, awaited: Value) -> None:
 
 
 def left_at(optimizer: Instance) -> Site | None:
-    """Where the model was replaced that an optimizer was made for, if the new one was trained and
-    no optimizer has any of its parameters."""
+    """Where the model was replaced that an optimizer was made for, if the new one was trained,
+    no optimizer has any of its parameters, and nobody has taken the former ones out of it."""
     fields = optimizer.fields
     site, module = fields.get(_LEFT), fields.get(_WITH)
     if not isinstance(site, Site) or not isinstance(module, ModuleObject):
         return None
     held = parameters(module)
     given = not held or any(OPTIMIZERS in each.fields for each in held)
-    return site if fields.get(_TRAINED) is True and not given else None
+    lost = fields.get(_TRAINED) is True and fields.get(_BY_HAND) is False
+    return site if lost and not given else None
