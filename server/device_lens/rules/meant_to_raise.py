@@ -1,32 +1,31 @@
 """Code that is meant to raise, or may: a test of an error is right as it is, and so is what an
-exception handler makes good."""
+exception handler makes good, or shows."""
 
 from __future__ import annotations
 
 import ast
 
-from device_lens.fixes.names import names_in
 from device_lens.fixes.place import Place
+from device_lens.rules.handlers import SIMPLE, makes_good, shows
 from device_lens.syntax.names import last_name
 
 _EXPECTING = ("raises", "assertRaises", "assertRaisesRegex")
 _FAILING = ("fail",)
 _MARKS = ("xfail", "expectedFailure")
-_REMEDIES = ("cpu", "to", "cuda", "detach")
-_CAUGHT = ("Exception", "BaseException", "RuntimeError", "TypeError")
-_SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 
 
 def is_meant_to_raise(place: Place) -> bool:
     """Whether a place is in a block, call or function that says that an error is expected, or in
-    one whose exception handler moves or detaches what the place reads."""
+    one whose exception handler moves or detaches what the place reads, or shows the error."""
     inner: ast.AST = place.node
     for node in place.ancestors():
         if isinstance(node, ast.With | ast.AsyncWith):
             if any(_calls(item.context_expr, (*_EXPECTING, "suppress")) for item in node.items):
                 return True
         elif isinstance(node, ast.Try):
-            if inner in node.body and (_fails_otherwise(node) or _makes_good(node, inner)):
+            if inner in node.body and (
+                _fails_otherwise(node) or makes_good(node, inner) or shows(place, node, inner)
+            ):
                 return True
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             if any(_name(mark) in _MARKS for mark in node.decorator_list):
@@ -45,7 +44,7 @@ def asks_for_method(place: Place) -> bool:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
             return False
         if isinstance(node, ast.Try) and inner in node.body:
-            alone = len(node.body) == 1 and isinstance(inner, _SIMPLE)
+            alone = len(node.body) == 1 and isinstance(inner, SIMPLE)
             if any(_gets_attribute_error(handler.type, alone) for handler in node.handlers):
                 return True
         if isinstance(node, ast.With) and any(
@@ -74,27 +73,6 @@ def _fails_otherwise(node: ast.Try) -> bool:
     if isinstance(last, ast.Raise):
         return last.exc is not None and _name(last.exc) == "AssertionError"
     return isinstance(last, ast.Expr) and _calls(last.value, _FAILING)
-
-
-def _makes_good(node: ast.Try, statement: ast.AST) -> bool:
-    """Whether a handler of what a simple statement may raise moves or detaches what that reads."""
-    read = names_in(statement) if isinstance(statement, _SIMPLE) else set()
-    return any(
-        isinstance(each, ast.Attribute)
-        and each.attr in _REMEDIES
-        and not read.isdisjoint(names_in(each.value))
-        for handler in node.handlers
-        if _catches(handler.type)
-        for line in handler.body
-        for each in ast.walk(line)
-    )
-
-
-def _catches(kind: ast.expr | None) -> bool:
-    """Whether a handler of this type gets what PyTorch raises of devices."""
-    if isinstance(kind, ast.Tuple):
-        return any(map(_catches, kind.elts))
-    return kind is None or _name(kind) in _CAUGHT
 
 
 def _calls(node: ast.AST, names: tuple[str, ...]) -> bool:
