@@ -56,6 +56,8 @@ def conflict(
         return
     if places.without_accelerator(literals):
         return
+    if _may_be_told_apart(machine, literals):
+        return
     if not all(atom.named or atom.is_drawn for atom, _ in literals):
         return
     if places.on_no_machine(machine, literals):
@@ -106,6 +108,16 @@ def conflict(
         module_text=part.text if part else _module_text(machine, node, left, right),
         wants_cpu=wants_cpu,
         call_chain=_call_chain(machine, frame),
+    )
+
+
+def _may_be_told_apart(machine: Machine, literals: Literals) -> bool:
+    """Whether a random number decides, and the path has asked something since of which nobody
+    knows what it hangs on: `if tag == "gpu"` may be the answer to how that fell."""
+    drawn = [atom.order for atom, _ in literals if atom.is_drawn]
+    return bool(drawn) and any(
+        not (atom.named or atom.is_drawn) and atom.order > min(drawn)
+        for atom, _ in machine.path.literals
     )
 
 
