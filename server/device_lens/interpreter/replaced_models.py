@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace, Scope
-from device_lens.domain.guard import leaves
+from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import (
     MEMBERS,
     HeapObject,
@@ -30,25 +30,46 @@ if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
     from device_lens.interpreter.watched import LibraryCall
 
+MODELS = frozenset({ModuleObject, Guarded, TupleValue})
+"""What may be a model, one of several, or a row of them."""
 _MOST = 5_000
 """Objects that are gone through for one name; with more, the former model counts as held."""
 
 
-def assigned(machine: Machine, node: ast.Assign, value: ModuleObject, frame: Frame) -> None:
-    """`net = …` is about to give one name or attribute a model."""
-    place = _place(node.targets[0], frame) if len(node.targets) == 1 else None
-    former = None if place is None else place[0].get(place[1])
-    if place is None or type(former) is not ModuleObject or former is value:
+def assigned(machine: Machine, node: ast.Assign | ast.AnnAssign, value: Any, frame: Frame) -> None:
+    """`net = …` is about to give one name or attribute a model, or several one each."""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    if len(targets) != 1:
         return
-    optimizers = _optimizers(former)
-    if not optimizers or former.many is not None or value.many is not None:
+    names, values = targets, (value,)
+    if isinstance(targets[0], ast.Tuple | ast.List) and type(value) is TupleValue:
+        names, values = targets[0].elts, value.items
+    if len(names) != len(values):
         return
-    new = replaced.parameters(value)
-    if not any(each.tensor.requires_grad for each in new):
-        return
-    if any(OPTIMIZERS in each.fields for each in new) or _is_held(machine, former, value, place):
-        return
-    replaced.replace(machine, optimizers, value, machine.site(node, frame))
+    for target, given in zip(names, values, strict=True):
+        place = _place(target, frame)
+        former = None if place is None else place[0].get(place[1])
+        if place is None or type(former) is not ModuleObject:
+            continue
+        optimizers = () if former.many is not None else _optimizers(former)
+        if not optimizers or not _is_made_anew(former, given):
+            continue
+        if not _is_held(machine, former, value, place):
+            replaced.replace(machine, optimizers, given, machine.site(node, frame))
+
+
+def _is_made_anew(former: ModuleObject, given: Any) -> bool:
+    """Whether a value is another model in each case, and one to be trained of which no optimizer
+    has anything."""
+    for each in leaves(given):
+        if type(each) is not ModuleObject or each is former or each.many is not None:
+            return False
+        new = replaced.parameters(each)
+        if not any(parameter.tensor.requires_grad for parameter in new):
+            return False
+        if any(OPTIMIZERS in parameter.fields for parameter in new):
+            return False
+    return True
 
 
 def _place(target: ast.expr, frame: Frame) -> tuple[Table, str] | None:
@@ -84,13 +105,11 @@ def _optimizers(module: ModuleObject) -> tuple[Instance, ...]:
     return (*alone, *(each for each in given if type(each) is Instance))
 
 
-def _is_held(
-    machine: Machine, former: ModuleObject, new: ModuleObject, place: tuple[Table, str]
-) -> bool:
+def _is_held(machine: Machine, former: ModuleObject, new: Any, place: tuple[Table, str]) -> bool:
     """Whether a part of a model can be reached without the place that is given another one."""
     sought = {id(each) for _, each in walk(former)}
     sought.update(id(each) for each in replaced.parameters(former))
-    pending: list[Any] = [new, *(frame.scope for frame in machine.stack)]
+    pending: list[Any] = [*leaves(new), *(frame.scope for frame in machine.stack)]
     seen: set[int] = set()
     while pending:
         value = pending.pop()

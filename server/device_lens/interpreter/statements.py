@@ -6,7 +6,7 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.heap import ListObject, ModuleObject, moment
+from device_lens.domain.heap import ListObject, moment
 from device_lens.domain.values import NONE, External, Tensor, Unknown
 from device_lens.interpreter import (
     assignment,
@@ -109,7 +109,7 @@ def _assign(machine: Machine, node: ast.Assign, frame: Frame) -> int:
     if isinstance(node.value, ast.Constant) and node.value.value is Ellipsis:
         value = Unknown()
     reports.assigned(machine, node, value, frame)
-    if type(value) is ModuleObject:
+    if type(value) in replaced_models.MODELS:
         replaced_models.assigned(machine, node, value, frame)
     for target in node.targets:
         assignment.assign(machine, target, value, frame, node.value)
@@ -121,6 +121,8 @@ def _annotated(machine: Machine, node: ast.AnnAssign, frame: Frame) -> int:
         value = late_names.evaluate(machine, node.value, frame)
         if type(value) is Unknown:
             value = refine(machine, value, node.annotation, frame)
+        if type(value) in replaced_models.MODELS:
+            replaced_models.assigned(machine, node, value, frame)
         assignment.assign(machine, node.target, value, frame, node.value)
     return NEXT
 

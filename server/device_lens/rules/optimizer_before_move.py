@@ -106,8 +106,9 @@ def _fix(fact: OptimizerConflict, context: Context) -> Fix | None:
 def _reads_what_is_set(optimizer: Place, move: Place) -> bool:
     """Whether an optimizer is made of the name or attribute that a statement sets."""
     node = move.statement.node
-    targets = node.targets if isinstance(node, ast.Assign) else []
-    names = {ast.unparse(each) for each in targets}
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
+    rows = (each.elts if isinstance(each, ast.Tuple | ast.List) else [each] for each in targets)
+    names = {ast.unparse(each) for row in rows for each in row}
     return any(
         isinstance(each, ast.Name | ast.Attribute) and ast.unparse(each) in names
         for each in ast.walk(optimizer.node)

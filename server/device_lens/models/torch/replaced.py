@@ -38,16 +38,15 @@ def parameters(module: ModuleObject) -> list[Parameter]:
     return listed if len(listed) == len(found) else []
 
 
-def replace(
-    services: Services, optimizers: tuple[Instance, ...], module: ModuleObject, site: Site
-) -> None:
-    """A model takes the place of the one that the optimizers were made for."""
+def replace(services: Services, optimizers: tuple[Instance, ...], given: Value, site: Site) -> None:
+    """A model, or one of several, takes the place of the one that the optimizers were made for."""
     for optimizer in optimizers:
         services.journal.write(optimizer.fields, _LEFT, site)
-        services.journal.write(optimizer.fields, _WITH, module)
+        services.journal.write(optimizer.fields, _WITH, given)
         services.journal.write(optimizer.fields, _TRAINED, False)
         services.journal.write(optimizer.fields, _BY_HAND, False)
-    services.journal.write(module.own, REPLACES, optimizers)
+    for module in leaves(given):
+        services.journal.write(module.own, REPLACES, optimizers)
 
 
 def read_group(journal: Journal, group: DictObject) -> None:
@@ -78,10 +77,12 @@ def left_at(optimizer: Instance) -> Site | None:
     """Where the model was replaced that an optimizer was made for, if the new one was trained,
     no optimizer has any of its parameters, and nobody has taken the former ones out of it."""
     fields = optimizer.fields
-    site, module = fields.get(_LEFT), fields.get(_WITH)
-    if not isinstance(site, Site) or not isinstance(module, ModuleObject):
+    site = leaves(fields.get(_LEFT))[0]
+    held = [
+        parameters(each) if type(each) is ModuleObject else [] for each in leaves(fields.get(_WITH))
+    ]
+    if not isinstance(site, Site) or not all(held):
         return None
-    held = parameters(module)
-    given = not held or any(OPTIMIZERS in each.fields for each in held)
+    given = any(OPTIMIZERS in parameter.fields for each in held for parameter in each)
     lost = fields.get(_TRAINED) is True and fields.get(_BY_HAND) is False
     return site if lost and not given else None
