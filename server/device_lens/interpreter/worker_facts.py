@@ -11,8 +11,8 @@ from device_lens.domain.trail import Site
 from device_lens.domain.values import NONE, Tensor
 from device_lens.interpreter import places, visible_facts
 from device_lens.interpreter.rarer_facts import ForkedUse, WorkerBatch
-from device_lens.models.call import constant, is_none
-from device_lens.models.python.concurrency import FORKED, START_METHOD, Fork
+from device_lens.models.call import constant
+from device_lens.models.python.concurrency import FORKED, START_METHOD, Fork, forks
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -27,8 +27,7 @@ def yielded(
     workers = constant(loader.fields.get("num_workers", NONE))
     if type(workers) is not int or workers < 1:
         return
-    context = loader.fields.get("multiprocessing_context", NONE)
-    if not is_none(context):
+    if not forks(loader.fields.get("multiprocessing_context")):
         return
     for tensor in tensors:
         case = places.named_case(machine, tensor.device, _is_cuda)

@@ -37,7 +37,8 @@ for images in loader:
 
 ## Known limits
 Silent where the number of workers is not known, where the program names a way to start processes
-(`set_start_method`, `multiprocessing_context`), and where nothing is seen to start CUDA before.
+(`set_start_method`, `multiprocessing_context`) that need not be `fork`, and where nothing is seen
+to start CUDA before.
 Python 3.14 starts workers in another way on Linux, as others do on Windows and macOS.
 
 ## Fix safety

@@ -12,7 +12,7 @@ from device_lens.domain.heap import DictObject, Instance, moment
 from device_lens.domain.objects import any_of_these, holds_all, keep_any
 from device_lens.domain.trail import Site
 from device_lens.domain.values import NONE, External, TupleValue, Unknown
-from device_lens.models.call import Call, Value
+from device_lens.models.call import Call, Value, constant, is_none
 from device_lens.models.python.builtins import any_item, listing
 from device_lens.models.python.picked import rows_of
 from device_lens.models.registry import ALIASES, FUNCTIONS
@@ -45,6 +45,8 @@ of the way in which it starts is forked on Linux. None: it is the program's own.
 START_METHOD = "start method"
 """That which tells whether the program has said how its processes are started."""
 _MOST_MAPPED = 16
+_FORKING = External("multiprocessing")
+"""A context that forks, which has what the module has."""
 
 
 class Fork(NamedTuple):
@@ -125,7 +127,8 @@ def _executor(call: Call) -> Value:
     made = instance(call, call.name)
     set_up = "initializer" in call.kwargs or len(call.args) > 1
     call.write(made.fields, _SET_UP, set_up)
-    told = len(call.args) > 1 or not call.kwargs.keys().isdisjoint(("mp_context", "context"))
+    given = [call.kwargs.get(name) for name in ("mp_context", "context")]
+    told = len(call.args) > 1 or not all(map(forks, given))
     call.write(made.fields, _CONTEXT, told)
     if call.name == PROCESS_POOL:
         call.write(made.fields, _FORK, Fork(call.site, moment()))
@@ -181,6 +184,20 @@ def _map(call: Call) -> Value:
     return listing(call, known, None if further is None else one(further), "map")
 
 
+def _get_context(call: Call) -> Value:
+    """What starts processes as the module does by itself, where they are forked. Those of other
+    ways begin afresh."""
+    method = call.get(0, "method", NONE)
+    return _FORKING if is_none(method) or constant(method) == "fork" else call.unknown()
+
+
+def forks(context: Value | None) -> bool:
+    """Whether a loader or pool that is given this as the way to start its processes forks them."""
+    if context is None or is_none(context):
+        return True
+    return bool(context == _FORKING or constant(context) == "fork")
+
+
 def _set_start_method(call: Call) -> Value:
     call.services.set_global(START_METHOD, True)
     return NONE
@@ -206,6 +223,7 @@ def register() -> None:
         ALIASES[alias] = alias.removeprefix("torch.")
     for package in ("multiprocessing", "torch.multiprocessing"):
         FUNCTIONS[f"{package}.set_start_method"] = _set_start_method
+        FUNCTIONS[f"{package}.get_context"] = _get_context
     ALIASES["multiprocessing.pool.Pool"] = PROCESS_POOL
     ALIASES["multiprocessing.dummy.Pool"] = THREAD_POOL
     ALIASES["concurrent.futures.thread.ThreadPoolExecutor"] = THREAD_EXECUTOR
