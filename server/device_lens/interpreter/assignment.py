@@ -358,36 +358,6 @@ def _set_on_tensor(
         assign(machine, target.value, changed, frame, None)
 
 
-_MAKING = ("detach", "clone")
-"""Methods that give a tensor of its own each time."""
-
-
-def _is_made_by(node: ast.AST | None, value: Tensor) -> bool:
-    """Whether an expression is the call that makes a tensor, so that nothing else holds it."""
-    if not isinstance(node, ast.Call):
-        return False
-    trail = value.trail
-    is_created = trail is not None and trail.kind == "created" and trail.site.node is node
-    return is_created or (isinstance(node.func, ast.Attribute) and node.func.attr in _MAKING)
-
-
-def change_graph(machine: Machine, node: ast.AST, old: Tensor, new: Tensor, frame: Frame) -> None:
-    """`x.requires_grad_()`, `x.detach_()`, `x[i] = y` at a node: what it is called on is `new` from
-    here on."""
-    called = node.func if isinstance(node, ast.Call) else node
-    target = called.value if isinstance(called, ast.Attribute | ast.Subscript) else None
-    name = target.id if isinstance(target, ast.Name) else None
-    is_local = name is not None and frame.scope.names.get(name) is old
-    if not _is_made_by(target, old):
-        aliases.lose_gradient(machine, old, new)
-    if is_local:
-        machine.journal.write(frame.scope.names, name, new)
-    elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):
-        if target.attr in ("data", "grad"):
-            return  # they are read anew each time
-        assign(machine, target, new, frame, None)
-
-
 def _set_in_buffers(machine: Machine, old: Tensor, changed: Tensor, frame: Frame) -> None:
     """A buffer that a name stands for as well, as in `for b in net.buffers(): b.data = …`, is one
     tensor with it."""

@@ -133,9 +133,14 @@ def _measured(count: ast.expr) -> ast.expr | None:
 
 def container_of(value: ast.expr) -> ast.expr:
     """What an expression takes an item of, of an item perhaps; itself where it takes none."""
-    while isinstance(value, ast.Subscript):
-        value = value.value
-    return value
+    while True:
+        match value:
+            case ast.Subscript(value=whole):
+                value = whole
+            case ast.Call(func=ast.Attribute(value=whole, attr="setdefault")):
+                value = whole
+            case _:
+                return value
 
 
 def part_of(value: ast.expr, run: Any) -> ast.Name | None:

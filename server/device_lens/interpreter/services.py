@@ -162,10 +162,10 @@ class ModelServices:
         return of_many.does_to_each(module, node, frame)
 
     def graph_changed(self: Any, old: Any, new: Any) -> None:
-        from device_lens.interpreter import assignment
+        from device_lens.interpreter import written_graphs
 
         node, frame = self.active_place()
-        assignment.change_graph(self, node, old, new, frame)
+        written_graphs.change_graph(self, node, old, new, frame)
 
     def truth(self: Any, value: Any) -> Any:
         return self.decide(conditions.truth(value))
