@@ -1,5 +1,6 @@
 """What looks for a value among the items of a list compares it with one after the other, until one
-is equal: `x in items`, `items.index(x)`, `items.remove(x)`, `items.count(x)`."""
+is equal: `x in items`, `items.index(x)`, `items.remove(x)`, `items.count(x)`. What looks for one in
+a tensor compares it with all of that."""
 
 from __future__ import annotations
 
@@ -23,10 +24,15 @@ def compare(
     items: tuple[Value, int],
 ) -> None:
     """Reports that a tensor meets one on another device. Each comes with its argument position.
-    Which of the further items it meets hangs on what the first one is equal to."""
+    Which of the further items it meets hangs on what the first one is equal to. A tensor is
+    compared as a whole."""
     value, place = sought
     held, within = items
     asked = tensor_of(value) if type(value) in _TENSORS else None
+    whole = tensor_of(held) if type(held) in _TENSORS else None
+    if asked is not None and whole is not None:
+        common_device(services, operation, [(whole, held, within), (asked, value, place)], True)
+        return
     if asked is None or type(held) not in (ListObject, TupleValue):
         return
     if getattr(held, "kind", "tuple") not in _IN_ORDER:
