@@ -17,6 +17,7 @@ from device_lens.domain.heap import (
     Table,
 )
 from device_lens.domain.parameters import members
+from device_lens.domain.plain import type_of_number
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import (
     Const,
@@ -56,7 +57,8 @@ def similar(left: Any, right: Any, depth_left: int = 3) -> bool:
             similar(a, b, depth_left) for a, b in zip(left.items, right.items, strict=True)
         )
     if type(left) is Unknown:
-        return bool(left.device == right.device)
+        same = type_of_number(left) == type_of_number(right)
+        return same and bool(left.device == right.device)
     if type(left) in (HostArray, Trail):
         return True  # a history says nothing of where its value is
     if type(left) is Parameter and (left.among or right.among):

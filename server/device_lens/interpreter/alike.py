@@ -21,6 +21,7 @@ from device_lens.domain.heap import (
     Table,
     contents,
 )
+from device_lens.domain.plain import type_of_number
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -214,7 +215,7 @@ def mark_of(machine: Machine, value: Any, depth: int) -> Any:
     """What a value is like: its kind, where it is, and what is in it to a depth."""
     kind = type(value)
     if kind is Tensor or kind is Unknown:
-        return kind, value.device
+        return kind, value.device, type_of_number(value)
     if kind is Parameter:
         return kind, value.tensor.device
     if kind is ModuleObject:

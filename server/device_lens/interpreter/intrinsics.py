@@ -175,6 +175,8 @@ _NUMBERS = frozenset(
     "builtins.int builtins.float builtins.bool builtins.complex numbers.Number numbers.Integral "
     "numbers.Real".split()
 )
+_OF_WHOLE_NUMBERS = _NUMBERS - {"builtins.float", "builtins.bool", "builtins.complex"}
+_OF_FRACTIONS = frozenset({"builtins.float", "numbers.Number", "numbers.Real"})
 _KINDS_OF_DICTS = frozenset({"collections.OrderedDict", "collections.defaultdict"})
 """Classes that a dict of the analysis may be of."""
 
@@ -217,9 +219,9 @@ def _of_library_class(machine: Machine, value: Any, name: str) -> bool | None:
         return _object_is(machine, value, name)
     if is_number(value):
         whole = is_whole(value)
-        if whole is not None and name in ("builtins.int", "builtins.float"):
-            return whole is (name == "builtins.int")
-        return None if name in _NUMBERS else False
+        if whole is None or name not in _NUMBERS:
+            return None if name in _NUMBERS else False
+        return name in (_OF_WHOLE_NUMBERS if whole else _OF_FRACTIONS)
     if is_text(value):
         return name == "builtins.str" or is_standard(str, name)
     return None if kind is Unknown else False

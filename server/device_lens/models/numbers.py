@@ -8,7 +8,7 @@ from typing import Any
 from device_lens.domain.device import some_device
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import ListObject
-from device_lens.domain.plain import NUMBER
+from device_lens.domain.plain import FRACTION, NUMBER, WHOLE_NUMBER, type_of_number
 from device_lens.domain.values import TRUE, Const, Dim, Shape, TupleValue, Unknown
 from device_lens.models.call import Value
 
@@ -25,6 +25,20 @@ def number(label: str = "") -> Unknown:
     """An unknown that is surely a Python number: one size, not a tuple of sizes."""
     value = Unknown(label)
     value.fields = {NUMBER: TRUE}
+    return value
+
+
+def whole_number(label: str = "") -> Unknown:
+    """One that is surely an `int`, and no `bool`."""
+    value = Unknown(label)
+    value.fields = {NUMBER: TRUE, WHOLE_NUMBER: TRUE}
+    return value
+
+
+def fraction(label: str = "") -> Unknown:
+    """One that is surely a `float`."""
+    value = Unknown(label)
+    value.fields = {NUMBER: TRUE, FRACTION: TRUE}
     return value
 
 
@@ -54,7 +68,10 @@ def _bound(value: Value) -> int | float | None:
 
 
 def is_whole(value: Value) -> bool | None:
-    """Whether an unknown number is one that `int` made; None where that is not known."""
+    """Whether an unknown number is an `int`, else a `float`; None where that is not known."""
+    known = type_of_number(value)
+    if known is not None:
+        return known == WHOLE_NUMBER
     bound = _bound(value)
     return None if bound is None else type(bound) is int
 

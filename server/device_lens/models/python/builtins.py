@@ -32,9 +32,17 @@ from device_lens.domain.values import (
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.methods import find_method
-from device_lens.models.numbers import is_number, number, text, text_begun, text_numbered
+from device_lens.models.numbers import (
+    is_number,
+    number,
+    text,
+    text_begun,
+    text_numbered,
+    whole_number,
+)
 from device_lens.models.python import dict_classes, sets
 from device_lens.models.python.all_gpus import apart
+from device_lens.models.python.conversions import converts
 from device_lens.models.python.ordered import in_order
 from device_lens.models.python.pairs import fill_from_pairs
 from device_lens.models.python.picked import is_whole, keep_held, one_of_these, some_of
@@ -177,31 +185,6 @@ def _wait_for_tensors(call: Call, values: list[Value]) -> None:
             call.services.synchronize(f"{call.name.removeprefix('builtins.')}()", value, position)
 
 
-def _number(what: str) -> Model:
-    """`float(t)`, `int(t)`, `bool(t)`: a tensor is waited for."""
-    kinds: dict[str, Any] = {"float": float, "int": int, "bool": bool, "complex": complex}
-
-    def model(call: Call) -> Value:
-        value = first_argument(call)
-        if tensor_of(value) is not None:
-            if treated_as_tensor(value):
-                call.services.synchronize(f"{what}()", value, 0)
-            return number("a number")
-        if what == "bool" and call.args:
-            return combine(Const, call.services.truth(value))
-        return combine(converted, value) if len(call.args) == 1 else number("a number")
-
-    def converted(value: Value) -> Value:
-        if type(value) is Const:
-            try:
-                return Const(kinds[what](value.value))
-            except (TypeError, ValueError, OverflowError):
-                return number("a number")
-        return number(value.label if type(value) is Unknown else "a number")
-
-    return model
-
-
 def _str(call: Call) -> Value:
     value = first_argument(call)
     as_text(call, value, "__repr__" if call.name.endswith("repr") else "__str__")
@@ -317,10 +300,10 @@ def register() -> None:
         "min": _extreme,
         "max": _extreme,
         "abs": _abs,
-        "float": _number("float"),
-        "int": _number("int"),
-        "bool": _number("bool"),
-        "complex": _number("complex"),
+        "float": converts("float"),
+        "int": converts("int"),
+        "bool": converts("bool"),
+        "complex": converts("complex"),
         "str": _str,
         "repr": _str,
         "format": _some_text,

@@ -16,20 +16,20 @@ from device_lens.domain.values import Const, DeviceValue, Tensor, TupleValue, Un
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value
 from device_lens.models.methods import find_method
-from device_lens.models.numbers import is_number, number
+from device_lens.models.numbers import is_number, whole_number
 from device_lens.models.python.text_cases import by_cases
 
 
 def _len(call: Call) -> Value:
     value = call.args[0] if call.args else Unknown()
     if type(value) is Guarded:
-        return by_cases(_counted, (value,), number("a length"))
+        return by_cases(_counted, (value,), whole_number("a length"))
     counted = _counted(value)
     if type(counted) is Guarded:
         return counted
     method = find_method(value, "__len__") if type(counted) is Unknown else None
     found = counted if method is None else call.services.invoke(method, (), {})
-    return found if type(found) is Const or is_number(found) else number("a length")
+    return found if type(found) is Const or is_number(found) else whole_number("a length")
 
 
 def _counted(value: Value) -> Value:
@@ -45,15 +45,15 @@ def _counted(value: Value) -> Value:
     tensor = value.tensor if type(value) is Parameter else value
     if type(tensor) is Tensor and tensor.shape and isinstance(tensor.shape[0], int):
         return Const(tensor.shape[0])
-    return number_of(value) or number("a length")
+    return number_of(value) or whole_number("a length")
 
 
 def _of_list(value: ListObject) -> Value:
     told, rest = optional_items.one_by_one(value, value.items, value.rest)
     if rest is not None:
-        return number_of(value) or number("a length")
+        return number_of(value) or whole_number("a length")
     if at_least(value) < len(value.items):
-        return number("a length")
+        return whole_number("a length")
     if value.kind == "set":
         return _distinct(*told)
     found = optional_items.count(value)
@@ -68,7 +68,7 @@ def _distinct(items: tuple[Value, ...], present: tuple[Any, ...]) -> Value:
     found: Any = frozenset[Any]()
     for item, there in zip(items, present, strict=True):
         found = combine(_with, found, choose(there, _key(item), _ABSENT))
-    return combine(lambda keys: number("a length") if None in keys else Const(len(keys)), found)
+    return combine(lambda keys: whole_number("a length") if None in keys else Const(len(keys)), found)
 
 
 def _with(keys: frozenset[Any], key: Any) -> frozenset[Any]:

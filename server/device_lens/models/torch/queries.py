@@ -11,7 +11,7 @@ from device_lens.domain.parameters import set_tensor
 from device_lens.domain.values import Const, DtypeValue, HostArray, Tensor, Unknown
 from device_lens.models import dtypes
 from device_lens.models.call import Call, Model, Value, constant, tensor_of
-from device_lens.models.numbers import number, of_dimension, size_of
+from device_lens.models.numbers import fraction, number, of_dimension, size_of, whole_number
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.shapes.extent import axis, multiply
 from device_lens.models.torch.transfers import receiver_of
@@ -66,7 +66,9 @@ def _of_kind(kinds: tuple[int, ...]) -> _Query:
 
 def _item(call: Call, tensor: Tensor) -> Value:
     call.services.synchronize(worded(call.name), receiver_of(call)[0], -1)
-    return Unknown("item") if tensor.dtype == "bool" else number("item")
+    made = (Unknown, whole_number, fraction, number)
+    rank = dtypes.rank(tensor.dtype)
+    return number("item") if rank is None else made[rank]("item")
 
 
 def _list(call: Call, tensor: Tensor) -> Value:
