@@ -1,4 +1,4 @@
-"""The habits of a file that an edit keeps: its line ends and its unit of indentation."""
+"""The habit of a file that an edit keeps: its unit of indentation."""
 
 from __future__ import annotations
 
@@ -9,14 +9,6 @@ from device_lens.syntax.scanner import is_blank
 
 _SAMPLE = 5000
 _DEFAULT_UNIT = "    "
-
-
-def newline_of(text: str) -> str:
-    """The line end that a text uses first; ``\\n`` where it has none."""
-    feed, carriage = text.find("\n"), text.find("\r")
-    if carriage < 0 or 0 <= feed < carriage:
-        return "\n"
-    return "\r\n" if text.startswith("\r\n", carriage) else "\r"
 
 
 def leading_space(line: str) -> str:

@@ -11,8 +11,8 @@ from typing import Any
 
 from device_lens.syntax.building import Layout, rebuild
 from device_lens.syntax.cells import CellMap
+from device_lens.syntax.json_spans import Span, items, members, value_at, with_items
 from device_lens.syntax.magics import plain_lines
-from device_lens.syntax.newlines import newline_of
 from device_lens.syntax.position import LineIndex
 from device_lens.syntax.source import SourceFile, assemble
 
@@ -62,7 +62,7 @@ def read_notebook(text: str) -> NotebookSource | NotebookProblem:
 def replace_cells(text: str, new_texts: Mapping[int, str]) -> str | NotebookProblem:
     """An ``.ipynb`` file's text with some cells' sources replaced, by cell number.
 
-    Indentation, line ends, order of keys, and whether sources are lists of lines are kept.
+    All else stays as it is written, and so do lines that a new text has as well.
     """
     data = _load(text)
     if isinstance(data, NotebookProblem):
@@ -70,15 +70,22 @@ def replace_cells(text: str, new_texts: Mapping[int, str]) -> str | NotebookProb
     cells = _raw_cells(data)
     if cells is None:
         return NotebookProblem("not a notebook: it has no list of cells")
+    spans = _cell_spans(text)
+    edits: list[tuple[Span, str]] = []
     for number, new_text in new_texts.items():
         if not 0 <= number < len(cells) or _code(cells[number]) is None:
             return NotebookProblem(f"cell {number} is not a code cell")
+        if _code(cells[number]) == new_text:
+            continue
         key = "source" if "source" in cells[number] else "input"
-        as_list = isinstance(cells[number][key], list)
-        cells[number][key] = _kept_ends(new_text) if as_list else new_text
-    end = text[len(text.rstrip()) :]
-    written = json.dumps(data, indent=_json_indent(text), ensure_ascii=text.isascii())
-    return written.replace("\n", newline_of(text)) + end
+        span = members(text, spans[number][0])[key]
+        if isinstance(cells[number][key], list):
+            edits.append((span, with_items(text, span, _kept_ends(new_text))))
+        else:
+            edits.append((span, json.dumps(new_text, ensure_ascii=text.isascii())))
+    for (start, stop), written in sorted(edits, reverse=True):
+        text = text[:start] + written + text[stop:]
+    return text
 
 
 def parse_notebook(
@@ -163,6 +170,18 @@ def _raw_cells(data: Any) -> list[Any] | None:
     return [cell for cells in lists if isinstance(cells, list) for cell in cells]
 
 
+def _cell_spans(text: str) -> list[Span]:
+    """Where the cells stand in the text of a notebook."""
+    whole = members(text, value_at(text, len(text) - len(text.removeprefix("\ufeff")))[0])
+    if "cells" in whole and text[whole["cells"][0]] == "[":
+        return items(text, whole["cells"][0])
+    sheets = [start for start, _ in items(text, whole["worksheets"][0]) if text[start] == "{"]
+    lists = [members(text, start).get("cells") for start in sheets]
+    return [
+        cell for each in lists if each and text[each[0]] == "[" for cell in items(text, each[0])
+    ]
+
+
 def _code(cell: Any) -> str | None:
     """The text of a code cell; None for any other."""
     if not isinstance(cell, dict) or cell.get("cell_type") != "code":
@@ -190,12 +209,3 @@ def _kept_ends(text: str) -> list[str]:
     bounds = [*index.starts, len(text)]
     lines = [text[start:stop] for start, stop in pairwise(bounds)]
     return [line for line in lines if line]
-
-
-def _json_indent(text: str) -> int | str | None:
-    """The indentation of a JSON text; None when it is all on one line."""
-    for line in text.split("\n")[1:]:
-        space = line[: len(line) - len(line.lstrip(" \t"))]
-        if space:
-            return space
-    return 1 if "\n" in text.strip() else None

@@ -113,6 +113,28 @@ def test_replacing_cells_keeps_line_ends() -> None:
     assert replace_cells(text, {0: "x = 3\ny = 2"}) == text.replace("x = 1", "x = 3")
 
 
+def test_replacing_cells_keeps_what_is_written() -> None:
+    """Outputs, escapes and the form of each list stay, whoever wrote them."""
+    text = (
+        '\ufeff{"nbformat":4, "metadata": {"a": [ ], "b": {}},\n "cells" : [\n'
+        '  {"cell_type": "markdown", "source": [ ]},\n'
+        '  {"source": [ "x = 1\\n",   "y = \\"\\u00e9\\"\\n", "z" ], "cell_type": "code",\n'
+        '   "outputs": [{"text": [ ], "n": 1.0e3}]},\n'
+        '  {"cell_type": "code", "source": ["one"], "outputs": []},\n'
+        '  {"cell_type": "code", "source": "s\\u0041"} ] }\n'
+    )
+    assert replace_cells(text, {1: 'x = 1\ny = "é"\nz', 3: "sA"}) == text
+    changed = replace_cells(text, {1: 'x = 2\ny = "é"\nz', 3: "sA"})
+    assert changed == text.replace("x = 1", "x = 2")
+    longer = replace_cells(text, {1: 'x = 1\ny = "é"\nw\nz'})
+    assert longer == text.replace('"z" ]', '"w\\n",   "z" ]')
+    shorter = replace_cells(text, {1: "x = 1\nz"})
+    assert shorter == text.replace('"y = \\"\\u00e9\\"\\n", "z"', '"z"')
+    assert replace_cells(text, {1: 'x = 1\ny = "é"\n'}) == text.replace(', "z" ]', " ]")
+    assert replace_cells(text, {2: "one\ntwo"}) == text.replace('["one"]', '["one\\n", "two"]')
+    assert replace_cells(text, {2: ""}) == text.replace('["one"]', "[]")
+
+
 CELLS = st.lists(
     st.sampled_from(
         ["x = 1", "def f():\n    return x\n", "%time f()", "'''", "x = (\n", "", "a\n\nb"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from device_lens.syntax.newlines import indent_unit, leading_space, newline_of
+from device_lens.syntax.newlines import indent_unit, leading_space
 from device_lens.syntax.position import Position, span
 from device_lens.syntax.source import parse
 from device_lens.syntax.statements import (
@@ -61,13 +61,6 @@ def test_parents() -> None:
     found = innermost_statement(parse("a.py", TEXT), Position(8, 9))
     assert found is not None
     assert [type(parent) for parent in found.parents] == [ast.FunctionDef, ast.For]
-
-
-def test_line_ends() -> None:
-    assert newline_of("a\r\nb\n") == "\r\n"
-    assert newline_of("a\nb\r\n") == "\n"
-    assert newline_of("a\rb") == "\r"
-    assert newline_of("") == "\n"
 
 
 def test_indentation_unit() -> None:
