@@ -60,7 +60,7 @@ def put_before(statement: Place, anchor: Place, title: Callable[[Place], str]) -
     """Moves a call that stands by itself, or `model = model.to(…)`, above an earlier statement of
     the same block, where nothing from there on binds or sets a part of what it names. With what
     stands around the anchor there, or calls the function that it is in; and with a test around
-    the call. `title` is given the statement that it goes above."""
+    the call. Not above what runs the model. `title` is given the statement that it goes above."""
     test = statement.parent
     wholes = [statement]
     if isinstance(test, ast.If) and test.body == [statement.node] and not test.orelse:
@@ -71,7 +71,8 @@ def put_before(statement: Place, anchor: Place, title: Callable[[Place], str]) -
         first, last = _positions(before, whole)
         if first is None or last is None or first >= last:
             continue
-        if _is_bound(whole.node, block[first:last]):
+        between = block[first + 1 : last]
+        if _is_bound(whole.node, block[first:last]) or _runs_in(between, statement):
             return None
         edits = move_above(whole, before)
         return Fix(title(before), Safety.UNSAFE, edits) if edits else None
@@ -87,6 +88,37 @@ def _can_go_first(statement: ast.AST) -> bool:
         case ast.Assign(targets=[target], value=ast.Call(func=ast.Attribute(value=moved))):
             return ast.unparse(target) == ast.unparse(moved)
     return False
+
+
+def _runs_in(others: list[ast.stmt], move: Place) -> bool:
+    """Whether other statements run a model where it was before its move, or hand it to a function
+    that may: what they give it is there too, unless they ask the model where."""
+    call = getattr(move.node, "value", None)
+    function = call.func if isinstance(call, ast.Call) else None
+    if not isinstance(function, ast.Attribute):
+        return False
+    moved = ast.unparse(function.value)
+    own = {function.value.attr} if is_own_attribute(function.value) else set()
+    if own and any(_may_read(move.owner, each, own) for each in others):
+        return True
+    nodes = (node for each in others for node in ast.walk(each))
+    return any(isinstance(node, ast.Call) and _runs(node, moved) for node in nodes)
+
+
+def _runs(call: ast.Call, moved: str) -> bool:
+    given = list(_given([call]))
+    if ast.unparse(call.func) in (moved, f"{moved}.forward"):
+        return not any(_names(part, moved) for one in given for part in ast.walk(one))
+    name = last_name(call.func)
+    may_run = name[:1].islower() and name not in _ASKING
+    return may_run and any(_names(one, moved) for one in given)
+
+
+def _names(node: ast.AST, text: str) -> bool:
+    return isinstance(node, ast.Name | ast.Attribute) and ast.unparse(node) == text
+
+
+_ASKING = ("print", "len", "id", "isinstance", "hasattr", "getattr", "repr", "str")
 
 
 def _is_bound(statement: ast.AST, others: list[ast.stmt]) -> bool:
