@@ -15,16 +15,9 @@ from device_lens.domain.lengths import surely_held
 from device_lens.domain.objects import any_object
 from device_lens.domain.optional_items import where_present
 from device_lens.domain.path import Path
-from device_lens.interpreter import (
-    by_length,
-    every_item,
-    item_effects,
-    numbered,
-    of_many,
-    reports,
-    scan,
-)
+from device_lens.interpreter import every_item, item_effects, numbered, of_many, reports, scan
 from device_lens.interpreter.assignment import assign
+from device_lens.interpreter.by_length import each_case
 from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.dispatch import DEAD, EXECUTORS, NEXT
 from device_lens.interpreter.draws import drawn
@@ -66,7 +59,7 @@ MAX_UNROLLED = 6
 def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     """A loop for each case in which there is something to go through, or nothing."""
     found = machine.evaluate(node.iter, frame)
-    return by_length.each_case(machine, frame, found, partial(_over, machine, node, frame))
+    return each_case(machine, frame, found, partial(_over, machine, node, frame))
 
 
 def _over(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame, iterable: Any) -> int:

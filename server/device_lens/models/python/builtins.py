@@ -38,7 +38,6 @@ from device_lens.models.numbers import (
     text,
     text_begun,
     text_numbered,
-    whole_number,
 )
 from device_lens.models.python import dict_classes, sets
 from device_lens.models.python.all_gpus import apart

@@ -68,11 +68,15 @@ def _distinct(items: tuple[Value, ...], present: tuple[Any, ...]) -> Value:
     found: Any = frozenset[Any]()
     for item, there in zip(items, present, strict=True):
         found = combine(_with, found, choose(there, _key(item), _ABSENT))
-    return combine(lambda keys: whole_number("a length") if None in keys else Const(len(keys)), found)
+    return combine(_how_many, found)
 
 
 def _with(keys: frozenset[Any], key: Any) -> frozenset[Any]:
     return keys if key == _ABSENT else keys | {key}
+
+
+def _how_many(keys: frozenset[Any]) -> Value:
+    return whole_number("a length") if None in keys else Const(len(keys))
 
 
 _ABSENT = "absent"
