@@ -13,7 +13,9 @@ from functools import cache
 from typing import Any
 
 from device_lens.domain.code import Function
+from device_lens.domain.guard import primary
 from device_lens.interpreter.facts import Kind
+from device_lens.interpreter.observations import Seen
 from device_lens.interpreter.recording import Recorder
 from device_lens.interpreter.unit import Unit
 from device_lens.syntax.import_statements import imports_of
@@ -29,8 +31,8 @@ Hidden = Callable[[Recorder], frozenset[Any]]
 
 def hidden_nodes(scripts: Sequence[tuple[str, Unit]], reached: Reached, defined: Defined) -> Hidden:
     """What scripts that only try something out say of functions that a program runs too, and of the
-    methods of modules: a program may call these in ways that are not followed. Of an imported
-    script that trains, what the programs know nothing of in a function that they run too. A unit
+    methods of modules: a program may call these in ways that are not followed. It counts where
+    programs come only if they are asked for more than the usual. Of an imported script that trains, what the programs know nothing of in a function that they run too. A unit
     test tries something out, whether it trains or not."""
     imported = _imported(scripts, reached)
 
@@ -56,15 +58,25 @@ def hidden_nodes(scripts: Sequence[tuple[str, Unit]], reached: Reached, defined:
                 for node in _walked(unit.entered & shared)
                 if not any(node in seen for seen in told)
             )
+        told = [each.seen for program in running for each in program.recorders()]
         return frozenset(
-            _walked(
-                node
-                for node in unit.entered
-                if node in shared or _is_of_module(unit.defined.get(node) or defined(node))
+            node
+            for node in _walked(
+                function
+                for function in unit.entered
+                if function in shared
+                or _is_of_module(unit.defined.get(function) or defined(function))
             )
+            if not _seen_on_demand(node, told)
         )
 
     return of
+
+
+def _seen_on_demand(node: Any, told: list[dict[Any, list[Seen]]]) -> bool:
+    """Whether programs have seen a node, all of them where flags are not as they are by default."""
+    entries = [entry for seen in told for entry in seen.get(node, ())]
+    return bool(entries) and all(primary(entry.condition) is False for entry in entries)
 
 
 def _names(unit: Unit) -> Iterator[str]:
