@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Namespace
-from device_lens.domain.guard import combine
+from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, Instance
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import attributes, imports
@@ -50,6 +50,8 @@ def names_of(
     """`vars(x)`: the attributes of an object or module; `vars()` is `locals()`."""
     if not args:
         return local_names(machine, args, kwargs, node, frame)
+    if type(args[0]) is Guarded:
+        return combine(lambda leaf: names_of(machine, (leaf,), kwargs, node, frame), args[0])
     if isinstance(args[0], Instance):
         return as_dict(args[0], None, node)
     if type(args[0]) is Namespace:

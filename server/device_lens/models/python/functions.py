@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations, combinations_with_replacement, islice, permutations
 
+from device_lens.domain import optional_items
 from device_lens.domain.code import BoundMethod, Function
+from device_lens.domain.guard import combine
 from device_lens.domain.heap import ORDERED, DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.objects import keep_any, may_hold
@@ -87,9 +90,15 @@ def _always_decorator(call: Call) -> Value:
 
 
 def _shallow_copy(call: Call) -> Value:
-    value = first_argument(call)
+    copied: Value = combine(partial(_copied, call), first_argument(call))
+    return copied
+
+
+def _copied(call: Call, value: Value) -> Value:
     if type(value) is ListObject:
-        return keep_held(value, ListObject(value.items, value.rest, value.kind, call.site.node))
+        made = ListObject(value.items, value.rest, value.kind, call.site.node)
+        optional_items.carry(value, made)
+        return keep_held(value, made)
     if type(value) is DictObject:
         return copied_dict(value, call.site.node)
     if type(value) is Instance:
