@@ -96,6 +96,9 @@ class Journal:
                     self._registered(table, old, value)
         elif key == "rest" and OPTIONAL in table:
             self.delete(table, OPTIONAL)  # there are others of the same kind, or fewer
+        elif type(table) is Entries and table.presence is not None and key in table.presence:
+            self.delete(table.presence, key)  # it is there now on all paths, at whichever place
+            table.mixed = True
 
     def _registered(self, table: Any, old: Any, value: Any) -> None:
         standing = table.standing

@@ -17,7 +17,7 @@ from device_lens.domain.heap import MISSING, DictObject, ListObject, Parameter, 
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.kinds import gathered
 from device_lens.domain.presence import all_present, in_known_order, presence
-from device_lens.domain.values import Const, DeviceValue, Tensor, TupleValue
+from device_lens.domain.values import Const, DeviceValue, Tensor, TupleValue, Unknown
 
 AT_LEAST = "at least"
 """The field of a list for the number of its items that are surely there; absent where all are."""
@@ -88,7 +88,8 @@ def in_order(entries: Table, values: tuple[Any, ...], rest: Any) -> tuple[tuple[
         return values, rest
     more = [each for each in (*values[least:], rest) if each is not None]
     devices = [device for each in more for device in _devices(each)]
-    if all(each == devices[0] for each in devices):
+    is_open = rest is not None and any(type(leaf) is Unknown for leaf in leaves(rest))
+    if all(each == devices[0] for each in devices) and not (is_open and devices):
         return values, rest
     return values[:least], any_such(gathered(more, None))
 

@@ -158,8 +158,10 @@ def settle(journal: Journal, entries: Entries | Names, key: Any, condition: Any)
     """Keeps the condition under which a key has the value that it has now."""
     records = entries.presence
     if condition is True or key not in entries:
-        if records is not None:
+        if records is not None and key in records:
             journal.delete(records, key)
+            if type(entries) is Entries:
+                entries.mixed = True  # where it has come only now it stands behind others
         return
     if records is None:
         records = entries.presence = Presences(entries)

@@ -234,7 +234,8 @@ def _of_dict(machine: Machine, receiver: DictObject, index: Any, node: Any, fram
         if found is not MISSING:
             if key == "params" and replaced.GROUP_OF in receiver.fields:
                 replaced.read_group(machine.journal, receiver)
-            return found
+            is_made = type(receiver.fields.get("default")) is Function
+            return _or_made(receiver, key, found) if is_made else found
         if receiver.rest is not None:
             held = any_of_these(receiver)
             found = item_choices.item_choice(machine, held, Unknown(), node, frame)
@@ -247,6 +248,12 @@ def _of_dict(machine: Machine, receiver: DictObject, index: Any, node: Any, fram
     if found is None:
         found = any_of(tuple(receiver.entries.values()), receiver.rest)
     return found if found is not None else _made_on_demand(machine, receiver, index)
+
+
+def _or_made(receiver: DictObject, key: Any, found: Any) -> Any:
+    """What is under a key of a dict in which a function of the program puts what it lacks."""
+    present = presence(receiver.entries, key)
+    return found if present is True else join(present, found, Unknown())
 
 
 _OPEN = (Unknown, HostArray, Tensor, Parameter)

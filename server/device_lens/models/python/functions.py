@@ -107,6 +107,7 @@ def _copied(call: Call, value: Value) -> Value:
             return made
         new = Instance(value.cls, call.site.node)
         new.fields.update(value.fields)
+        carry(value.fields, new.fields)
         return new
     return value
 
