@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+from fuzz_cases import by_flags, check_by_flags
 from fuzz_checks import MAIN, check_analysis, check_source, look, snapshot_of
 from fuzz_edits import (
     editing,
@@ -65,6 +66,7 @@ KINDS: dict[str, Kind] = {
         idiomatic_program, lambda made, random: check_truth(str(made), random, SHARED_LINES)
     ),
     "flags": Kind(flagged_program, lambda made, random: check_truth(str(made), random, FLAG_LINES)),
+    "cases": Kind(by_flags, lambda made, random: check_by_flags(str(made))),
     "traffic": Kind(lambda random, corpus: list(corpus), converse),
 }
 

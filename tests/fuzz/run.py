@@ -32,6 +32,7 @@ SHARES = {
     "truth": 2,
     "idioms": 1,
     "flags": 1,
+    "cases": 2,
     "traffic": 1,
 }
 """How inputs are shared out among the kinds: those of a kind with more cost are fewer."""

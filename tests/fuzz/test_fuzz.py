@@ -26,6 +26,7 @@ BLOCKS = [
         ("file", 600),
         ("truth", 100),
         ("flags", 50),
+        ("cases", 300),
     )
     for start in range(0, count, BLOCK)
 ] + [("traffic", start) for start in range(0, 50, 10)]
@@ -51,7 +52,17 @@ def test_expensive_programs_end(name: str) -> None:
 
 
 def test_the_same_seed_makes_the_same_inputs() -> None:
-    for kind in ("text", "edits", "typing", "notebook", "file", "truth", "idioms", "flags"):
+    for kind in (
+        "text",
+        "edits",
+        "typing",
+        "notebook",
+        "file",
+        "truth",
+        "idioms",
+        "flags",
+        "cases",
+    ):
         one, other = (KINDS[kind].make(Random(f"{kind}:1:2"), CORPUS) for _ in range(2))
         assert one == other
 

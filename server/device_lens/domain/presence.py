@@ -114,7 +114,7 @@ def in_known_order(entries: Table) -> bool:
     not there on some paths, and has got its value later, may come behind others on these."""
     if type(entries) is not Entries:
         return True
-    known = entries.presence or {}
+    known: Table = {} if entries.presence is None else entries.presence
     overwritten = any(
         key in entries and (type(record) is not Presence or record.value is not entries[key])
         for key, record in known.items()

@@ -32,8 +32,9 @@ Hidden = Callable[[Recorder], frozenset[Any]]
 def hidden_nodes(scripts: Sequence[tuple[str, Unit]], reached: Reached, defined: Defined) -> Hidden:
     """What scripts that only try something out say of functions that a program runs too, and of the
     methods of modules: a program may call these in ways that are not followed. It counts where
-    programs come only if they are asked for more than the usual. Of an imported script that trains, what the programs know nothing of in a function that they run too. A unit
-    test tries something out, whether it trains or not."""
+    programs come only if they are asked for more than the usual. Of an imported script that
+    trains, what the programs know nothing of in a function that they run too. A unit test tries
+    something out, whether it trains or not."""
     imported = _imported(scripts, reached)
 
     @cache

@@ -102,9 +102,9 @@ def _copied(call: Call, value: Value) -> Value:
     if type(value) is DictObject:
         return copied_dict(value, call.site.node)
     if type(value) is Instance:
-        made = copied_by_own(call.services, value, "__copy__", lambda state: state)
-        if made is not None:
-            return made
+        own = copied_by_own(call.services, value, "__copy__", lambda state: state)
+        if own is not None:
+            return own
         new = Instance(value.cls, call.site.node)
         new.fields.update(value.fields)
         carry(value.fields, new.fields)

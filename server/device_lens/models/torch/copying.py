@@ -95,6 +95,7 @@ def _fill(source: HeapObject, target: HeapObject, memo: dict[int, Any], own: Own
         target.fields.update(kept)
         return
     _copy_table(source.fields, target.fields, memo, own)
+    carry(source.fields, target.fields)
     if type(source) is DictObject and type(target) is DictObject:
         target.kind = source.kind
         _copy_table(source.entries, target.entries, memo, own)
