@@ -18,7 +18,7 @@ from device_lens.domain.heap import MISSING, OPTIONAL, PRESENT, ListObject, Tabl
 from device_lens.domain.join import join
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.kinds import gathered
-from device_lens.domain.lengths import AT_LEAST
+from device_lens.domain.lengths import AT_LEAST, surely_held
 from device_lens.domain.presence import conditions
 from device_lens.domain.values import Const, Tensor, Unknown
 
@@ -163,6 +163,8 @@ def put_together(left: Any, right: Any, surely: int) -> Told | None:
     """The items of `left + right` past so many; None where nothing is kept of them."""
     if optional(left) is None and optional(right) is None:
         return None
+    if any(surely_held(each, each.items) < len(each.items) for each in (left, right)):
+        return None
     known, rest = one_by_one(left, left.items, getattr(left, "rest", None))
     more, further = one_by_one(right, right.items, getattr(right, "rest", None))
     if rest is not None or further is not None:
@@ -227,8 +229,8 @@ def met(condition: Any, yes: Delta, no: Delta) -> Iterator[tuple[Table, Told]]:
 
 def _all_in(changed: Delta, fields: Table, condition: Any) -> Told | None:
     """All items of a list on a side where a condition holds."""
-    items = _at(changed, fields, "items")
-    if not isinstance(items, tuple):
+    items, least = _at(changed, fields, "items"), _at(changed, fields, AT_LEAST)
+    if not isinstance(items, tuple) or (type(least) is int and least < len(items)):
         return None
     more = _told_in(changed, fields)
     if more is None:
