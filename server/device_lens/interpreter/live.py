@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, moment
 from device_lens.domain.join import join_blind
-from device_lens.domain.optional_items import one_by_one
+from device_lens.domain.optional_items import as_placed, one_by_one
 from device_lens.domain.values import Const
 from device_lens.interpreter.expressions import lookup
 from device_lens.interpreter.frames import Frame
@@ -94,9 +94,10 @@ class Live:
 
 
 def _all(iterable: Any, found: Items) -> Items:
-    """What is gone through, those items too that are there where a condition holds."""
+    """What is gone through, those items too that are there where a condition holds; beside others
+    that are not known they are any of these."""
     (items, _), rest = one_by_one(iterable, *found)
-    return items, rest
+    return (items, rest) if rest is None else as_placed(iterable, items, rest)
 
 
 def use_up(machine: Machine, node: ast.For | ast.AsyncFor, iterable: Any) -> None:
