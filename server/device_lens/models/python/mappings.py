@@ -28,7 +28,15 @@ from device_lens.domain.objects import (
     stands_for,
 )
 from device_lens.domain.perhaps_none import either, either_with
-from device_lens.domain.presence import all_present, conditions, presence, put, put_all, without
+from device_lens.domain.presence import (
+    all_present,
+    conditions,
+    in_known_order,
+    presence,
+    put,
+    put_all,
+    without,
+)
 from device_lens.domain.similarity import similar
 from device_lens.domain.torch_keys import told_apart, torch_key
 from device_lens.domain.values import (
@@ -163,7 +171,8 @@ def _pop_item(call: Call) -> Value:
     names = list(entries)
     if constant(call.get(0, "last"), True) is False:
         names.reverse()
-    if names and target.rest is None and presence(entries, names[-1]) is True:
+    placed = target.rest is None and in_known_order(entries)
+    if names and placed and presence(entries, names[-1]) is True:
         item = TupleValue((_key_value(names[-1]), entries[names[-1]]))
         journal.delete(entries, names[-1])
         return item
