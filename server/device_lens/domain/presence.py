@@ -197,8 +197,12 @@ def put_all(journal: Journal, source: Table, target: Table) -> None:
 
 
 def carry(source: Table, target: Table) -> None:
-    """Keeps of a new copy of a dict's entries under which conditions they are there."""
-    if type(source) is not Entries or type(target) is not Entries or not source.presence:
+    """Keeps of a new copy of a dict's entries under which conditions they are there, and whether
+    their order is known."""
+    if type(source) is not Entries or type(target) is not Entries:
+        return
+    target.mixed = target.mixed or not in_known_order(source)
+    if not source.presence:
         return
     records = target.presence = Presences(target)
     for key in source.presence:
