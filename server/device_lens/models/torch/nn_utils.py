@@ -87,8 +87,8 @@ def _packing(call: Call) -> Value:
 
 
 def _pack_sequence(call: Call) -> Value:
-    operands = _placed(call, 0, "sequences")
-    return packed(call, agreeing(call, call.name, operands).with_(shape=None))
+    """Pads the sequences, and packs what that makes."""
+    return packed(call, _padding(call))
 
 
 def _unpacking(call: Call) -> Value:
@@ -98,7 +98,7 @@ def _unpacking(call: Call) -> Value:
     return TupleValue((padded, Tensor(CPU, "int64", (None,))))
 
 
-def _padding(call: Call) -> Value:
+def _padding(call: Call) -> Tensor:
     """`pad_sequence`: one tensor beside the first sequence, into which the others are copied."""
     operands = _placed(call, 0, "sequences")
     if not operands:
