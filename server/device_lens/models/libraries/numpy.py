@@ -59,6 +59,9 @@ _GIVING_BACK = words(
 computed is put into what that makes of arrays."""
 _PLACES = words("argmax argmin argpartition argsort")
 """Those whose result is indices."""
+_SPLITTING = words("array_split split vsplit hsplit dsplit")
+_OF_TENSORS = {"indices_or_sections": "sections", "axis": "dim"}
+"""What PyTorch calls the arguments of these."""
 _ELEMENTWISE = words("triu tril nan_to_num copy zeros_like ones_like empty_like full_like")
 """Functions whose result has the shape of their first argument."""
 _UNIVERSAL = words(
@@ -201,6 +204,20 @@ def _own_method(call: Call) -> Value:
     return tensor.with_(shape=None, zero_dim=None)
 
 
+def _split(call: Call) -> Value:
+    """`np.split(t, 2)` takes slices of what it is given: those of a tensor are where it is."""
+    if not call.args or tensor_of(call.args[0]) is None or not treated_as_tensor(call.args[0]):
+        return HostArray()
+    short = call.name.rpartition(".")[2]
+    name = "torch.tensor_split" if short in ("split", "array_split") else f"torch.{short}"
+    kwargs = {_OF_TENSORS.get(key, key): value for key, value in call.kwargs.items()}
+    site, services = call.site, call.services
+    parts = FUNCTIONS[name](Call(name, None, call.args, kwargs, site, services, call.complete))
+    if type(parts) is TupleValue:
+        return ListObject(parts.items, None, "list", site.node)
+    return ListObject((), parts.rest, "list", site.node)
+
+
 def _astype(call: Call) -> Value:
     dtype = call.get(0, "dtype")
     extent = ANY if _holds_objects(dtype) else extent_of(call.receiver)
@@ -322,6 +339,7 @@ def register_all() -> None:
         (_INSPECTORS, _python),
         (_ITEMS, _python),
         (_KEEPING, _kept),
+        (_SPLITTING, _split),
     )
     for names, model in groups:
         for name in names:
@@ -329,6 +347,7 @@ def register_all() -> None:
     for name in _GIVING_BACK:
         FUNCTIONS[f"numpy.{name}"] = _giving_back(name)
     FUNCTIONS["numpy.isscalar"] = _is_scalar
+    FUNCTIONS["numpy.fromiter"] = host_function(written("fromiter"), reads=False)
     FUNCTIONS[f"{ARRAY}.item"] = _item
     FUNCTIONS[f"{ARRAY}.astype"] = _astype
     FUNCTIONS[f"{ARRAY}.__len__"] = _length
