@@ -220,6 +220,7 @@ def _call_bound_external(
         if module_model is not None:
             request = make_call(machine, name, receiver, args, kwargs, node, frame, complete)
             with_active(machine, node, frame, lambda: module_model.initialise(request, receiver))
+            reports.library_call(machine, name, receiver, args, kwargs, node, frame, NONE)
         return NONE
     if name == library_modules.FORWARD and isinstance(receiver, ModuleObject):
         run = partial(_forward, machine, receiver, args, kwargs, node, frame, complete)

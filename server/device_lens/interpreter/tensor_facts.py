@@ -285,7 +285,7 @@ def kept_as(machine: Machine, tensor: Tensor, kept: Tensor) -> None:
         machine.watched.moved_leaves.put(kept, found)
 
 
-def _begins_anew(machine: Machine, tensor: Any) -> None:
+def begins_anew(machine: Machine, tensor: Any) -> None:
     """The moved tensor, by whatever history it is known, is a leaf again or has a gradient."""
     moved = machine.watched.moved_leaves
     found = moved.get(tensor)
@@ -296,12 +296,12 @@ def _begins_anew(machine: Machine, tensor: Any) -> None:
 
 def leaf_again(machine: Machine, seen: LibraryCall) -> None:
     """`.detach_()` begins anew, `.requires_grad_()` and `.retain_grad()` keep the gradient."""
-    _begins_anew(machine, seen.receiver)
+    begins_anew(machine, seen.receiver)
 
 
 def parameter_made(machine: Machine, seen: LibraryCall) -> None:
     """`nn.Parameter(moved)` begins anew on the memory of the moved tensor."""
-    _begins_anew(machine, seen.get(0, "data"))
+    begins_anew(machine, seen.get(0, "data"))
 
 
 def cut(machine: Machine, seen: LibraryCall) -> None:
@@ -333,7 +333,7 @@ def registered(machine: Machine, seen: LibraryCall) -> None:
 def differentiated(machine: Machine, seen: LibraryCall) -> None:
     """`torch.autograd.grad(loss, [x])` gives gradients of what is no leaf, too."""
     for value in _inside(machine, seen.get(1, "inputs")):
-        _begins_anew(machine, value)
+        begins_anew(machine, value)
 
 
 def optimized(machine: Machine, seen: LibraryCall) -> None:
