@@ -52,6 +52,11 @@ def fate(body: Iterable[ast.stmt], names: set[str], nodes: frozenset[ast.AST]) -
     return flow.found
 
 
+def may_hold(node: ast.expr, name: str) -> bool:
+    """Whether the value of an expression may hold the graph of what a name holds."""
+    return _Flow({name}, frozenset()).carries(node)
+
+
 class _Flow:
     """The names that may hold such a value, and what has been seen of them."""
 

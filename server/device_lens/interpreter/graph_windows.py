@@ -1,4 +1,5 @@
-"""Lists, deques and dicts that let go of items as others come, and so keep few graphs."""
+"""Lists, deques and dicts that let go of items, or of their graphs, as others come, and so keep few
+graphs."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
+from device_lens.interpreter.graph_flow import may_hold
 from device_lens.interpreter.graph_names import container_of
 from device_lens.syntax.gathering import gather
 from device_lens.syntax.walking import walk
@@ -14,8 +16,8 @@ _TAKING_OUT = frozenset("pop popleft popitem remove clear".split())
 
 
 def lets_go(run: ast.AST, holders: frozenset[str] | None, container: ast.expr) -> bool:
-    """Whether a loop or function takes items out of a container which its names hold; None: what
-    outlives the calls does, under the container's own name or attribute."""
+    """Whether a loop or function takes items out of a container which its names hold, or their
+    graphs; None: what outlives the calls does, under the container's own name or attribute."""
     names = {_called(container)} if holders is None else holders
     return not names.isdisjoint(gather(run, "_taken_out_of", _taken_out_of))
 
@@ -33,8 +35,19 @@ def _taken_out_of(node: ast.AST) -> Iterable[str]:
             return [_called(each) for each in targets if isinstance(each, ast.Subscript)]
         case ast.Assign(targets=[target], value=value):
             name = _called(target)
-            return (name,) if any(_is_some_of(name, part) for part in walk(value)) else ()
+            some = any(_is_some_of(name, part) for part in walk(value))
+            return (name,) if some or _drops_graphs(name, target, value) else ()
     return ()
+
+
+def _drops_graphs(name: str, target: ast.expr, value: ast.expr) -> bool:
+    """`found = [each.detach() for each in found]`, or `found[-1] = found[-1].item()`."""
+    text = ast.unparse(target) if isinstance(target, ast.Subscript) else name
+    return (
+        name.isidentifier()
+        and any(_called(part) == name and ast.unparse(part) == text for part in walk(value))
+        and not may_hold(value, name)
+    )
 
 
 def _is_some_of(name: str, node: ast.AST) -> bool:
