@@ -216,15 +216,19 @@ def _drawn(call: Call, grad: bool) -> Value:
 
 
 def _shape_drawn(call: Call, asked: Value) -> Shape:
-    """The shape of samples of a distribution over numbers; None where it is not known."""
+    """The shape of samples of a distribution over numbers or categories; None where it is not
+    known."""
     made = call.receiver
     of_library = type(made) is Instance and type(made.cls) is External
     if not of_library or made.fields.get(SEEN) != TRUE:
         return None
-    if made.cls.name.rpartition(".")[2] not in ELEMENTWISE:
+    name = made.cls.name.rpartition(".")[2]
+    if name not in ELEMENTWISE and name != "Categorical":
         return None
     sizes = () if is_none(asked) or asked is None else sequence(asked)
     batch, _ = broadcast(of_tensor(tensor) for tensor, *_ in parameters_of(made)[1])
+    if name == "Categorical":
+        batch = batch[:-1] if batch else None
     return None if sizes is None or batch is None else (*map(dimension, sizes), *batch)
 
 
