@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.condition import disjunction, negation
-from device_lens.domain.device import ANY_INDEX, Agreement, SymbolicDevice, agree, is_unknown
+from device_lens.domain.device import ANY_INDEX, CPU, Agreement, SymbolicDevice, agree, is_unknown
 from device_lens.domain.guard import Guarded, choose, combine, undecided
 from device_lens.domain.heap import MISSING, DictObject, HeapObject, ListObject, Parameter
 from device_lens.domain.lengths import at_least
@@ -98,6 +98,8 @@ def compare(machine: Machine, node: Any, op: ast.cmpop, left: Any, right: Any, f
     if is_tensor(left) or is_tensor(right):
         if right == NONE or left == NONE or _is_no_operand(left) or _is_no_operand(right):
             return Const(kind is ast.NotEq)
+        if kind is ast.Eq:
+            left, right = _as_tensor(left), _as_tensor(right)
         return calls.call_operator(machine, node, f"__{name}__", left, right, frame)
     if HostArray in (type(left), type(right)):
         value = numpy_shapes.array(numpy_shapes.together(left, right), "bool")
@@ -105,6 +107,13 @@ def compare(machine: Machine, node: Any, op: ast.cmpop, left: Any, right: Any, f
     text = shape_tests.text_of(node, frame) if kind in (ast.Eq, ast.NotEq) else ""
     condition = combine(lambda a, b: _compare_leaves(kind, fold, a, b, text), left, right)
     return combine(Const, condition)
+
+
+def _as_tensor(value: Any) -> Any:
+    """An array that is asked whether it equals a tensor is made one, on the CPU."""
+    if type(value) is not HostArray or value.dtype is None:
+        return value
+    return Tensor(CPU, value.dtype, value.shape, value.trail, zero_dim=value.zero_dim)
 
 
 def _is_no_operand(value: Any) -> bool:
