@@ -50,13 +50,14 @@ def read_arguments(call: Call, what: str) -> None:
     hands_on = any(type(value) in _CODE for value in call.args)
     for position, value in enumerate(call.args):
         if not (hands_on and type(value) is TupleValue):
-            _read(call, what, value, position)
+            read(call, what, value, position)
     for name, value in call.kwargs.items():
         if name not in _HANDED_ON:
-            _read(call, what, value, name)
+            read(call, what, value, name)
 
 
-def _read(call: Call, what: str, value: Value, place: int | str) -> None:
+def read(call: Call, what: str, value: Value, place: int | str) -> None:
+    """Reports the tensors in one argument as read from host memory."""
     opens_dicts = not call.name.startswith("numpy.")  # which keeps a dict as an object
     found = _first_tensor(value, DEPTH, opens_dicts)
     if found is not None:

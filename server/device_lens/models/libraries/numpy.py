@@ -18,10 +18,10 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
+from device_lens.models.call import Call, Model, Value, is_none, tensor_of, treated_as_tensor
 from device_lens.models.dtypes import named
 from device_lens.models.libraries import numpy_linalg, numpy_random, numpy_shapes
-from device_lens.models.libraries.host import host_function, read_arguments, written
+from device_lens.models.libraries.host import host_function, read, read_arguments, written
 from device_lens.models.libraries.numpy_shapes import (
     ARRAY,
     array,
@@ -42,7 +42,7 @@ from device_lens.models.shapes.extent import ANY
 from device_lens.models.torch.objects import unknown
 from device_lens.models.words import words
 
-_FILLED = words("zeros ones empty full")
+_FILLED = words("zeros ones empty")
 _INSPECTORS = words(
     "shape ndim size iterable broadcast_shapes issubdtype dtype array_equal random.seed"
 )
@@ -121,6 +121,14 @@ def _filled(call: Call) -> Value:
     dtype = call.kwargs.get("dtype", call.args[1] if len(call.args) > 1 else None)
     shape = None if _holds_objects(dtype) else sizes(call.get(0, "shape"))
     return HostArray("float64" if dtype is None else dtype_name(dtype), shape)
+
+
+def _full(call: Call) -> Value:
+    """`np.full(shape, value)` reads the value, and is of its dtype."""
+    value, dtype = call.get(1, "fill_value"), call.get(2, "dtype")
+    read(call, written(call.name), value, call.place(1, "fill_value"))
+    shape = None if _holds_objects(dtype) else sizes(call.get(0, "shape"))
+    return HostArray(_dtype_of(value) if is_none(dtype) else dtype_name(dtype), shape)
 
 
 def _array(call: Call) -> Value:
@@ -330,6 +338,7 @@ def register_all() -> None:
     numpy_linalg.register_all()
     groups: tuple[tuple[list[str], Model], ...] = (
         (_FILLED, _filled),
+        (["full"], _full),
         (words("array asarray ascontiguousarray asanyarray"), _array),
         (_ELEMENTWISE, _elementwise),
         (_UNIVERSAL, _universal),
