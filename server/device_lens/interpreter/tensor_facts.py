@@ -14,7 +14,7 @@ from device_lens.domain.device import (
     same_everywhere,
 )
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import DictObject, Instance, ListObject, Parameter
+from device_lens.domain.heap import MEMBERS, DictObject, Instance, ListObject, Parameter
 from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter import places
 from device_lens.interpreter.facts import Transfer
@@ -337,30 +337,27 @@ def differentiated(machine: Machine, seen: LibraryCall) -> None:
 
 
 def optimized(machine: Machine, seen: LibraryCall) -> None:
-    """An optimizer takes the moved tensor, and raises."""
+    """An optimizer takes the moved tensor, of whatever it was given, and raises."""
     if not isinstance(seen.value, Instance) or not machine.watched.moved_leaves:
         return
-    for value in _inside(machine, seen.get(0, "params")):
+    for value in seen.value.fields.get(MEMBERS, ()):
         found = machine.watched.moved_leaves.get(value)
         if found is not None and found.given_to_optimizer is None:
             found.given_to_optimizer = machine.site(seen.node, seen.frame)
 
 
 def _inside(machine: Machine, value: Any) -> list[Any]:
-    """The tensors that an argument is or lists, those of parameter groups included."""
+    """The tensors that an argument is or lists."""
     if value is None:
         return []
     if type(value) in (Tensor, Parameter):
         return [value]
-    found: list[Any] = []
-    for leaf in leaves(value):
-        if type(leaf) is DictObject:
-            found += _inside(machine, leaf.entries.get("params"))
-            continue
-        items, rest = machine.iterate(leaf)
-        for item in (*items, rest):
-            found += _inside(machine, item) if type(item) is DictObject else [item]
-    return found
+    return [
+        item
+        for leaf in leaves(value)
+        for items, rest in (machine.iterate(leaf),)
+        for item in (*items, rest)
+    ]
 
 
 def conclude(machine: Machine) -> None:
