@@ -60,7 +60,7 @@ def requested(call: Call, args: tuple[Value, ...]) -> Conversion:
         if type(value) is Const and isinstance(value.value, bool):
             break
         _read(call, found, value)
-    for name in ("device", "dtype", "other"):
+    for name in ("device", "dtype", "other", "tensor"):
         if name in call.kwargs:
             _read(call, found, call.kwargs[name])
     copy = call.kwargs.get("copy", args[3] if len(args) > 3 else None)
