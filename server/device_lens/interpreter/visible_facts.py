@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.device import ANY_INDEX, Device
 from device_lens.domain.guard import Guarded, assume_all, combine, leaves, primary
-from device_lens.domain.heap import ModuleObject, moment
+from device_lens.domain.heap import DictObject, ModuleObject, moment
 from device_lens.domain.trail import Site
 from device_lens.domain.values import FALSE, TRUE, Const
 from device_lens.interpreter import places, worker_facts
@@ -79,25 +79,52 @@ def _holds(machine: Machine, note: Mask | Start | None, seen: LibraryCall) -> bo
 
 def assigned(machine: Machine, seen: LibraryCall) -> None:
     """`os.environ[name] = value`."""
+    if len(seen.args) == 2 and constant(seen.args[0]) == VARIABLE:
+        _set(machine, seen, seen.args[1])
+
+
+def updated(machine: Machine, seen: LibraryCall) -> None:
+    """`os.environ.update({name: value})`."""
+    for given in (*seen.args, seen.kwargs):
+        entries = given.entries if type(given) is DictObject else given
+        if isinstance(entries, dict) and VARIABLE in entries:
+            _set(machine, seen, entries[VARIABLE])
+
+
+def given_default(machine: Machine, seen: LibraryCall) -> None:
+    """`os.environ.setdefault(name, value)`, which changes nothing where the program has set it."""
     if len(seen.args) != 2 or constant(seen.args[0]) != VARIABLE:
         return
+    if not places.undecided(machine) and not _holds(machine, machine.watched.mask, seen):
+        _tell_if_late(machine, seen, seen.args[1])
+
+
+def _set(machine: Machine, seen: LibraryCall, value: Any) -> None:
     in_time = not _holds(machine, machine.watched.started, seen)
-    hidden = combine(_hides_all, seen.args[1]) if in_time else FALSE
+    hidden = combine(_hides_all, value) if in_time else FALSE
     machine.journal.write(machine.globals, "no_gpu", hidden)
     if places.undecided(machine):
         if primary(machine.path.named) is not False:
             machine.watched.mask = None  # it may be this one, or the one before
         return
-    watched, site = machine.watched, machine.site(seen.node, seen.frame)
+    watched = machine.watched
     before = watched.mask
-    if _holds(machine, before, seen) and before.value == seen.args[1]:
+    if _holds(machine, before, seen) and before.value == value:
         return
+    if not _tell_if_late(machine, seen, value):
+        watched.mask = Mask(machine.site(seen.node, seen.frame), _activation(machine), value)
+
+
+def _tell_if_late(machine: Machine, seen: LibraryCall, value: Any) -> bool:
+    """Whether CUDA has surely read the variable before it is set here, which is told."""
+    watched = machine.watched
     watched.asks_start = True
-    if _holds(machine, watched.started, seen):
-        visible, start = _named(machine, seen.args[1]), watched.started.site
-        machine.findings.add(VisibleDevices(site, "too-late", site, visible, initialised_at=start))
-        return
-    watched.mask = Mask(site, _activation(machine), seen.args[1])
+    if not _holds(machine, watched.started, seen):
+        return False
+    site = machine.site(seen.node, seen.frame)
+    visible, start = _named(machine, value), watched.started.site
+    machine.findings.add(VisibleDevices(site, "too-late", site, visible, initialised_at=start))
+    return True
 
 
 def _hides_all(value: Any) -> Const:
@@ -215,6 +242,10 @@ def _named_at(machine: Machine, seen: LibraryCall) -> Site:
 _MOVES = ("torch.Tensor.to", "torch.Tensor.cuda", "torch.nn.Module.to", "torch.nn.Module.cuda")
 WATCHERS = {
     "os.environ.__setitem__": assigned,
+    "os.putenv": assigned,
+    "os.environ.update": updated,
+    "os.environ.__ior__": updated,
+    "os.environ.setdefault": given_default,
     **dict.fromkeys(_MOVES, used),
     **{f"torch.{name}": used for name in _FACTORIES.split()},
     **{f"torch.cuda.{name}": started for name in _STARTERS.split()},

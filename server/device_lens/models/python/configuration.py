@@ -340,6 +340,10 @@ def _set_environment_item(call: Call) -> Value:
     return NONE
 
 
+def _extended_environment(call: Call) -> Value:
+    return call.receiver
+
+
 def register() -> None:
     models: dict[str, Model] = {
         PARSER: _parser,
@@ -360,6 +364,9 @@ def register() -> None:
         "os.environ.setdefault": _getenv,
         "os.environ.__getitem__": _environment_item,
         "os.environ.__setitem__": _set_environment_item,
+        "os.environ.update": _set_environment_item,
+        "os.environ.__ior__": _extended_environment,
+        "os.putenv": _set_environment_item,
     }
     registry.FUNCTIONS.update(models)
     registry.ATTRIBUTES["os.environ"] = _environment
