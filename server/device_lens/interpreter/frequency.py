@@ -95,8 +95,9 @@ def _is_of_few(node: ast.expr, frame: Frame) -> bool:
 
 def interval_guarded(node: Any, frame: Frame) -> bool:
     """Whether the place is reached only now and then in the loop that runs often: under an `if`
-    that tests a remainder (`step % 100 == 0`) or for one iteration (`step == 0`), or once in an
-    epoch. Loops over a handful of things inside of that one change nothing about it."""
+    that tests a remainder (`step % 100 == 0`), or for one iteration (`step == 0`), or how much a
+    list has that is emptied there, or once in an epoch. Loops over a handful of things inside of
+    that one change nothing about it."""
     for record in reversed(frame.loops):
         if _runs_by_epoch(record.node, node) or _is_now_and_then(node, record.node):
             return True
@@ -106,10 +107,13 @@ def interval_guarded(node: Any, frame: Frame) -> bool:
 
 
 def _is_now_and_then(node: Any, loop: Any) -> bool:
-    """Whether a test of the loop's count stands between the loop and the node."""
+    """Whether a test of the loop's count, or of that of a list which begins anew there, stands
+    between the loop and the node."""
     counters = _names(getattr(loop, "target", None))
     for outer in walk(loop):
-        if not isinstance(outer, ast.If) or not _tests_step(outer.test, counters):
+        if not isinstance(outer, ast.If):
+            continue
+        if not _tests_step(outer.test, counters) and not _empties_what_it_counts(outer):
             continue
         if any(inner is node for part in outer.body for inner in walk(part)):
             return True
@@ -164,3 +168,35 @@ def _tests_step(test: ast.expr, counters: set[str]) -> bool:
 
 def _tests_remainder(test: ast.expr) -> bool:
     return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in walk(test))
+
+
+def _empties_what_it_counts(branch: ast.If) -> bool:
+    """`if len(kept) == 100: …; kept.clear()`."""
+    counted = {
+        ast.unparse(node.left.args[0])
+        for node in walk(branch.test)
+        if isinstance(node, ast.Compare)
+        and isinstance(node.left, ast.Call)
+        and getattr(node.left.func, "id", "") == "len"
+        and len(node.left.args) == 1
+        and not _is_of_one(node.comparators[0])
+    }
+    inside = (node for part in branch.body for node in walk(part)) if counted else ()
+    return any(not counted.isdisjoint(_emptied(node)) for node in inside)
+
+
+def _is_of_one(count: ast.expr) -> bool:
+    """Whether so many there are after one turn."""
+    return isinstance(count, ast.Constant) and count.value in (0, 1)
+
+
+def _emptied(node: ast.AST) -> list[str]:
+    """The lists that a node leaves empty."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=whole, attr="clear"), args=[]):
+            return [ast.unparse(whole)]
+        case ast.Assign(targets=targets, value=ast.List(elts=[]) | ast.Call(args=[])):
+            return list(map(ast.unparse, targets))
+        case ast.Delete(targets=[ast.Subscript(value=whole, slice=ast.Slice(None, None))]):
+            return [ast.unparse(whole)]
+    return []
