@@ -31,9 +31,10 @@ from device_lens.interpreter.graph_names import (
     part_of,
     parts_of,
     started_from,
+    taken_of,
     terms,
 )
-from device_lens.interpreter.graph_sharing import is_bound_once, share_graph
+from device_lens.interpreter.graph_sharing import is_bound_once, read_with_graph, share_graph
 from device_lens.interpreter.graph_steps import (
     base_of,
     carries_on,
@@ -249,6 +250,7 @@ def _keep(
         kept = machine.watched.kept_graphs[node] = Kept(fact, awaited)
     kept.filled = kept.filled or was_filled(machine, receiver, record)
     kept.bounded = kept.bounded or is_window or is_bounded(receiver)
+    names[0] = names[0] | taken_of(subject)
     spent = any(machine.watched.spent.get(tensor_of(value)) for value in values)
     kept.fact.spent = kept.fact.spent or spent or any(map(partial(_is_spent, machine), runs, names))
     local = bool(frame.loops) and not _in_module(machine)
@@ -330,7 +332,7 @@ def _is_spent(machine: Machine, run: Any, names: set[str]) -> bool:
         started = terms(run, started_from(node))
         if names & started or any(base_of(each) in names for each in started):
             return True
-        if share_graph(run, names, started, seen):
+        if share_graph(run, names, started.union(read_with_graph(node.func.value)), seen):
             return True
     return False
 

@@ -34,6 +34,17 @@ def operands(node: Any) -> set[str]:
     return set()
 
 
+def taken_of(value: ast.expr) -> set[str]:
+    """The name of that of which an expression is an item, or of which a method makes it."""
+    while not isinstance(value, ast.Name):
+        match value:
+            case ast.Subscript(value=whole) | ast.Call(func=ast.Attribute(value=whole)):
+                value = whole
+            case _:
+                return set()
+    return {value.id}
+
+
 def terms(run: Any, totals: set[str]) -> set[str]:
     """Totals with what a run adds up to them: the backward pass of `loss = first + second` is that
     of both."""
