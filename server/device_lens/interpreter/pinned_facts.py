@@ -86,6 +86,13 @@ def pinned(machine: Machine, seen: LibraryCall) -> None:
         _pinned_elsewhere(machine, tensor, machine.site(seen.node, seen.frame))
 
 
+def created(machine: Machine, seen: LibraryCall) -> None:
+    """`torch.empty(3, pin_memory=True, device="cuda")`."""
+    tensor = tensor_of(seen.value) if "pin_memory" in seen.kwargs else None
+    if tensor is not None and tensor.pinned:
+        _pinned_elsewhere(machine, tensor, machine.site(seen.node, seen.frame))
+
+
 def transferred(machine: Machine, fact: Transfer, tensor: Tensor, receiver: Any) -> None:
     """A move of a tensor from the host, in a loop."""
     if not fact.moves or not fact.loops or any(leaf is not CPU for leaf in leaves(fact.source)):
@@ -105,9 +112,12 @@ def transferred(machine: Machine, fact: Transfer, tensor: Tensor, receiver: Any)
         machine.findings.add(half)
 
 
+_FACTORIES = "zeros ones empty full rand randn randint arange linspace eye"
+"""What pins the memory that it makes; `torch.tensor` leaves that out on an accelerator."""
 LOADER = "torch.utils.data.DataLoader"
 WATCHERS = {
     LOADER: made,
     f"{LOADER}.__iter__": batches,
     "torch.Tensor.pin_memory": pinned,
+    **{f"torch.{name}": created for name in _FACTORIES.split()},
 }
