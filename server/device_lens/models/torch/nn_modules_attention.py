@@ -40,7 +40,16 @@ class CausalMask(NamedTuple):
         hint = call.get(*self.hint)
         if tensor_of(call.get(*self.padding)) is not None or hint == FALSE:
             return False
-        return self.is_looked_for or not is_none(hint)
+        if is_none(hint):
+            return self.is_looked_for and _may_be_square(tensor_of(call.get(*self.mask)))
+        return True
+
+
+def _may_be_square(mask: Tensor | None) -> bool:
+    """Whether a mask may be of the size of one by which nobody looks ahead."""
+    if mask is None or mask.shape is None:
+        return True
+    return len(mask.shape) == 2 and (None in mask.shape or mask.shape[0] == mask.shape[1])
 
 
 def unread(call: Call, masks: Iterable[CausalMask]) -> frozenset[str]:
