@@ -8,8 +8,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import DictObject, ListObject, ModuleObject, contents
-from device_lens.domain.values import Tensor
+from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
+from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_chains import Level, chain_of, reaches
 from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
@@ -296,15 +296,24 @@ def _loop_around(
 
 
 def _is_of_kept(machine: Machine, loop: Any, whole: ast.Name | None) -> bool:
-    """Whether a loop goes through what has graphs itself, or what it keeps is items of a `whole`
-    that does, which is there with all of them before anything of it is added up."""
+    """Whether a loop goes through what has graphs itself, or the parts of a model, each of which it
+    sees once, or what it keeps is items of a `whole` that does, which is there with all of them
+    before anything of it is added up."""
     sources = gone_through(loop.iter) if isinstance(loop, ast.For) else []
     values = (
-        entry.value
+        leaf
         for node in ([*sources, whole] if whole is not None else sources)
         for entry in machine.recorder.seen.get(node, ())
+        for leaf in leaves(entry.value)
     )
-    return any(has_graph(each) or any(map(has_graph, contents(each))) for each in values)
+    return any(has_graph(each) or any(map(_is_kept, contents(each))) for each in values)
+
+
+def _is_kept(item: Any) -> bool:
+    """Whether an item has a graph, or is a part of a model, by itself or with its name or number:
+    it is there as long as the model is."""
+    parts = item.items if type(item) is TupleValue else (item,)
+    return has_graph(item) or any(isinstance(each, ModuleObject | Parameter) for each in parts)
 
 
 def conclude(machine: Machine) -> None:

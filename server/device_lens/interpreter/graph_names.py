@@ -14,7 +14,7 @@ from device_lens.syntax.walking import walk
 _COPIES = frozenset("cpu cuda to float double half clone mean sum squeeze".split())
 """Methods whose result keeps the graph of what it is taken from."""
 
-_ONE_BY_ONE = frozenset("len enumerate zip reversed list tuple sorted iter".split())
+_ONE_BY_ONE = frozenset("len enumerate zip reversed list tuple sorted iter filter".split())
 """Builtins whose result goes through what they are given."""
 
 

@@ -359,4 +359,13 @@ def is_hot(node: ast.expr, iterable: Any, rest: Any) -> bool:
             isinstance(argument, ast.Constant) for argument in node.args
         )
         return computed and getattr(iterable, "kind", "") == "range"
+    if type(iterable) is Guarded:
+        # What is known in one case tells what the loop is about in those in which it is not.
+        known = [leaf for leaf in leaves(iterable) if type(leaf) is not Unknown and leaf != NONE]
+        return not known or not all(map(_is_counted, known))
     return not isinstance(iterable, TupleValue | Const)
+
+
+def _is_counted(value: Any) -> bool:
+    """Whether this is a list or dict of items that are all known."""
+    return isinstance(value, ListObject | DictObject) and value.rest is None
