@@ -40,7 +40,7 @@ from device_lens.interpreter.standard_classes import is_standard, type_of_kind
 from device_lens.models import registry
 from device_lens.models.call import tensor_of
 from device_lens.models.dtypes import TENSOR_TYPES
-from device_lens.models.numbers import is_number, is_text, is_whole
+from device_lens.models.numbers import is_number, is_one_of_few, is_text, is_whole
 from device_lens.models.torch import unnamed_parts
 from device_lens.models.torch.attributes import is_on
 
@@ -287,7 +287,12 @@ def _getattr(
 def _of_name(machine: Machine, args: tuple[Any, ...], node: Any, frame: Frame) -> Any:
     if len(args) >= 2 and type(args[1]) is Guarded:
         ways = ((args[0], side, *args[2:]) for side in (args[1].yes, args[1].no))
-        yes, no = (_of_name(machine, way, node, frame) for way in ways)
+        yes, no = (
+            _getattr(machine, way, {}, node, frame)
+            if is_one_of_few(way[1])
+            else _of_name(machine, way, node, frame)
+            for way in ways
+        )
         return join(Guarded(args[1].atom, True, False), yes, no)
     if len(args) >= 2 and type(args[1]) is Const and isinstance(args[1].value, str):
         tree, name = args[0], args[1].value

@@ -55,6 +55,7 @@ from device_lens.interpreter.keys import key_of, put
 from device_lens.interpreter.sequences import CONTAINERS, of_constant, of_sequence
 from device_lens.models import registry
 from device_lens.models.call import constant
+from device_lens.models.numbers import is_one_of_few
 from device_lens.models.python import dict_classes
 from device_lens.models.python.all_gpus import are_those
 from device_lens.models.torch import optim, replaced
@@ -223,8 +224,11 @@ def _of_tree(machine: Machine, tree: Guarded, index: Any, node: Any, frame: Fram
 def _of_any_index(machine: Machine, receiver: Any, index: Guarded, node: Any, frame: Frame) -> Any:
     """An index that hangs on conditions: the item of each case."""
     condition = Guarded(index.atom, True, False)
-    yes = _item(machine, receiver, index.yes, node, frame)
-    return join(condition, yes, _item(machine, receiver, index.no, node, frame))
+    yes, no = (
+        (item if is_one_of_few(side) else _item)(machine, receiver, side, node, frame)
+        for side in (index.yes, index.no)
+    )
+    return join(condition, yes, no)
 
 
 def _of_dict(machine: Machine, receiver: DictObject, index: Any, node: Any, frame: Frame) -> Any:

@@ -116,6 +116,11 @@ def texts_meant(value: Value) -> tuple[str, ...] | None:
     return value.fields.get(_AMONG) if type(value) is Unknown and value.fields else None
 
 
+def is_one_of_few(value: Value) -> bool:
+    """Whether an unknown is one of a few strings that are known."""
+    return texts_meant(value) is not None
+
+
 def text_numbered(start: str) -> Unknown:
     """A string that begins so, with digits behind."""
     value = text_begun(start)
