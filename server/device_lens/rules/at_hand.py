@@ -93,11 +93,15 @@ class AtHand:
         self._checked: set[str] = set()
 
     def find(
-        self, device: DeviceTree, place: Place, kinds: tuple[Kind, ...] = tuple(Kind)
+        self,
+        device: DeviceTree,
+        place: Place,
+        kinds: tuple[Kind, ...] = tuple(Kind),
+        own: DeviceTree | None = None,
     ) -> str | None:
         """An expression that gives `device` at `place`: a device or tensor of the same function,
-        an attribute of `self`, a device of an enclosing scope, a module; of `kinds` only. None
-        where there is none."""
+        an attribute of `self`, a device of an enclosing scope, a module; of `kinds` only, and none
+        that what is to be moved is on in each case as its `own`. None where there is none."""
         found: list[tuple[tuple[int, int], str, _Seen]] = []
         if _is_some(leaf(device)) and not self._has_one_number():
             return None
@@ -105,6 +109,8 @@ class AtHand:
         for seen in self._matching(device, kinds):
             latest = _latest(seen, here, around)
             if latest is None or latest.kind not in kinds or not matches(latest.device, device):
+                continue
+            if latest.device == own:
                 continue
             known = _has_self(place) if latest.base == "self" else surely_bound(place, latest.base)
             if known:

@@ -6,7 +6,8 @@ import ast
 import re
 from collections.abc import Iterable
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.guard import Guarded
 from device_lens.fixes.edit import Edit, Fix, Safety
 from device_lens.fixes.map_container import mapped
 from device_lens.fixes.move_operand import (
@@ -106,7 +107,7 @@ def places(conflicts: Iterable[Conflict], context: Context) -> list[Related]:
 
 def move_fix(conflicts: list[Conflict], context: Context) -> Fix | None:
     """Moves the stray operand of each conflict to the device of the other one; where the stray one
-    is changed in place, the other to it."""
+    is changed in place, or follows a device that is not always that one, the other to it."""
     movable = [_movable(each, context) for each in conflicts]
     pairs = [each for each in movable if each is not None]
     if len(pairs) != len(movable):
@@ -126,11 +127,34 @@ def move_fix(conflicts: list[Conflict], context: Context) -> Fix | None:
             root = root_of(place.node)
             asks_itself = isinstance(root, ast.Name) and device == f"{root.id}.device"
             fix = None if device is None or asks_itself else move_operand([place], device)
+            if device is None:
+                fix = _to_the_stray(place, other, conflict, context)
         if fix is None:
             return None
         fixes.append(fix)
     edits = tuple(dict.fromkeys(edit for fix in fixes for edit in fix.edits))
     return Fix(fixes[0].title, fixes[0].safety, edits)
+
+
+def _to_the_stray(stray: Place, other: Operand, conflict: Conflict, context: Context) -> Fix | None:
+    """Moves the other operand to a stray one that hangs on conditions, as the device does that the
+    program has for it: nothing names one that the other is on in all cases."""
+    if other is not conflict.other or type(_device_at(stray, context)) is not Guarded:
+        return None
+    written = context.knows(other.site) and not (other.is_parameter or other.is_unpacked)
+    if not written or not isinstance(other.site.node, ast.expr) or not _is_tensor(other, context):
+        return None
+    place, operation = context.place(other.site), context.place(conflict.site)
+    if place.node is operation.node or is_changed(operation, place.node):
+        return None
+    device = followed(conflict.stray, context)
+    return None if device is None else move_operand([place], device)
+
+
+def _device_at(place: Place, context: Context) -> DeviceTree | None:
+    """Where what stands at a place is, in each case."""
+    known = context.all_facts[place.path].expression_at(place.node)
+    return None if known is None else known.device
 
 
 def move_each(conflicts: list[Conflict], context: Context) -> Fix | None:
@@ -186,12 +210,13 @@ def target_device(other: Operand, place: Place, conflict: Conflict, context: Con
         text = followed(other, context)
         if text is not None:
             return text
+    own = _device_at(place, context)
     if other.is_parameter and conflict.module_text is not None and plain(conflict.module_text):
-        device = context.at_hand.find(other.device, place, kinds=(Kind.DEVICE,))
+        device = context.at_hand.find(other.device, place, (Kind.DEVICE,), own)
         if device is None or (place.owner is not None and is_of_around(device, place)):
             return device_of_module(conflict, context) or device
         return device
-    device = context.at_hand.find(other.device, place)
+    device = context.at_hand.find(other.device, place, own=own)
     if device is not None and device.endswith(".device"):
         return _of_item(other, context) or device
     if device is None or device.startswith("next(") or is_of_around(device, place):
