@@ -16,7 +16,7 @@ from device_lens.domain.device import (
     is_unknown,
     widen_device,
 )
-from device_lens.domain.guard import Guarded, assume, node
+from device_lens.domain.guard import Guarded, Literals, assume, assume_all, leaves, node
 from device_lens.domain.values import Tensor, Unknown
 from device_lens.models.call import Services, treated_as_tensor
 
@@ -122,9 +122,9 @@ class _Pair:
             return right
         if self.scalars and self._scalar_on_host(right, self.right[0]):
             return left
-        if not is_unknown(left) and self._scalar_perhaps(right, self.right[0]):
+        if not is_unknown(left) and self._scalar_perhaps(right, self.right, literals):
             return left
-        if not is_unknown(right) and self._scalar_perhaps(left, self.left[0]):
+        if not is_unknown(right) and self._scalar_perhaps(left, self.left, literals):
             self.right_rules = True
             return right
         self._note(left, right, literals)
@@ -134,9 +134,14 @@ class _Pair:
     def _scalar_on_host(self, device: Any, tensor: Tensor) -> bool:
         return device is CPU and tensor.zero_dim is True
 
-    def _scalar_perhaps(self, device: Any, tensor: Tensor) -> bool:
-        """Whether a host tensor has perhaps no dimensions: one without meets any device."""
-        return self.scalars and device is CPU and tensor.zero_dim is None
+    def _scalar_perhaps(self, device: Any, operand: Placed, literals: Literals) -> bool:
+        """Whether a host tensor has perhaps no dimensions in a case: one without meets any
+        device."""
+        tensor, value, _ = operand
+        if not self.scalars or device is not CPU or tensor.zero_dim is not None:
+            return False
+        found = leaves(assume_all(value, literals)) if type(value) is Guarded else ()
+        return not found or any(type(e) is not Tensor or e.zero_dim is not False for e in found)
 
     def _note(self, left: Any, right: Any, literals: Any) -> None:
         if is_unknown(left) or is_unknown(right):

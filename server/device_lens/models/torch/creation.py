@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 
 from device_lens.domain.device import DeviceTree
-from device_lens.domain.guard import primary
+from device_lens.domain.guard import Guarded, combine, leaves, primary
 from device_lens.domain.values import Const, Dim, Tensor
 from device_lens.models import dtypes
 from device_lens.models.call import Call, Value, is_none
-from device_lens.models.numbers import dimension, is_number
+from device_lens.models.numbers import dimension, is_number, sequence
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.shapes.extent import ANY, SOME, Extent, exactly, sizes
 from device_lens.models.signature import Bound, signature
@@ -70,6 +71,10 @@ class Factory:
         device, by_default = factory_device(bound, by_keyword=True)
         if by_default and self.by_type:
             device = call.services.default_type_device()
+        cases = _size_by_case(bound) if extent == ANY else None
+        if cases is not None:
+            of = partial(make, bound, dtype=dtype, device=device, default_made=by_default)
+            return combine(lambda size: of(extent=sizes((size,))), cases)
         return make(bound, extent, dtype, device, by_default)
 
 
@@ -82,6 +87,17 @@ def _size(bound: Bound) -> Extent:
     value = bound.get("size")
     values = value if isinstance(value, tuple) else () if value is None else (value,)
     return sizes(values) if bound.call.complete else ANY
+
+
+def _size_by_case(bound: Bound) -> Guarded | None:
+    """A size that is a sequence in one case of a flag or the like and not known in another, as that
+    of a tensor is of which so much is known: in the former the tensor surely has dimensions."""
+    given = bound.get("size")
+    size = given[0] if isinstance(given, tuple) and len(given) == 1 else given
+    if type(size) is not Guarded or not size.atom.named or not bound.call.complete:
+        return None
+    found = [*leaves(size)]
+    return size if any(sequence(leaf) for leaf in found) else None
 
 
 def _full(bound: Bound) -> tuple[Extent, str | None]:
