@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from device_lens.domain.code import BoundMethod, Function
 from device_lens.domain.heap import ListObject
-from device_lens.domain.values import HostArray, Unknown
+from device_lens.domain.values import HostArray, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value
 from device_lens.models.libraries.host import (
     host_class,
@@ -25,7 +26,38 @@ def _model(name: str) -> Model:
         return _fit
     if last.startswith(_ASK_CLASS):
         return host_function(f"{last}()", reads=False, result=Unknown)
-    return host_function(f"{last}()", result=Unknown if last == "score" else HostArray)
+    found = host_function(f"{last}()", result=Unknown if last == "score" else HostArray)
+    return _solver(found) if name.startswith(_SOLVERS) else found
+
+
+_SOLVERS = ("scipy.optimize.", "scipy.integrate.")
+"""Functions of these modules run what they are given with numbers of their own."""
+_RUN = ("fun", "func", "f", "fprime", "jac", "hess")
+
+
+def _solver(model: Model) -> Model:
+    def solve(call: Call) -> Value:
+        """`minimize(f, x0)`: it runs `f`, perhaps with numbers that the program never sees."""
+        for function in (*call.args[:1], *(call.kwargs.get(name) for name in _RUN)):
+            if type(function) in (Function, BoundMethod):
+                told = call.kwargs.get("args") if call.name.startswith(_SOLVERS[0]) else None
+                others = (
+                    told.items if type(told) is TupleValue else map(Unknown, _further(function))
+                )
+                given = (HostArray("float64"), *others)
+                call.services.invoke_beside(function, given, {}, False)
+        return model(call)
+
+    return solve
+
+
+def _further(function: Function | BoundMethod) -> list[str]:
+    """The parameters of a function behind the first that have to be given."""
+    of = function.function if isinstance(function, BoundMethod) else function
+    arguments = of.node.args
+    names = [each.arg for each in (*arguments.posonlyargs, *arguments.args)]
+    needed = names[: len(names) - len(arguments.defaults)]
+    return needed[2 if isinstance(function, BoundMethod) else 1 :]
 
 
 def _split(call: Call) -> Value:
