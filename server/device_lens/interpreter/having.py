@@ -8,7 +8,7 @@ from device_lens.domain.code import ClassValue, Namespace
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.presence import presence
-from device_lens.domain.values import NONE, Const, Tensor, TupleValue, Unknown
+from device_lens.domain.values import NONE, Const, HostArray, Tensor, TupleValue, Unknown
 from device_lens.interpreter import imports
 from device_lens.interpreter.conditions import opaque
 from device_lens.models import registry
@@ -135,7 +135,13 @@ def is_without(value: Any, name: str) -> bool:
         return is_without(value.yes, name) and is_without(value.no, name)
     if type(value) is Namespace:
         return imports.lacks(value, name)
+    if type(value) is HostArray:
+        return name in _MOVES
     return value == NONE or lacks(value, name)
+
+
+_MOVES = ("to", "cuda", "cpu")
+"""What tensors have, and no array."""
 
 
 def _own_class_lacks(value: Instance, cls: ClassValue, name: str) -> bool:
