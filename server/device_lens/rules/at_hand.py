@@ -16,7 +16,7 @@ from device_lens.domain.device import (
     SymbolicDevice,
     agree,
 )
-from device_lens.domain.guard import leaves, primary
+from device_lens.domain.guard import atom_set, leaves, primary
 from device_lens.fixes.bindings import may_be_none, parameters_of, surely_bound
 from device_lens.fixes.definitions import classes_of
 from device_lens.fixes.names import (
@@ -101,7 +101,7 @@ class AtHand:
     ) -> str | None:
         """An expression that gives `device` at `place`: a device or tensor of the same function,
         an attribute of `self`, a device of an enclosing scope, a module; of `kinds` only, and none
-        that what is to be moved is on in each case as its `own`. None where there is none."""
+        that hangs on a condition that its `own`, of what is to be moved, does. None if none."""
         found: list[tuple[tuple[int, int], str, _Seen]] = []
         if _is_some(leaf(device)) and not self._has_one_number():
             return None
@@ -110,7 +110,7 @@ class AtHand:
             latest = _latest(seen, here, around)
             if latest is None or latest.kind not in kinds or not matches(latest.device, device):
                 continue
-            if latest.device == own:
+            if own is not None and atom_set(own) & atom_set(latest.device):
                 continue
             known = _has_self(place) if latest.base == "self" else surely_bound(place, latest.base)
             if known:
