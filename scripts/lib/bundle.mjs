@@ -57,6 +57,18 @@ const PRUNED = [
   'jedi/third_party/typeshed/stdlib/winreg.pyi',
   'jedi/third_party/typeshed/stdlib/winsound.pyi',
   'jedi/third_party/typeshed/stdlib/wsgiref',
+  // Nor addresses and sockets, sounds, forms of web pages, and names of one system's own types.
+  'jedi/third_party/typeshed/stdlib/_socket.pyi',
+  'jedi/third_party/typeshed/stdlib/asyncore.pyi',
+  'jedi/third_party/typeshed/stdlib/bdb.pyi',
+  'jedi/third_party/typeshed/stdlib/cgi.pyi',
+  'jedi/third_party/typeshed/stdlib/ctypes/wintypes.pyi',
+  'jedi/third_party/typeshed/stdlib/ipaddress.pyi',
+  'jedi/third_party/typeshed/stdlib/ossaudiodev.pyi',
+  'jedi/third_party/typeshed/stdlib/select.pyi',
+  'jedi/third_party/typeshed/stdlib/selectors.pyi',
+  'jedi/third_party/typeshed/stdlib/smtpd.pyi',
+  'jedi/third_party/typeshed/stdlib/socket.pyi',
 ];
 
 /** In the metadata of a library, what its licence and its version need. */
