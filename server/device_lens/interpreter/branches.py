@@ -11,6 +11,7 @@ from device_lens.domain import lengths
 from device_lens.domain.guard import Guarded, undecided
 from device_lens.domain.heap import MISSING, OPTIONAL, Entries, ListObject, Presences
 from device_lens.domain.journal import Lost
+from device_lens.domain.path import Path
 from device_lens.domain.presence import is_settled, settle
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter import attempts, contexts, leaving, patterns, reports, trials
@@ -85,7 +86,7 @@ def _is_for_checkers(test: ast.expr) -> bool:
 def _try(machine: Machine, node: ast.Try, frame: Frame) -> int:
     """The body may fail anywhere: a handler starts from the state before it joined with those
     in it and the one after it."""
-    mark, lost = machine.journal.mark(), Lost()
+    mark, lost, path = machine.journal.mark(), Lost(), machine.path
     known = leaving.ways_out(frame) if node.finalbody else []
     frame.try_depth += 1
     there = attempts.succeeds(machine, node, frame)
@@ -106,7 +107,7 @@ def _try(machine: Machine, node: ast.Try, frame: Frame) -> int:
     if there is not True:
         for handler in node.handlers:
             before = DEAD if there is False else flow
-            flow = _handler(machine, handler, frame, before, mark, lost)
+            flow = _handler(machine, handler, frame, before, mark, lost, path)
     frame.try_depth -= 1
     return _finally(machine, node, frame, known, mark, flow)
 
@@ -134,11 +135,19 @@ def _finally(
 
 
 def _handler(
-    machine: Machine, handler: ast.ExceptHandler, frame: Frame, flow: int, mark: int, lost: Lost
+    machine: Machine,
+    handler: ast.ExceptHandler,
+    frame: Frame,
+    flow: int,
+    mark: int,
+    lost: Lost,
+    path: Path | None = None,
 ) -> int:
-    """Runs a handler beside what came so far; both ways meet after it."""
+    """Runs a handler beside what came so far; both ways meet after it. It may come from any way
+    into the body, on which `path` holds (None: the present one)."""
 
     def failed() -> int:
+        machine.path = path or machine.path
         met = []
         for table, key, earlier in machine.journal.values_since(mark, lost).values():
             now = table.get(key, MISSING)
