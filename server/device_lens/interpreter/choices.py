@@ -36,9 +36,8 @@ from device_lens.syntax.walking import walk
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
-MAX_CHOICES = 24
-"""Values that are told apart, as many as a table of models or data sets has; whatever is done with
-the choice is done with each."""
+MAX_CHOICES = 8
+"""Values that are told apart; whatever is done with the choice is done with each."""
 MOST_ENTRIES = 64
 """Values that are looked at for those whose code is alike."""
 _CODE = (Function, BoundMethod, ClassValue, Namespace, Partial, BoundExternal)
