@@ -79,17 +79,21 @@ def where_present(value: Any, items: tuple[Any, ...]) -> tuple[Any, ...]:
 def as_placed(value: Any, items: tuple[Any, ...], rest: Any) -> tuple[tuple[Any, ...], Any]:
     """What is gone through, of which only those items count as known that surely stand where they
     are: what comes from the first optional one on may be any further item."""
-    present = where_present(value, items)
-    surely = next((at for at, each in enumerate(present) if each is not True), len(items))
+    surely = how_many_surely(where_present(value, items))
     if surely == len(items):
         return items, rest
     return items[:surely], gathered(items[surely:], rest)
 
 
+def how_many_surely(present: tuple[Any, ...]) -> int:
+    """How many items come before the first optional one."""
+    return next((at for at, each in enumerate(present) if each is not True), len(present))
+
+
 def keep_presence(made: ListObject, present: tuple[Any, ...]) -> ListObject:
     """Keeps of each item of a new list the condition under which it is there."""
-    surely = next((at for at, each in enumerate(present) if each is not True), None)
-    if surely is not None and len(present) == len(made.items):
+    surely = how_many_surely(present)
+    if surely < len(present) == len(made.items):
         made.fields[AT_LEAST] = surely
         made.fields[PRESENT] = made.items, present
     return made

@@ -43,7 +43,8 @@ def seen_later(
     machine: Machine, mark: int, since: int, frame: Frame, handed: frozenset[str] | None
 ) -> list[Change]:
     """What a pass that began at a mark and moment changed of what a later one may read: neither
-    names that each pass binds before it reads them, nor what is within objects that it made."""
+    names that each pass binds before it reads them, nor what is within objects that it made. Which
+    items of a list hang on conditions is forgotten."""
     own = frame.scope.names
     passes = machine.journal.passing(since)
     found: list[Change] = []

@@ -15,7 +15,6 @@ from typing import Any
 from device_lens.domain.code import Function
 from device_lens.domain.guard import primary
 from device_lens.interpreter.facts import Kind
-from device_lens.interpreter.observations import Seen
 from device_lens.interpreter.recording import Recorder
 from device_lens.interpreter.unit import Unit
 from device_lens.syntax.import_statements import imports_of
@@ -52,32 +51,35 @@ def hidden_nodes(scripts: Sequence[tuple[str, Unit]], reached: Reached, defined:
         if unit is None:
             return frozenset()
         shared: set[Any] = set().union(*(each.activated for each in running))
+        told = [each for program in running for each in program.recorders()]
         if unit not in tests and _trains(unit):
-            told = [each.seen for program in running for each in program.recorders()]
             return frozenset(
                 node
                 for node in _walked(unit.entered & shared)
-                if not any(node in seen for seen in told)
+                if not any(node in each.seen for each in told)
             )
-        told = [each.seen for program in running for each in program.recorders()]
-        return frozenset(
+        hidden = _walked(
             node
-            for node in _walked(
-                function
-                for function in unit.entered
-                if function in shared
-                or _is_of_module(unit.defined.get(function) or defined(function))
-            )
-            if not _seen_on_demand(node, told)
+            for node in unit.entered
+            if node in shared or _is_of_module(unit.defined.get(node) or defined(node))
         )
+        return frozenset(hidden) - _seen_on_demand(told)
 
     return of
 
 
-def _seen_on_demand(node: Any, told: list[dict[Any, list[Seen]]]) -> bool:
-    """Whether programs have seen a node, all of them where flags are not as they are by default."""
-    entries = [entry for seen in told for entry in seen.get(node, ())]
-    return bool(entries) and all(primary(entry.condition) is False for entry in entries)
+def _seen_on_demand(recorders: list[Recorder]) -> set[Any]:
+    """The nodes that recorders have seen only where flags are not as they are by default: each of
+    them was first seen under a condition."""
+    return {
+        node
+        for node in set().union(*(each.within for each in recorders))
+        if all(
+            primary(entry.condition) is False
+            for each in recorders
+            for entry in each.seen.get(node, ())
+        )
+    }
 
 
 def _names(unit: Unit) -> Iterator[str]:

@@ -6,7 +6,7 @@ from device_lens.domain.by_number import number_of
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import TupleValue
-from device_lens.models.call import Call, Model, Value
+from device_lens.models.call import Value
 
 
 def counts_what_is_there(value: Value) -> bool:
@@ -27,19 +27,3 @@ def are_those(value: Value) -> bool:
     if type(value) is not Guarded or number_of(value.yes) is None:
         return False
     return value.no == TupleValue(()) or is_empty(value.no)
-
-
-def apart(model: Model) -> Model:
-    """A sequence made of such a list: one again, where it tells how many there are."""
-
-    def made(call: Call) -> Value:
-        given = call.args[0] if len(call.args) == 1 else None
-        if type(given) is not Guarded or call.kwargs or not are_those(given):
-            return model(call)
-
-        def of(leaf: Value) -> Value:
-            return model(Call(call.name, None, (leaf,), {}, call.site, call.services))
-
-        return Guarded(given.atom, of(given.yes), of(given.no))
-
-    return made

@@ -32,15 +32,8 @@ from device_lens.domain.values import (
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, tensor_of, treated_as_tensor
 from device_lens.models.methods import find_method
-from device_lens.models.numbers import (
-    is_number,
-    number,
-    text,
-    text_begun,
-    text_numbered,
-)
+from device_lens.models.numbers import is_number, number, text, text_begun, text_numbered
 from device_lens.models.python import dict_classes, sets
-from device_lens.models.python.all_gpus import apart
 from device_lens.models.python.conversions import converts
 from device_lens.models.python.ordered import in_order
 from device_lens.models.python.pairs import fill_from_pairs
@@ -289,8 +282,8 @@ def _abs(call: Call) -> Value:
 
 def register() -> None:
     models: dict[str, Model] = {
-        "list": by_case(apart(_sequence("list"))),
-        "tuple": by_case(apart(_sequence("tuple"))),
+        "list": by_case(_sequence("list"), of_gpus=True),
+        "tuple": by_case(_sequence("tuple"), of_gpus=True),
         "set": _sequence("set"),
         "frozenset": _sequence("set"),
         "sorted": _sequence("sorted"),

@@ -12,6 +12,7 @@ from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.numbers import is_number, number, number_above, one_among
 from device_lens.models.numbers import text as text_of
 from device_lens.models.python.given_words import OPTIONS, declare, given
+from device_lens.models.torch.objects import itself
 
 PARSER = "argparse.ArgumentParser"
 COMMANDS = "argparse._SubParsersAction"
@@ -340,10 +341,6 @@ def _set_environment_item(call: Call) -> Value:
     return NONE
 
 
-def _extended_environment(call: Call) -> Value:
-    return call.receiver
-
-
 def register() -> None:
     models: dict[str, Model] = {
         PARSER: _parser,
@@ -365,7 +362,7 @@ def register() -> None:
         "os.environ.__getitem__": _environment_item,
         "os.environ.__setitem__": _set_environment_item,
         "os.environ.update": _set_environment_item,
-        "os.environ.__ior__": _extended_environment,
+        "os.environ.__ior__": itself,
         "os.putenv": _set_environment_item,
     }
     registry.FUNCTIONS.update(models)

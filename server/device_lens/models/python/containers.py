@@ -18,7 +18,7 @@ from device_lens.models.drawn_places import DRAWN_APART, grows_apart
 from device_lens.models.numbers import is_number, number
 from device_lens.models.python import sets, sought
 from device_lens.models.python.builtins import ask_key
-from device_lens.models.python.picked import add, hold, keep_held, lose_one, mix, one_of
+from device_lens.models.python.picked import add, copied_list, hold, lose_one, mix, one_of
 from device_lens.models.python.sets import equals_itself
 
 MAX_ITEMS = 64
@@ -263,7 +263,7 @@ def _pop_optional(call: Call, target: ListObject, left: optional_items.Told) -> 
     """Takes the last item of a list of which some items are there on some runs only."""
     found = optional_items.at(target, -1)
     items, present = left
-    surely = next((at for at, each in enumerate(present) if each is not True), len(items))
+    surely = optional_items.how_many_surely(present)
     more = gathered(items[surely:], None)
     _set(call, target, items[:surely], more)
     optional_items.keep(call.services.journal, target.fields, (items[surely:], present[surely:]))
@@ -308,9 +308,7 @@ def clear(call: Call) -> Value:
 def copy(call: Call) -> Value:
     value = call.receiver
     if type(value) is ListObject:
-        made = ListObject(value.items, value.rest, value.kind, call.site.node)
-        optional_items.carry(value, made)
-        return keep_held(value, made)
+        return copied_list(value, call.site.node)
     if type(value) is DictObject:
         found = copied_dict(value, call.site.node)
         found.fields.update(value.fields)

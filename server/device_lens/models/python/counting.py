@@ -17,11 +17,12 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_number, whole_number
+from device_lens.models.python.builtins import first_argument
 from device_lens.models.python.text_cases import by_cases
 
 
 def _len(call: Call) -> Value:
-    value = call.args[0] if call.args else Unknown()
+    value = first_argument(call)
     if type(value) is Guarded:
         return by_cases(_counted, (value,), whole_number("a length"))
     counted = _counted(value)
@@ -95,7 +96,7 @@ def _key(item: Value) -> Value:
 
 def _any_all(every: bool) -> Model:
     def model(call: Call) -> Value:
-        source = call.args[0] if call.args else Unknown()
+        source = first_argument(call)
         told, rest = optional_items.one_by_one(source, *call.services.iterate(source))
         if rest is not None:
             return Unknown()

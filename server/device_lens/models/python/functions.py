@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import combinations, combinations_with_replacement, islice, permutations
 
-from device_lens.domain import optional_items
 from device_lens.domain.code import BoundMethod, Function
 from device_lens.domain.guard import combine
 from device_lens.domain.heap import ORDERED, DictObject, Instance, ListObject
@@ -26,7 +25,7 @@ from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.methods import find_method
 from device_lens.models.python.builtins import IDENTITY, first_argument, listing
-from device_lens.models.python.picked import keep_held, keep_put_together, mix, some_of
+from device_lens.models.python.picked import copied_list, keep_held, keep_put_together, mix, some_of
 from device_lens.models.torch.copying import copied_by_own
 from device_lens.models.torch.objects import class_model, unknown
 
@@ -96,9 +95,7 @@ def _shallow_copy(call: Call) -> Value:
 
 def _copied(call: Call, value: Value) -> Value:
     if type(value) is ListObject:
-        made = ListObject(value.items, value.rest, value.kind, call.site.node)
-        optional_items.carry(value, made)
-        return keep_held(value, made)
+        return copied_list(value, call.site.node)
     if type(value) is DictObject:
         return copied_dict(value, call.site.node)
     if type(value) is Instance:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from device_lens.domain import optional_items
 from device_lens.domain.by_number import forget_places
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import HELD_ALL, HELD_ANY, DictObject, ListObject, ModuleObject, moment
@@ -13,7 +14,6 @@ from device_lens.domain.journal import Journal
 from device_lens.domain.kinds import gathered
 from device_lens.domain.lengths import surely_held
 from device_lens.domain.objects import any_of_these, any_picked, holds_all, keep_any, may_hold
-from device_lens.domain.optional_items import as_placed
 from device_lens.domain.values import FALSE, TRUE, TupleValue, Unknown
 from device_lens.models.call import Call, Value
 
@@ -53,6 +53,13 @@ def is_whole(source: Value, items: tuple[Value, ...], rest: Value) -> bool:
 def keep_held(source: Value, found: ListObject) -> ListObject:
     """Keeps of a list with the items of another what these may be."""
     return keep_any(found, any_of_these(source), whole=holds_all(source))
+
+
+def copied_list(source: ListObject, site: object) -> ListObject:
+    """A list with the items of another, made at a site."""
+    made = ListObject(source.items, source.rest, source.kind, site)
+    optional_items.carry(source, made)
+    return keep_held(source, made)
 
 
 def keep_put_together(found: ListObject, sources: list[Value]) -> ListObject:
@@ -115,7 +122,9 @@ def rows_of(
 ) -> tuple[list[tuple[Value, ...]], tuple[Value, ...] | None]:
     """What is gone through beside one another: the rows that are known, up to so many, and what
     any further one is; None where there are no more."""
-    columns = [as_placed(source, *call.services.iterate(source)) for source in sources]
+    columns = [
+        optional_items.as_placed(source, *call.services.iterate(source)) for source in sources
+    ]
     count = min(most, *(len(items) for items, _ in columns))
     rows = [tuple(items[number] for items, _ in columns) for number in range(count)]
     if any(rest is None and len(items) == count for items, rest in columns):

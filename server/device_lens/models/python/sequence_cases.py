@@ -41,12 +41,16 @@ def _may_be_zero(tree: Guarded) -> bool:
     return len({leaf.value <= 0 for leaf in found}) == 2
 
 
-def by_case(model: Model) -> Model:
-    """A sequence made of others, or of numbers, in each case in which one of these is empty."""
+def by_case(model: Model, of_gpus: bool = False) -> Model:
+    """A sequence made of others, or of numbers, in each case in which one of these is empty. One
+    that is made `of_gpus` tells how many there are, as what it is made of does."""
+
+    def decides(given: Guarded) -> bool:
+        return may_be_empty(given) or _may_be_zero(given) or (of_gpus and are_those(given))
 
     def made(call: Call) -> Value:
         for place, given in enumerate(call.args if call.complete else ()):
-            if type(given) is Guarded and (may_be_empty(given) or _may_be_zero(given)):
+            if type(given) is Guarded and decides(given):
                 yes, no = (
                     made(
                         Call(
