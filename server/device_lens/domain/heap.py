@@ -143,10 +143,11 @@ these are not told apart."""
 HELD_ALL = "<all of these>"
 """The field of such a list that tells whether it surely holds each of these values."""
 PRESENT = "<present>"
-"""The field of what goes through the keys of a dict with its items and, for each of them, the
-condition under which it is there; absent where all of them are."""
+"""The field of a list, or of what goes through the keys of a dict, with its items and, for each of
+them, the condition under which it is there; absent where all of them are."""
 OPTIONAL = "<optional>"
 """The field of a list that tells its `rest` item by item (`domain/optional_items.py`)."""
+BY_ITEM = frozenset({PRESENT, OPTIONAL})
 OF_MODULE = "<module>"
 """The field of a dict that holds all names of a module."""
 COUNT = "<count>"

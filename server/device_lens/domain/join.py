@@ -28,7 +28,7 @@ from device_lens.domain.guard import (
     undecided,
 )
 from device_lens.domain.heap import MISSING, DictObject, Instance, ModuleObject, Parameter
-from device_lens.domain.objects import ONE_OF_TWO, any_picked_of, is_one_of_many, one_dict
+from device_lens.domain.objects import OBJECTS, ONE_OF_TWO, any_picked_of, is_one_of_many, one_dict
 from device_lens.domain.parameters import either
 from device_lens.domain.perhaps_tensors import common_case, somewhere
 from device_lens.domain.plain import any_number
@@ -368,11 +368,12 @@ def flatten(value: Any) -> Any:
 
 
 def any_module(found: list[Any]) -> Unknown:
-    """What may be any of some modules: where it is moved, each of them may have moved."""
+    """What may be any of some modules or other objects: where it is moved or changed, each of them
+    may have been."""
     either = Unknown()
     modules: list[Any] = []
     for leaf in found:
-        if type(leaf) is ModuleObject:
+        if isinstance(leaf, OBJECTS):
             modules.append(leaf)
         elif type(leaf) is Unknown and leaf.fields is not None and WHOLE in leaf.fields:
             modules.append(leaf.fields[WHOLE])

@@ -98,8 +98,8 @@ def any_one(held: tuple[Any, ...], otherwise: Any) -> Any:
     if all(type(each) is TupleValue for each in held) and type(otherwise) is TupleValue:
         return _any_row(held, otherwise)
     objects = [*{id(each): each for each in _each_of(held)}.values()]
-    if len(objects) > 1 and all(isinstance(each, _OBJECTS) for each in objects):
-        if len(objects) <= MAX_OBJECTS and all(isinstance(each, _OBJECTS) for each in held):
+    if len(objects) > 1 and all(isinstance(each, OBJECTS) for each in objects):
+        if len(objects) <= MAX_OBJECTS and all(isinstance(each, OBJECTS) for each in held):
             return any_object(objects)
         return _any_of_many(objects, all(map(is_one_of_many, held)))
     return otherwise
@@ -133,7 +133,7 @@ def _any_of_many(objects: list[Any], known: bool = True) -> Unknown:
 def is_one_of_many(value: Any) -> bool:
     """Whether this is an object, or an unknown that is one of those that it remembers."""
     if type(value) is not Unknown:
-        return isinstance(value, _OBJECTS)
+        return isinstance(value, OBJECTS)
     return value.fields is not None and value.fields.get(ONE_OF) is TRUE
 
 
@@ -146,7 +146,8 @@ def one_of_these(value: Any) -> tuple[Any, ...]:
     return wholes if type(wholes) is tuple else ()
 
 
-_OBJECTS = (Instance, ListObject, DictObject)
+OBJECTS = (Instance, ListObject, DictObject)
+"""What can be changed in place."""
 
 
 def any_picked_of(tree: Guarded) -> Any:
@@ -194,7 +195,7 @@ def holds_objects(items: tuple[Any, ...]) -> bool:
 def _has_objects(value: Any) -> bool:
     if type(value) is TupleValue:
         return any(map(_has_objects, value.items))
-    return isinstance(value, _OBJECTS)
+    return isinstance(value, OBJECTS)
 
 
 def stands_for(value: Instance | DictObject) -> tuple[Any, ...]:

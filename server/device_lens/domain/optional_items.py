@@ -13,7 +13,7 @@ from typing import Any
 
 from device_lens.domain.condition import conjunction, disjunction, forced, negation, settled
 from device_lens.domain.device import UNKNOWN_DEVICE
-from device_lens.domain.guard import assume_all, choose, combine
+from device_lens.domain.guard import assume_all, choose, combine, undecided
 from device_lens.domain.heap import MISSING, OPTIONAL, PRESENT, ListObject, Table
 from device_lens.domain.join import join
 from device_lens.domain.journal import Delta, Journal
@@ -68,6 +68,16 @@ def one_by_one(value: Any, items: tuple[Any, ...], rest: Any) -> tuple[Told, Any
     return (items, where_present(value, items)), None
 
 
+def surely_or_perhaps(value: Any, items: tuple[Any, ...], rest: Any) -> tuple[Told, Any]:
+    """The same, with nothing known of when those are there of which nothing is kept."""
+    told, more = one_by_one(value, items, rest)
+    least = surely_held(value, items)
+    if least == len(items) or not all(each is True for each in told[1]):
+        return told, more
+    present = (*told[1][:least], *(undecided() for _ in told[0][least:]))
+    return (told[0], present), more
+
+
 def where_present(value: Any, items: tuple[Any, ...]) -> tuple[Any, ...]:
     """For each item that is gone through, the condition under which it is there."""
     more = optional(value)
@@ -101,11 +111,12 @@ def keep_presence(made: ListObject, present: tuple[Any, ...]) -> ListObject:
 
 def count(value: ListObject) -> Any:
     """How many items a list has: a number, or a tree of them; None where that is not known."""
-    more = optional(value)
-    if more is None:
+    (_, present), rest = one_by_one(value, value.items, value.rest)
+    told = [each for each in present if each is not True]
+    if rest is not None or not told:
         return None
-    ones = [choose(condition, Const(1), Const(0)) for condition in more[1]]
-    return reduce(_sum, ones, Const(len(value.items)))
+    ones = [choose(condition, Const(1), Const(0)) for condition in told]
+    return reduce(_sum, ones, Const(len(present) - len(told)))
 
 
 def _sum(left: Any, right: Any) -> Any:
@@ -113,9 +124,11 @@ def _sum(left: Any, right: Any) -> Any:
 
 
 def has_any(value: ListObject) -> Any:
-    """The condition under which a list has any of its optional items; None where none are kept."""
-    more = optional(value)
-    return None if more is None else settled(reduce(disjunction, more[1]))
+    """The condition under which a list has any item; None where nothing is kept of that."""
+    (_, present), rest = one_by_one(value, value.items, value.rest)
+    if rest is not None or not present or not _is_told(value):
+        return None
+    return True if True in present else settled(reduce(disjunction, present))
 
 
 def at(value: Any, position: int) -> Any:
@@ -163,18 +176,21 @@ def _there(items: tuple[Any, ...], present: tuple[Any, ...]) -> Told:
     return tuple(item for item, _ in kept), tuple(there for _, there in kept)
 
 
-def put_together(left: Any, right: Any, surely: int) -> Told | None:
-    """The items of `left + right` past so many; None where nothing is kept of them."""
-    if optional(left) is None and optional(right) is None:
-        return None
-    if any(surely_held(each, each.items) < len(each.items) for each in (left, right)):
+def put_together(left: Any, right: Any) -> Told | None:
+    """All items of `left + right`; None where nothing is known of when they are there."""
+    if not all(map(_is_told, (left, right))):
         return None
     known, rest = one_by_one(left, left.items, getattr(left, "rest", None))
     more, further = one_by_one(right, right.items, getattr(right, "rest", None))
     if rest is not None or further is not None:
         return None
-    items, present = (*known[0], *more[0]), (*known[1], *more[1])
-    return items[surely:], present[surely:]
+    return (*known[0], *more[0]), (*known[1], *more[1])
+
+
+def _is_told(value: Any) -> bool:
+    """Whether it is known of each of the known items under which condition it is there."""
+    least = surely_held(value, value.items)
+    return least == len(value.items) or how_many_surely(conditions(value, value.items)) == least
 
 
 def operands(value: Any, items: tuple[Any, ...], rest: Any) -> tuple[tuple[Any, ...], Any]:
@@ -234,14 +250,22 @@ def met(condition: Any, yes: Delta, no: Delta) -> Iterator[tuple[Table, Told]]:
 def _all_in(changed: Delta, fields: Table, condition: Any) -> Told | None:
     """All items of a list on a side where a condition holds."""
     items, least = _at(changed, fields, "items"), _at(changed, fields, AT_LEAST)
-    if not isinstance(items, tuple) or (type(least) is int and least < len(items)):
+    if not isinstance(items, tuple):
         return None
-    more = _told_in(changed, fields)
+    known = _at(changed, fields, PRESENT)
+    more: Told | None = (), ()
+    sure: tuple[Any, ...] = (True,) * len(items)
+    if type(known) is tuple and known[0] is items:
+        sure = known[1]
+    elif type(least) is int and least < len(items):
+        return None
+    else:
+        more = _told_in(changed, fields)
     if more is None:
-        return None if _at(changed, fields, "rest") is not None else (items, (True,) * len(items))
+        return None if _at(changed, fields, "rest") is not None else (items, sure)
     literals = forced(condition)
-    present = (assume_all(each, literals) for each in more[1])
-    return _there((*items, *more[0]), (*((True,) * len(items)), *present))
+    present = (assume_all(each, literals) for each in (*sure, *more[1]))
+    return _there((*items, *more[0]), tuple(present))
 
 
 def _both(condition: Any, yes: Told, no: Told) -> Told:
@@ -264,10 +288,30 @@ def _both(condition: Any, yes: Told, no: Told) -> Told:
 
 def settle(journal: Journal, joined: Iterable[tuple[Table, Told]]) -> None:
     """Keeps of lists that have been joined what comes after the items that they surely have."""
-    for fields, (items, present) in joined:
-        known = fields.get("items")
-        if not isinstance(known, tuple) or fields.get("rest") is None:
-            continue
-        surely = len(known)
-        if all(each is True for each in present[:surely]) and len(items) > surely:
-            keep(journal, fields, (items[surely:], present[surely:]))
+    for fields, told in joined:
+        keep_all(journal, fields, told)
+
+
+def keep_all(journal: Journal, fields: Table, told: Told | None) -> None:
+    """Keeps of a list under which conditions its items are there, where all of them are told."""
+    known = fields.get("items")
+    if told is None or not isinstance(known, tuple):
+        return
+    items, present = told
+    if fields.get("rest") is None:
+        place(journal, fields, items, present)
+        return
+    surely = len(known)
+    if all(each is True for each in present[:surely]) and len(items) > surely:
+        keep(journal, fields, (items[surely:], present[surely:]))
+
+
+def place(
+    journal: Journal, fields: Table, items: tuple[Any, ...], present: tuple[Any, ...]
+) -> None:
+    """Keeps of a list that has no items but these under which conditions they are there."""
+    surely = how_many_surely(present)
+    if surely < len(items) and sum(each is not True for each in present) <= MOST:
+        journal.write(fields, "items", items)
+        journal.write(fields, AT_LEAST, surely)
+        journal.write(fields, PRESENT, (items, present))

@@ -192,6 +192,8 @@ def without(journal: Journal, target: DictObject, key: Any) -> None:
 
 def put_all(journal: Journal, source: Table, target: Table) -> None:
     """Writes what a dict has, each key where it has it."""
+    if type(target) is Entries:
+        target.mixed = target.mixed or not in_known_order(source)
     for key, value in list(source.items()):
         put(journal, target, key, value, presence(source, key))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import lengths
 from device_lens.domain.guard import Guarded, undecided
-from device_lens.domain.heap import MISSING, OPTIONAL, Entries, ListObject, Presences
+from device_lens.domain.heap import BY_ITEM, MISSING, Entries, ListObject, Presences
 from device_lens.domain.journal import Lost
 from device_lens.domain.path import Path
 from device_lens.domain.presence import is_settled, settle
@@ -153,7 +153,7 @@ def _handler(
             now = table.get(key, MISSING)
             if now is MISSING or type(table) is Presences:
                 continue
-            if key == OPTIONAL:
+            if key in BY_ITEM:
                 machine.journal.delete(table, key)
                 continue
             if key == "items" and isinstance(now, tuple):

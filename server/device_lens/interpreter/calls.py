@@ -22,6 +22,7 @@ from device_lens.interpreter import (
     modes,
     reports,
     unknown_calls,
+    unknown_containers,
 )
 from device_lens.interpreter.dispatch import INTRINSICS, OF_MANAGERS
 from device_lens.interpreter.frames import Frame
@@ -57,8 +58,10 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame, unpacked: Any 
     args, kwargs, complete = arguments.evaluate_arguments(machine, node, frame, unpacked)
     if type(function) is Unknown and type(receiver) is Instance:
         effects.lose_parts(machine, receiver)
-    elif isinstance(func, ast.Attribute) and type(function) is type(receiver) is Unknown:
-        effects.run_perhaps(machine, receiver, func.attr)
+    elif isinstance(func, ast.Attribute) and type(receiver) is Unknown:
+        unknown_containers.called(machine, receiver, func.attr)
+        if type(function) is Unknown:
+            effects.run_perhaps(machine, receiver, func.attr)
     watch = reports.before_call(machine, node, receiver, frame)
     if type(kwargs) is dict:
         value = call(machine, function, args, kwargs, node, frame, complete)

@@ -11,6 +11,7 @@ from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.objects import any_of_these, holds_all
+from device_lens.domain.optional_items import keep_presence, surely_or_perhaps
 from device_lens.domain.presence import presence, put_all
 from device_lens.domain.values import (
     NONE,
@@ -126,42 +127,49 @@ def _attribute(machine: Machine, node: ast.Attribute, frame: Frame) -> Any:
 
 
 def _tuple(machine: Machine, node: ast.Tuple, frame: Frame) -> Any:
-    items, rest, sources = _displayed(machine, node.elts, frame)
-    if rest is not None:
-        return keep_put_together(ListObject(items, rest, "tuple", node), sources)
+    items, present, rest, sources = _displayed(machine, node.elts, frame)
+    if rest is not None or not all(each is True for each in present):
+        made = keep_presence(ListObject(items, rest, "tuple", node), present)
+        return keep_put_together(made, sources)
     return TupleValue(items)
 
 
 def _list(machine: Machine, node: ast.List, frame: Frame) -> Any:
-    items, rest, sources = _displayed(machine, node.elts, frame)
-    return keep_put_together(ListObject(items, rest, "list", node), sources)
+    return _list_of(machine, node, "list", frame)
 
 
 def _set(machine: Machine, node: ast.Set, frame: Frame) -> Any:
-    items, rest, sources = _displayed(machine, node.elts, frame)
-    return keep_put_together(ListObject(items, rest, "set", node), sources)
+    return _list_of(machine, node, "set", frame)
+
+
+def _list_of(machine: Machine, node: ast.List | ast.Set, kind: str, frame: Frame) -> Any:
+    items, present, rest, sources = _displayed(machine, node.elts, frame)
+    made = keep_presence(ListObject(items, rest, kind, node), present)
+    return keep_put_together(made, sources)
 
 
 def _displayed(
     machine: Machine, nodes: list[ast.expr], frame: Frame
-) -> tuple[tuple[Any, ...], Any, list[Any]]:
-    """Values of items that are written out, stars unpacked, and what any further one is; and where
-    there are such, what the items are taken from."""
+) -> tuple[tuple[Any, ...], tuple[Any, ...], Any, list[Any]]:
+    """Values of items that are written out, stars unpacked, with the condition under which each is
+    there, and what any further one is; and where there are such, what the items are taken from."""
     items: list[Any] = []
+    present: list[Any] = []
     sources: list[Any] = []
     rest: Any = None
     if len(nodes) > MAX_ITEMS and all(isinstance(n, ast.Constant) for n in nodes):
-        return (), Unknown(), []
+        return (), (), Unknown(), []
     if len(nodes) > MAX_LITERAL:
         machine.budget.note("very long literals were not looked at")
-        return (), Unknown(), []
+        return (), (), Unknown(), []
     for node in nodes:
         if isinstance(node, ast.Starred):
             source = machine.evaluate(node.value, frame)
-            known, more = machine.iterate(source)
+            (known, there), more = surely_or_perhaps(source, *machine.iterate(source))
             sources.append(source)
             if rest is None:
                 items.extend(known)
+                present.extend(there)
             for value in () if rest is None else known:
                 rest = join_blind(rest, value)
             if more is not None:
@@ -171,9 +179,10 @@ def _displayed(
             sources.append(TupleValue((value,)))
             if rest is None:
                 items.append(value)
+                present.append(True)
             else:
                 rest = join_blind(rest, value)
-    return tuple(items), rest, sources if rest is not None else []
+    return tuple(items), tuple(present), rest, sources if rest is not None else []
 
 
 def _dict(machine: Machine, node: ast.Dict, frame: Frame) -> Any:

@@ -32,7 +32,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import calls, every_item, of_many
+from device_lens.interpreter import calls, every_item, of_many, unknown_containers
 from device_lens.interpreter.dispatch import NEXT
 from device_lens.interpreter.every_item import EVERY
 from device_lens.interpreter.frames import Frame
@@ -90,6 +90,7 @@ def set_item(
 
 def _store_in_unknown(machine: Machine, receiver: Unknown, index: Any, value: Any) -> None:
     key, parts = key_of(index), receiver.parts()
+    unknown_containers.changed(machine, receiver)
     if key is not MISSING:
         if ("[]", key) not in parts:
             receiver.derive(("[]", key), Unknown())  # which it is wherever this is not stored
@@ -255,19 +256,13 @@ def delete_item(machine: Machine, receiver: Any, index: Any, node: Any, frame: F
 def _remove(machine: Machine, receiver: Any, index: Any) -> None:
     key = key_of(index)
     forget_places(machine.journal, receiver)
+    unknown_containers.changed(machine, receiver)
     if type(receiver) is DictObject:
         without(machine.journal, receiver, key)
     elif type(receiver) is ListObject and type(index) is SliceValue:
         _store_slice(machine, receiver, index, TupleValue(()))
     elif type(receiver) is ListObject:
         _remove_from_list(machine, receiver, constant(index))
-
-
-_CHANGING = frozenset(
-    "__iadd__ __imul__ __ior__ __iand__ __isub__ __ixor__ extendleft intersection_update "
-    "difference_update symmetric_difference_update".split()
-)
-"""Methods of lists, sets, deques and dicts that change what they hold."""
 
 
 def by_method(
@@ -281,16 +276,8 @@ def by_method(
         set_item(machine, receiver, *args, node, frame)
     elif method == "__delitem__" and len(args) == 1:
         _remove(machine, receiver, *args)
-    elif method in _CHANGING:
-        lost = Unknown("an item")
-        forget_places(machine.journal, receiver)
-        if type(receiver) is ListObject:
-            held = may_hold(receiver, receiver.items, receiver.rest)
-            hold(machine.journal, receiver, held, lost)
-            return True
-        for key in list(receiver.entries):
-            machine.journal.write(receiver.entries, key, lost)
-        machine.journal.write(receiver.fields, "rest", lost)
+    elif method in unknown_containers.CHANGING:
+        unknown_containers.lose_items(machine, receiver)
     else:
         return False
     return True

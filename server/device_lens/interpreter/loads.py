@@ -8,14 +8,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from device_lens.domain.code import Deferred, Namespace
-from device_lens.domain.heap import MISSING, OPTIONAL, Presences, Registry
+from device_lens.domain.heap import BY_ITEM, MISSING, Presences, Registry
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.values import Const, Unknown
 from device_lens.interpreter.top_level import used
 from device_lens.interpreter.unit import Unit
 from device_lens.syntax.chunk import Chunk
 
-GROWING = frozenset({"items", "rest", "rest_key", OPTIONAL})
+GROWING = frozenset({"items", "rest", "rest_key", *BY_ITEM})
 """The fields of lists and dicts that change when something is put into them."""
 
 

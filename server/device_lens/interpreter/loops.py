@@ -265,9 +265,10 @@ def _perhaps(
     if condition is False:
         return
     path, mark, since = machine.path, machine.journal.mark(), moment()
+    machine.path = path.assume(condition)
     flow = _pass(machine, record, body, frame, bind, None)
+    machine.path = path
     if flow:
-        machine.path = path
         machine.journal.undo(mark)
     else:
         machine.doubt(mark, since, condition)

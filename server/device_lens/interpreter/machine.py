@@ -17,7 +17,7 @@ from device_lens.domain.atom import Atom
 from device_lens.domain.code import Namespace
 from device_lens.domain.condition import negation
 from device_lens.domain.guard import Guarded, atom_set, primary, undecided
-from device_lens.domain.heap import BIRTHPLACE, MISSING, OPTIONAL, Presences, moment
+from device_lens.domain.heap import BIRTHPLACE, BY_ITEM, MISSING, Presences, moment
 from device_lens.domain.join import bounded, join
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.path import ALWAYS, Path
@@ -352,7 +352,7 @@ class Machine(Presently, ModelServices):
     def _write_joined(self, table: dict[Any, Any], key: Any, value: Any) -> None:
         if type(table) is Presences:
             return  # what its dict has decides
-        if value is MISSING or key == OPTIONAL:
+        if value is MISSING or key in BY_ITEM:
             self.journal.delete(table, key)
         else:
             self.journal.write(table, key, value)

@@ -301,7 +301,7 @@ def _concatenate(machine: Machine, node: Any, left: Any, right: Any, in_place: b
     else:
         for value in (*more, more_rest):
             rest = rest if value is None else gather(rest, value)
-    told = optional_items.put_together(left, right, len(items))
+    told = optional_items.put_together(left, right)
     together = keep_put_together(ListObject(items, rest, "list", node), [left, right])
     if in_place and type(left) is ListObject:
         before = left.items
@@ -311,11 +311,11 @@ def _concatenate(machine: Machine, node: Any, left: Any, right: Any, in_place: b
         machine.journal.write(left.fields, "items", items)
         machine.journal.write(left.fields, "rest", rest)
         grown(machine.journal, left, before)
-        optional_items.keep(machine.journal, left.fields, told)
+        optional_items.keep_all(machine.journal, left.fields, told)
         return left
     if type(left) is TupleValue and type(right) is TupleValue:
         together.kind = "tuple"
-    optional_items.keep(machine.journal, together.fields, told)
+    optional_items.keep_all(machine.journal, together.fields, told)
     return together
 
 

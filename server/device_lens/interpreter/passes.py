@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import lengths, perhaps_none
 from device_lens.domain.guard import leaves, undecided
-from device_lens.domain.heap import COUNT, MISSING, OPTIONAL, ListObject, Presences, Table
+from device_lens.domain.heap import BY_ITEM, COUNT, MISSING, ListObject, Presences, Table
 from device_lens.domain.join import flatten, join_all, join_blind, with_common_sizes
 from device_lens.domain.journal import Change, Delta
 from device_lens.domain.kinds import gathered
@@ -52,7 +52,7 @@ def seen_later(
         table, key, _ = change
         if passes(table) or (table is own and handed is not None and key not in handed):
             continue
-        if key == OPTIONAL:
+        if key in BY_ITEM:
             machine.journal.delete(table, key)  # the next pass may add as many
         else:
             found.append(change)
@@ -197,7 +197,7 @@ def join_state(machine: Machine, mark: int, changes: Delta, at: int | None = Non
             continue
         if (key == "rest" and old is None) or key == COUNT:
             continue  # what a list or container holds, if it holds anything
-        if key == OPTIONAL:
+        if key in BY_ITEM:
             machine.journal.delete(table, key)
             continue
         shorter = isinstance(old, tuple) and isinstance(new, tuple) and len(old) < len(new)

@@ -16,6 +16,7 @@ from device_lens.interpreter import (
     operators,
     replaced_models,
     reports,
+    unknown_containers,
 )
 from device_lens.interpreter.annotations import refine
 from device_lens.interpreter.conditions import narrow, truth
@@ -133,6 +134,7 @@ def _augmented(machine: Machine, node: ast.AugAssign, frame: Frame) -> int:
     left = EVALUATORS[type(load)](machine, load, frame)
     right = machine.evaluate(node.value, frame)
     value = operators.operate(machine, node, type(node.op), left, right, frame, in_place=True)
+    value = unknown_containers.put_in_place(machine, left, value)
     reports.accumulated(machine, node, left, right, value, frame)
     if type(left) is Tensor and type(value) is Tensor and left.device == value.device:
         value = value.with_(trail=left.trail)

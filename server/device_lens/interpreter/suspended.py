@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Function
 from device_lens.domain.device import UNKNOWN_DEVICE
-from device_lens.domain.heap import MISSING, OPTIONAL, ListObject, Presences, Table
+from device_lens.domain.heap import BY_ITEM, MISSING, ListObject, Presences, Table
 from device_lens.domain.journal import Delta
 from device_lens.interpreter import scan
 from device_lens.interpreter.frames import Exit, Frame
@@ -112,7 +112,7 @@ def suspend(machine: Machine, frame: Frame, generator: ListObject) -> None:
     places.update(last)
     found: list[Place] = []
     for place, (table, key, _) in places.items():
-        if table is frame.scope.names or type(table) is Presences or key == OPTIONAL:
+        if table is frame.scope.names or type(table) is Presences or key in BY_ITEM:
             continue
         before = began[place][2] if place in began else table.get(key, MISSING)
         waiting = _at(ways, place, before)

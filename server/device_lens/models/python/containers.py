@@ -9,7 +9,7 @@ from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gather, gathered
 from device_lens.domain.lengths import AT_LEAST, at_least, from_the_end, grown
 from device_lens.domain.objects import any_of_these, holds_all, is_of_many, keep_any, may_hold
-from device_lens.domain.presence import copied_dict
+from device_lens.domain.presence import conditions, copied_dict
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import FALSE, NONE, TRUE, Const, TupleValue, Unknown
 from device_lens.models import registry
@@ -63,7 +63,12 @@ def _append(call: Call) -> Value:
                 more = (*told[0], value), (*told[1], True)
                 optional_items.keep(call.services.journal, target.fields, more)
     else:
+        present = conditions(target, target.items)
         _set(call, target, (*target.items, value), None)
+        if len(target.items) > len(present):
+            optional_items.place(
+                call.services.journal, target.fields, target.items, (*present, True)
+            )
     if before and target.rest is not None:
         hold(call.services.journal, target, (*before, value), target.rest)  # in one of many
     if is_of_many(value) and call.services.may_be_left_out():

@@ -53,11 +53,11 @@ def _of_list(value: ListObject) -> Value:
     told, rest = optional_items.one_by_one(value, value.items, value.rest)
     if rest is not None:
         return number_of(value) or whole_number("a length")
-    if at_least(value) < len(value.items):
+    found = optional_items.count(value)
+    if found is None and at_least(value) < len(value.items):
         return whole_number("a length")
     if value.kind == "set":
         return _distinct(*told)
-    found = optional_items.count(value)
     return Const(len(value.items)) if found is None else found
 
 

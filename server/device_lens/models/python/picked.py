@@ -12,8 +12,9 @@ from device_lens.domain.heap import HELD_ALL, HELD_ANY, DictObject, ListObject, 
 from device_lens.domain.join import any_module, join_all
 from device_lens.domain.journal import Journal
 from device_lens.domain.kinds import gathered
-from device_lens.domain.lengths import surely_held
+from device_lens.domain.lengths import AT_LEAST, surely_held
 from device_lens.domain.objects import any_of_these, any_picked, holds_all, keep_any, may_hold
+from device_lens.domain.presence import conditions
 from device_lens.domain.values import FALSE, TRUE, TupleValue, Unknown
 from device_lens.models.call import Call, Value
 
@@ -59,6 +60,9 @@ def copied_list(source: ListObject, site: object) -> ListObject:
     """A list with the items of another, made at a site."""
     made = ListObject(source.items, source.rest, source.kind, site)
     optional_items.carry(source, made)
+    if AT_LEAST in source.fields:
+        made.fields[AT_LEAST] = source.fields[AT_LEAST]
+        optional_items.keep_presence(made, conditions(source, source.items))
     return keep_held(source, made)
 
 

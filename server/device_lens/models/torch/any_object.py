@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from device_lens.domain.guard import leaves
+from device_lens.domain.guard import leaves, undecided
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, contents
 from device_lens.domain.join import join_blind
+from device_lens.domain.presence import put
 from device_lens.domain.wholes import members
 from device_lens.models.call import Services, Value
 
@@ -29,6 +30,10 @@ def lose_held(services: Services, whole: Value, deepest: int = DEEPEST) -> None:
 def set_attribute(services: Services, wholes: Value, name: str, value: Value) -> None:
     """An attribute is set of one of some objects: that of each is what it was, or this."""
     for each in members(wholes):
-        if type(each) is Instance and name in each.fields:
+        if type(each) is not Instance:
+            continue
+        if name in each.fields:
             old = each.fields[name]
             services.journal.write(each.fields, name, join_blind(old, value))
+        else:
+            put(services.journal, each.fields, name, value, undecided())
