@@ -148,6 +148,7 @@ them, the condition under which it is there; absent where all of them are."""
 OPTIONAL = "<optional>"
 """The field of a list that tells its `rest` item by item (`domain/optional_items.py`)."""
 BY_ITEM = frozenset({PRESENT, OPTIONAL})
+"""The fields that are told anew where paths meet, and never joined."""
 OF_MODULE = "<module>"
 """The field of a dict that holds all names of a module."""
 COUNT = "<count>"

@@ -28,7 +28,14 @@ from device_lens.domain.guard import (
     undecided,
 )
 from device_lens.domain.heap import MISSING, DictObject, Instance, ModuleObject, Parameter
-from device_lens.domain.objects import OBJECTS, ONE_OF_TWO, any_picked_of, is_one_of_many, one_dict
+from device_lens.domain.objects import (
+    OBJECTS,
+    ONE_OF_TWO,
+    any_of_many,
+    any_picked_of,
+    is_one_of_many,
+    one_dict,
+)
 from device_lens.domain.parameters import either
 from device_lens.domain.perhaps_tensors import common_case, somewhere
 from device_lens.domain.plain import any_number
@@ -38,8 +45,6 @@ from device_lens.domain.trail import Trail
 from device_lens.domain.unknowns import have_code, join_unknowns
 from device_lens.domain.values import (
     NONE,
-    ONE_OF,
-    TRUE,
     WHOLE,
     Const,
     DeviceValue,
@@ -49,7 +54,6 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.domain.wholes import each_once
 
 MAX_VALUE_DEPTH = 4
 """Conditions that a tree of values may hang on; each leaf is followed on its own."""
@@ -209,7 +213,7 @@ def join_all(values: list[Any]) -> Any:
     result, parts = values[0], {ModuleObject, Unknown}
     for index, value in enumerate(values):
         if type(result) is Unknown and ModuleObject in kinds <= parts:
-            return any_module([result, *values[index:]])
+            return any_changeable([result, *values[index:]])
         result = join_blind(result, value)
     return result
 
@@ -364,24 +368,19 @@ def flatten(value: Any) -> Any:
     if all(type(leaf) is DeviceValue for leaf in rest):
         joined = _join_list(rest)
         return DeviceValue(flatten_device(joined.device), joined.placed)
-    return any_number(rest) or any_code(rest) or any_module(rest)
+    return any_number(rest) or any_code(rest) or any_changeable(rest)
 
 
-def any_module(found: list[Any]) -> Unknown:
-    """What may be any of some modules or other objects: where it is moved or changed, each of them
-    may have been."""
-    either = Unknown()
-    modules: list[Any] = []
+def any_changeable(found: list[Any]) -> Unknown:
+    """What may be any of some values: it remembers the modules and other objects among them, since
+    where it is moved or changed each of these may have been."""
+    objects: list[Any] = []
     for leaf in found:
         if isinstance(leaf, OBJECTS):
-            modules.append(leaf)
+            objects.append(leaf)
         elif type(leaf) is Unknown and leaf.fields is not None and WHOLE in leaf.fields:
-            modules.append(leaf.fields[WHOLE])
-    if modules:
-        either.parts()[WHOLE] = each_once(modules)
-        if all(map(is_one_of_many, found)):
-            either.parts()[ONE_OF] = TRUE
-    return either
+            objects.append(leaf.fields[WHOLE])
+    return any_of_many(objects, all(map(is_one_of_many, found))) if objects else Unknown()
 
 
 _NO_TENSORS = (Unknown, HostArray)

@@ -91,17 +91,17 @@ def any_picked(found: Any, rest: Any) -> Any:
 
 def any_one(held: tuple[Any, ...], otherwise: Any) -> Any:
     """What may be any of several modules or objects, in rows of tuples too; else `otherwise`."""
-    from device_lens.domain.join import any_module
+    from device_lens.domain.join import any_changeable
 
     if all(type(each) is ModuleObject for each in held):
-        return any_module([*held])
+        return any_changeable([*held])
     if all(type(each) is TupleValue for each in held) and type(otherwise) is TupleValue:
         return _any_row(held, otherwise)
     objects = [*{id(each): each for each in _each_of(held)}.values()]
     if len(objects) > 1 and all(isinstance(each, OBJECTS) for each in objects):
         if len(objects) <= MAX_OBJECTS and all(isinstance(each, OBJECTS) for each in held):
             return any_object(objects)
-        return _any_of_many(objects, all(map(is_one_of_many, held)))
+        return any_of_many(objects, all(map(is_one_of_many, held)))
     return otherwise
 
 
@@ -120,7 +120,7 @@ def _any_row(rows: tuple[TupleValue, ...], otherwise: TupleValue) -> Any:
     return TupleValue(found, otherwise.names)
 
 
-def _any_of_many(objects: list[Any], known: bool = True) -> Unknown:
+def any_of_many(objects: list[Any], known: bool = True) -> Unknown:
     """Where something is done to what may be any of many objects, it may be done to each; it is
     `known` that there are no others."""
     found = Unknown()
@@ -161,7 +161,7 @@ def any_picked_of(tree: Guarded) -> Any:
     objects = [*{id(each): each for each in found}.values()]
     if all(type(each) is ModuleObject for each in objects):
         return any_one(tuple(objects), None)
-    return _any_of_many(objects)
+    return any_of_many(objects)
 
 
 def as_part(value: Any) -> Any:

@@ -252,20 +252,18 @@ def _all_in(changed: Delta, fields: Table, condition: Any) -> Told | None:
     items, least = _at(changed, fields, "items"), _at(changed, fields, AT_LEAST)
     if not isinstance(items, tuple):
         return None
-    known = _at(changed, fields, PRESENT)
-    more: Told | None = (), ()
-    sure: tuple[Any, ...] = (True,) * len(items)
-    if type(known) is tuple and known[0] is items:
-        sure = known[1]
+    kept, more = _at(changed, fields, PRESENT), _told_in(changed, fields)
+    present: tuple[Any, ...] = (True,) * len(items)
+    if more is None and _at(changed, fields, "rest") is not None:
+        return None
+    if type(kept) is tuple and kept[0] is items:
+        present = kept[1]
     elif type(least) is int and least < len(items):
         return None
-    else:
-        more = _told_in(changed, fields)
-    if more is None:
-        return None if _at(changed, fields, "rest") is not None else (items, sure)
+    if more is not None:
+        items, present = (*items, *more[0]), (*present, *more[1])
     literals = forced(condition)
-    present = (assume_all(each, literals) for each in (*sure, *more[1]))
-    return _there((*items, *more[0]), tuple(present))
+    return _there(items, tuple(assume_all(each, literals) for each in present))
 
 
 def _both(condition: Any, yes: Told, no: Told) -> Told:
@@ -287,7 +285,7 @@ def _both(condition: Any, yes: Told, no: Told) -> Told:
 
 
 def settle(journal: Journal, joined: Iterable[tuple[Table, Told]]) -> None:
-    """Keeps of lists that have been joined what comes after the items that they surely have."""
+    """Keeps of lists that have been joined under which conditions their items are there."""
     for fields, told in joined:
         keep_all(journal, fields, told)
 

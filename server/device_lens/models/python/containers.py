@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from device_lens.domain import optional_items
 from device_lens.domain.by_number import forget_places
-from device_lens.domain.heap import HELD_ALL, HELD_ANY, DictObject, Instance, ListObject
+from device_lens.domain.heap import HELD_ALL, HELD_ANY, PRESENT, DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gather, gathered
 from device_lens.domain.lengths import AT_LEAST, at_least, from_the_end, grown
@@ -63,9 +63,9 @@ def _append(call: Call) -> Value:
                 more = (*told[0], value), (*told[1], True)
                 optional_items.keep(call.services.journal, target.fields, more)
     else:
-        present = conditions(target, target.items)
+        present = conditions(target, target.items) if PRESENT in target.fields else ()
         _set(call, target, (*target.items, value), None)
-        if len(target.items) > len(present):
+        if present and len(target.items) > len(present):
             optional_items.place(
                 call.services.journal, target.fields, target.items, (*present, True)
             )

@@ -9,7 +9,7 @@ from device_lens.domain import optional_items
 from device_lens.domain.by_number import forget_places
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import HELD_ALL, HELD_ANY, DictObject, ListObject, ModuleObject, moment
-from device_lens.domain.join import any_module, join_all
+from device_lens.domain.join import any_changeable, join_all
 from device_lens.domain.journal import Journal
 from device_lens.domain.kinds import gathered
 from device_lens.domain.lengths import AT_LEAST, surely_held
@@ -182,4 +182,4 @@ def members(source: Value, items: tuple[Value, ...], rest: Value) -> tuple[Value
     if holds_all(source):
         return rest, others
     are_modules = all(type(each) is ModuleObject for each in held)
-    return (any_module([*items, *held]), []) if are_modules else (rest, [])
+    return (any_changeable([*items, *held]), []) if are_modules else (rest, [])
