@@ -18,7 +18,7 @@ from typing import Any
 from device_lens.domain.device import CPU, is_accelerator
 from device_lens.domain.guard import leaves, primary
 from device_lens.domain.trail import Site
-from device_lens.fixes.place import Place
+from device_lens.fixes.place import FUNCTIONS, Place
 from device_lens.interpreter.facts import Certainty, Conflict, FileFacts, Operand, Origin
 from device_lens.interpreter.followed_devices import followed
 from device_lens.interpreter.rarer_facts import (
@@ -297,7 +297,7 @@ def _is_of_data(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> bool:
         return False
     made = _place(origin.site, all_facts)
     maker = made.function
-    if not isinstance(maker, ast.FunctionDef | ast.AsyncFunctionDef):
+    if not isinstance(maker, FUNCTIONS):
         return False
     return serves_data(made, maker) or is_of_data(origin.site.path)
 

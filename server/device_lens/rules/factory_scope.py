@@ -15,7 +15,7 @@ from typing import TypeGuard
 from device_lens.domain.trail import Trail
 from device_lens.fixes.blocks import block_of
 from device_lens.fixes.factories import RANDOM, short_name
-from device_lens.fixes.place import Place
+from device_lens.fixes.place import FUNCTIONS, Place
 from device_lens.rules.at_hand import runs_in_set_up
 from device_lens.syntax.gathering import gather
 
@@ -39,11 +39,7 @@ def is_cause(factory: Place, conflict: Place, name: str) -> bool:
     is_data = short_name(name) in _DATA
     if maker is None:
         return factory.owner is None and conflict.function is None and not is_data
-    if isinstance(maker, ast.Lambda):
-        return conflict.function is maker and not is_data
-    if not isinstance(maker, ast.FunctionDef | ast.AsyncFunctionDef):
-        return False
-    if serves_data(factory, maker):
+    if not isinstance(maker, FUNCTIONS) or serves_data(factory, maker):
         return False
     return not is_data or bool(maker.args.args or maker.args.kwonlyargs)
 
@@ -78,8 +74,16 @@ def _called(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield ast.unparse(node.func)
 
 
-def serves_data(factory: Place, function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+def serves_data(
+    factory: Place, function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+) -> bool:
     """Whether the function belongs to a dataset, a transform or a collate function."""
+    if isinstance(function, ast.Lambda):
+        around = factory.at(function)
+        if any(_HOST_WORDS.search(name) for name in _names_of(around)):
+            return True
+        maker = around.function
+        return isinstance(maker, FUNCTIONS) and serves_data(around, maker)
     owner = factory.owner
     if _HOST_WORDS.search(function.name):
         return True
@@ -89,6 +93,20 @@ def serves_data(factory: Place, function: ast.FunctionDef | ast.AsyncFunctionDef
     if _HOST_WORDS.search(f"{owner.name} {bases}"):
         return True
     return function.name in _HOST_METHODS
+
+
+def _names_of(function: Place) -> Iterator[str]:
+    """What a lambda is known by: the name that it is assigned to, and what it is given to, as it is
+    written."""
+    for node in function.ancestors():
+        if isinstance(node, ast.keyword):
+            yield node.arg or ""
+        elif isinstance(node, ast.Call):
+            yield ast.unparse(node.func)
+        elif isinstance(node, ast.Assign):
+            yield from (ast.unparse(target) for target in node.targets)
+        if isinstance(node, (ast.stmt, *FUNCTIONS)):
+            return
 
 
 def is_of_data(path: str) -> bool:
