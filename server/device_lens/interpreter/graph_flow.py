@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from enum import Flag, auto
 from typing import Any
 
+from device_lens.interpreter import scan
 from device_lens.syntax.walking import walk
 
 
@@ -177,9 +178,8 @@ def stands_for_another(body: Iterable[ast.stmt], name: str) -> bool:
             targets = node.targets
         else:
             continue
-        for target in targets:
-            if any(isinstance(each, ast.Name) and each.id == name for each in walk(target)):
-                return True
+        if any(name in scan.names_bound(target) for target in targets):
+            return True
     return False
 
 
