@@ -8,7 +8,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from device_lens.interpreter import carried, doings, gradient_text, item_effects, numbered, scan
+from device_lens.interpreter import (
+    carried,
+    doings,
+    gradient_text,
+    item_effects,
+    named_views,
+    numbered,
+    scan,
+)
 from device_lens.interpreter.frames import Frame
 from device_lens.syntax.walking import walk
 
@@ -22,7 +30,7 @@ class Context:
     whether they move what they go through, do nothing else than one thing, and replace the item
     that they are at or go by names made of it, what they hand from pass to pass (None: any name),
     which of their variables it mentions, whether it has a loop or a backward pass, whether it
-    leaves gradients cleared, and whether it reads gradients."""
+    leaves gradients cleared, whether it reads gradients, and which views it gives names."""
 
     moved: frozenset[str] | None
     loops: tuple[scan.LoopInfo, ...] = ()
@@ -36,6 +44,7 @@ class Context:
     own: tuple[bool, ...] = ()
     by_name: tuple[bool, ...] = ()
     carried: tuple[frozenset[str] | None, ...] = ()
+    views: frozenset[tuple[str, str]] = frozenset()
 
     def without(self, names: frozenset[str]) -> Context:
         """The same, were it not for some names."""
@@ -65,6 +74,7 @@ class Text:
         self._nodes = [node for statement in body for node in walk(statement)]
         self._clears = gradient_text.clears(self._nodes)
         self._reads = any(map(tensor_facts.reads_gradients, self._nodes))
+        self._views = named_views.views_of(self._nodes)
         self._known: dict[tuple[object, ...], Context] = {}
 
     @property
@@ -89,7 +99,7 @@ class Text:
         moved = None if function is None else doings.moved_by(function.node)
         records = [loop for loop in frame.loops if isinstance(loop.node, ast.stmt)]
         if not records:
-            return Context(moved, clears=self._clears, reads=self._reads)
+            return Context(moved, clears=self._clears, reads=self._reads, views=self._views)
         loops = [record.node for record in records]
         over = [loop for loop in loops if isinstance(loop, ast.For | ast.AsyncFor)]
         many = [record.node for record in records if record.many]
@@ -107,6 +117,7 @@ class Text:
             tuple(map(scan.replaces_own_items, over)),
             tuple(numbered.goes_by_name(loop, loop.body) for loop in over),
             tuple(None if function is None else carried.names(loop, frame) for loop in loops),
+            self._views,
         )
 
 
