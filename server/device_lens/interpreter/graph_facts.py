@@ -14,7 +14,6 @@ from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_chains import Level, chain_of, reaches
 from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
 from device_lens.interpreter.graph_lives import (
-    accumulator_of,
     answered,
     held_by_caller,
     holders_of,
@@ -46,6 +45,7 @@ from device_lens.interpreter.graph_steps import (
     joined,
 )
 from device_lens.interpreter.graph_windows import is_bounded, lets_go
+from device_lens.interpreter.named_views import kept_in
 from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.models.call import constant, tensor_of
 from device_lens.syntax.walking import walk
@@ -107,7 +107,10 @@ def summed(machine: Machine, node: ast.AugAssign, left: Any, right: Any, frame: 
     if not has_graph(right):
         form, put, values = _taken_in(machine, put, right, only_item(put))
     if values:
-        _keep(machine, node, ast.unparse(node.target), put, form, frame, values, left)
+        is_named = isinstance(node.target, ast.Name)
+        held = kept_in(machine, node.target, frame) if is_named else node.target
+        if held is not None:
+            _keep(machine, node, held, put, form, frame, values, left)
 
 
 def _taken_in(
@@ -137,7 +140,7 @@ def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
         if not values and isinstance(other, ast.List | ast.Tuple):
             form, values = "parts", [v for each in other.elts for v in _graphs_at(machine, each)]
         if values:
-            _keep(machine, node, text, other, form, frame, values)
+            _keep(machine, node, node.targets[0], other, form, frame, values)
             return
 
 
@@ -152,7 +155,9 @@ def _stored(machine: Machine, node: ast.Assign, frame: Frame) -> None:
         return
     values = _graphs_at(machine, node.value) if isinstance(target.value, ast.Name) else ()
     if values and type(machine.evaluate(target.value, frame)) in (ListObject, DictObject, Tensor):
-        _keep(machine, node, ast.unparse(target.value), node.value, "collect", frame, values)
+        held = kept_in(machine, target.value, frame)
+        if held is not None:
+            _keep(machine, node, held, node.value, "collect", frame, values)
 
 
 def _graphs_at(machine: Machine, node: ast.expr) -> list[Any]:
@@ -163,6 +168,21 @@ def _graphs_at(machine: Machine, node: ast.expr) -> list[Any]:
     return [entry.value for entry in seen if has_graph(entry.value)]
 
 
+def written(machine: Machine, seen: LibraryCall) -> None:
+    """`rows[i].copy_(out)`, `row.add_(out)`, where that is a row of a tensor."""
+    node = seen.node
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+        return
+    if len(node.args) != 1 or len(seen.args) != 1 or not has_graph(seen.args[0]):
+        return
+    if machine.globals["grad"] is False:
+        return
+    held = kept_in(machine, node.func.value, seen.frame)
+    if held is not None and held is not node.func.value:
+        form = "sum" if node.func.attr == "add_" else "collect"
+        _keep(machine, node, held, node.args[0], form, seen.frame, [seen.args[0]])
+
+
 def appended(machine: Machine, seen: LibraryCall) -> None:
     """`outputs.append(out)`, `outputs.extend([out])`, `outputs.insert(0, out)`."""
     node = seen.node
@@ -171,14 +191,14 @@ def appended(machine: Machine, seen: LibraryCall) -> None:
     place = 1 if node.func.attr == "insert" else 0
     if len(node.args) != place + 1 or len(seen.args) != place + 1:
         return
-    put, text = node.args[place], ast.unparse(node.func.value)
+    put, holder = node.args[place], node.func.value
     form, values = "collect", [seen.args[place]]
     _doubt(machine, put, values[0])
     if not has_graph(values[0]):
         item = only_item(put) if node.func.attr == "extend" else None
         form, put, values = _taken_in(machine, put, values[0], item)
     if values:
-        _keep(machine, node, text, put, form, seen.frame, values, seen.receiver)
+        _keep(machine, node, holder, put, form, seen.frame, values, seen.receiver)
 
 
 def passed(machine: Machine, seen: LibraryCall) -> None:
@@ -223,16 +243,17 @@ def _in_module(machine: Machine) -> bool:
 def _keep(
     machine: Machine,
     node: Any,
-    text: str,
+    accumulator: ast.expr,
     subject: ast.expr,
     form: str,
     frame: Frame,
     values: Iterable[Any],
     receiver: Any = None,
 ) -> None:
-    found = _loop_around(machine, frame, subject, node)
+    found = _loop_around(machine, frame, subject, node, accumulator)
     if found is None:
         return
+    text = ast.unparse(accumulator)
     runs, names, record, is_window = found
     loops = [record.node for record in frame.loops]
     if is_of_one_step(loops, text):
@@ -258,7 +279,7 @@ def _keep(
 
 
 def _loop_around(
-    machine: Machine, frame: Frame, subject: ast.expr, adding: Any
+    machine: Machine, frame: Frame, subject: ast.expr, adding: Any, accumulator: ast.expr
 ) -> tuple[list[Any], list[set[str]], LoopRecord, bool] | None:
     """What each iteration of a loop runs that reaches the place: the functions on the way,
     innermost first, and the loop, in this function or the nearest caller that has one. With each
@@ -269,8 +290,7 @@ def _loop_around(
     names = set[str]().union(*map(operands, parts_of(subject)))
     runs: list[Any] = []
     held: list[set[str]] = []
-    accumulator, is_window = accumulator_of(adding), False
-    holders = holders_of(accumulator)
+    holders, is_window = holders_of(accumulator), False
     inner: Frame | None = frame
     while inner is not None and holders != frozenset():
         for record in reversed(inner.loops):
@@ -374,5 +394,7 @@ WATCHERS = {
     "list.append": appended,
     "list.extend": appended,
     "list.insert": appended,
+    "torch.Tensor.add_": written,
     "torch.Tensor.backward": passed,
+    "torch.Tensor.copy_": written,
 }

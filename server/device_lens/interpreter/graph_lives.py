@@ -30,16 +30,6 @@ def holders_of(accumulator: ast.expr) -> Holders:
     return None if isinstance(node, ast.Attribute) else frozenset()
 
 
-def accumulator_of(adding: ast.AST) -> ast.expr:
-    """The sum or list of `total += x`, `total = total + x`, `found[i] = x`, `found.append(x)`."""
-    match adding:
-        case ast.AugAssign(target=target) | ast.Assign(targets=[target, *_]):
-            return target
-        case ast.Call(func=ast.Attribute(value=receiver)):
-            return receiver
-    raise AssertionError(adding)
-
-
 def that_go_on(run: Any, holders: Holders, adding: ast.AST) -> Holders:
     """Those holders to which the iterations of a loop, or the calls of a function, give nothing
     new. What a loop goes through has the list that is added to; what is added up in its place is

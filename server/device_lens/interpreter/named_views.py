@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from device_lens.domain.values import Tensor
 from device_lens.interpreter.graph_flow import arguments
 from device_lens.syntax.gathering import gather
 from device_lens.syntax.names import last_name
@@ -14,6 +15,7 @@ from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.machine import Machine
     from device_lens.syntax.chunk import Chunk
 
 Place = tuple[int, int, int]
@@ -28,10 +30,11 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 class Part(NamedTuple):
     """A part of what an expression stands for: an item, or a view. `item`: what is taken of it,
-    None where all of it, or one item after the other."""
+    None where all of it, or, with `each`, one item after the other by a loop."""
 
     whole: ast.expr
     item: ast.expr | None
+    each: bool = False
 
 
 class _Bound(NamedTuple):
@@ -51,6 +54,18 @@ def part_at(node: ast.expr | None, frame: Frame) -> Part | None:
     if node is None or not is_place(node):
         return None
     return _taken(node)
+
+
+def kept_in(machine: Machine, node: ast.expr, frame: Frame) -> ast.expr | None:
+    """What keeps what is written into an expression: of a view, the tensor that it is of, and the
+    expression itself of anything else. None where that tensor has no name, or where a loop goes
+    through it, which ends with it."""
+    part = part_at(node, frame)
+    if part is None or type(machine.evaluate(part.whole, frame)) is not Tensor:
+        return node
+    if part.each or not isinstance(part.whole, ast.Name):
+        return None
+    return kept_in(machine, part.whole, frame)
 
 
 def views_of(nodes: Iterable[ast.AST]) -> frozenset[tuple[str, str]]:
@@ -139,7 +154,8 @@ def _bindings(node: ast.AST) -> Iterable[_Bound]:
             return (_Bound(target, _taken(value)),)
         case ast.For(target=target, iter=source):
             return [
-                _Bound(name, Part(whole, None)) for name, whole in _gone_through(target, source)
+                _Bound(name, Part(whole, None, True))
+                for name, whole in _gone_through(target, source)
             ]
         case ast.AugAssign(target=ast.Name() as target):
             return (_Bound(target, None, True),)
