@@ -14,7 +14,7 @@ from device_lens.interpreter.conditions import is_known_as_no_tensor
 from device_lens.interpreter.facts import Synchronization, Transfer
 from device_lens.interpreter.findings import told_of_both
 from device_lens.interpreter.rarer_facts import HostRead
-from device_lens.models.call import tensor_of, treated_as_tensor
+from device_lens.models.call import constant, tensor_of, treated_as_tensor
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -65,6 +65,28 @@ def transferred(machine: Machine, fact: Transfer, tensor: Tensor, frame: Frame) 
     """A copy to the host that blocks."""
     if fact.moves and not fact.non_blocking and _goes_down(fact.source, fact.target):
         _wait(machine, fact.site.node, frame, f".{fact.method}()", tensor, fact.subject)
+
+
+def stored(machine: Machine, seen: LibraryCall) -> None:
+    """`on_host[i] = x`, which copies to the host and waits for that."""
+    written = getattr(seen.frame.statement, "value", None)
+    _copied(machine, seen, 1, written, "a copy to the host")
+
+
+def copied(machine: Machine, seen: LibraryCall) -> None:
+    """`on_host.copy_(x)`."""
+    if constant(seen.get(1, "non_blocking")) is not True:
+        written = seen.node.args if isinstance(seen.node, ast.Call) else ()
+        _copied(machine, seen, 0, written[0] if written else None, ".copy_()")
+
+
+def _copied(machine: Machine, seen: LibraryCall, place: int, written: Any, what: str) -> None:
+    tensor = tensor_of(seen.args[place]) if len(seen.args) > place else None
+    target = tensor_of(seen.receiver)
+    if tensor is None or target is None or not _goes_down(tensor.device, target.device):
+        return
+    subject = None if written is None else machine.site(written, seen.frame)
+    _wait(machine, seen.node, seen.frame, what, tensor, subject)
 
 
 def _goes_down(source: Any, target: Any) -> bool:
@@ -200,4 +222,8 @@ def _requires_grad(machine: Machine, tensor: Tensor) -> bool:
     return tensor.leaf is True or not machine.symbolic
 
 
-WATCHERS = dict.fromkeys(("str.format", "builtins.str", "builtins.repr"), string_formatted)
+WATCHERS = {
+    **dict.fromkeys(("str.format", "builtins.str", "builtins.repr"), string_formatted),
+    "torch.Tensor.__setitem__": stored,
+    "torch.Tensor.copy_": copied,
+}

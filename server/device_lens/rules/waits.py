@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from device_lens.rules.context import Context
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign)
-_COPIES = (".cpu()", ".to()", ".numpy()", ".tolist()")
+_COPIES = (".cpu()", ".to()", ".numpy()", ".tolist()", ".copy_()", "a copy to the host")
 _INDEXES = (ast.Constant, ast.Name)
 _VIEWS = ("detach", "squeeze", "view", "flatten")
 """Methods that compute nothing on the device."""
