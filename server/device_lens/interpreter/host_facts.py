@@ -83,8 +83,15 @@ def copied(machine: Machine, seen: LibraryCall) -> None:
 def _copied(machine: Machine, seen: LibraryCall, place: int, written: Any, what: str) -> None:
     tensor = tensor_of(seen.args[place]) if len(seen.args) > place else None
     target = tensor_of(seen.receiver)
-    if tensor is None or target is None or not _goes_down(tensor.device, target.device):
+    if tensor is None or target is None:
         return
+    before = combine(
+        lambda source, held: source if held is CPU else held, tensor.device, target.device
+    )
+    before = assume_all(before, machine.path.literals)
+    if not _goes_down(before, CPU):
+        return
+    tensor = tensor.with_(device=before)
     subject = None if written is None else machine.site(written, seen.frame)
     _wait(machine, seen.node, seen.frame, what, tensor, subject)
 
