@@ -13,8 +13,21 @@ from device_lens.domain.values import FALSE
 MOST_PLACES = 8
 """Items that are kept: as many as most machines have GPUs."""
 _PLACES = "<by number>"
-"""The field of a list for what each of its first items is, if it is there; false once something was
-done to the list."""
+"""The field of a list for what each of its first items is, if it is there, or what is at every so
+many places; false once something was done to the list."""
+Held = tuple[Any, tuple[Any, ...]]
+"""What any of some items is, and all that they may be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strided:
+    """What a list of any length holds of which every so many places were given something else: at
+    each start where that was done, and what it has held before."""
+
+    step: int
+    former: Held
+    parts: tuple[tuple[int, Held], ...]
+    rest: Any = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +65,19 @@ def number_of(value: Any) -> Any:
     name."""
     kept = _kept(value)
     return None if kept is None else kept.number
+
+
+def keep_strided(journal: Journal, value: ListObject, found: Strided) -> None:
+    """Keeps of a list what is at every so many places, until something else is done to it."""
+    journal.write(value.fields, _PLACES, found)
+
+
+def strided(value: ListObject) -> Strided | None:
+    """What is at every so many places of a list, if nothing was done to it since."""
+    kept = value.fields.get(_PLACES)
+    if type(kept) is not Strided or value.items:
+        return None
+    return kept if kept.rest is value.rest else None
 
 
 def _kept(value: Any) -> _Places | None:

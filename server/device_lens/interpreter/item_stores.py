@@ -32,7 +32,13 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import calls, every_item, of_many, unknown_containers
+from device_lens.interpreter import (
+    calls,
+    every_item,
+    of_many,
+    strided_stores,
+    unknown_containers,
+)
 from device_lens.interpreter.dispatch import NEXT
 from device_lens.interpreter.every_item import EVERY
 from device_lens.interpreter.frames import Frame
@@ -77,6 +83,8 @@ def set_item(
         for each in objects.stands_for(receiver):
             put(machine, each, index, join_blind(each.entries.get(key_of(index), value), value))
     elif kind is ListObject:
+        if strided_stores.put(machine, receiver, index, value):
+            return
         forget_places(machine.journal, receiver)
         value = of_many.item(receiver, constant(index), value, node, frame)
         _store_in_list(machine, receiver, index, value)
