@@ -199,13 +199,15 @@ class Parameter(HeapObject):
     replaces for every alias. One that is any of several has those in `among` instead, and is where
     they are when somebody asks (`domain/parameters.py`)."""
 
-    __slots__ = ("among", "joined")
+    __slots__ = ("among", "joined", "settled")
 
     def __init__(self, tensor: Tensor | None, site: Any = None) -> None:
         super().__init__(site, Registry())
         self.among: dict[int, Parameter] = {}
         """By their identities."""
         self.joined: tuple[int, list[Tensor], Tensor] | None = None
+        self.settled: tuple[list[Tensor], Tensor] | None = None
+        """What whichever it is was made to be, as long as those that it may be are these."""
         if tensor is not None:
             self.fields["tensor"] = tensor
 

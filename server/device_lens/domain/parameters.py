@@ -36,9 +36,26 @@ def either(values: list[Parameter]) -> Parameter | None:
 
 def _has(most: Parameter, value: Parameter) -> bool:
     """Whether one that may be any of several may be all that another one may be."""
-    if value is most or id(value) in most.among:
+    if value is most:
+        return True
+    if most.settled is not None:
+        return False
+    if id(value) in most.among:
         return True
     return bool(value.among) and value.among.keys() <= most.among.keys()
+
+
+def settled(value: Parameter, tensor: Tensor) -> Parameter:
+    """Whichever it is of several, once something was done to that one: it is that tensor until
+    something else is done to any of them."""
+    made = Parameter(None, value.site)
+    made.among = value.among
+    made.settled = _now(value), tensor
+    return made
+
+
+def _now(value: Parameter) -> list[Tensor]:
+    return [each.tensor for each in value.among.values()]
 
 
 def joined(value: Parameter) -> Tensor:
@@ -48,7 +65,9 @@ def joined(value: Parameter) -> Tensor:
     known = value.joined
     if known is not None and known[0] == MOVED.at:
         return known[2]
-    now = [each.tensor for each in value.among.values()]
+    now = _now(value)
+    if value.settled is not None and all(map(_is, value.settled[0], now)):
+        return value.settled[1]
     if known is not None and all(map(_is, known[1], now)):
         value.joined = MOVED.at, now, known[2]
         return known[2]

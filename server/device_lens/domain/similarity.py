@@ -62,7 +62,8 @@ def similar(left: Any, right: Any, depth_left: int = 3) -> bool:
     if type(left) in (HostArray, Trail):
         return True  # a history says nothing of where its value is
     if type(left) is Parameter and (left.among or right.among):
-        return {*map(id, members(left))} == {*map(id, members(right))}
+        same = {*map(id, members(left))} == {*map(id, members(right))}
+        return same and left.tensor.device == right.tensor.device
     if not depth_left or getattr(left, "site", None) is None:
         return bool(left == right)
     if _is_endless(left) and _is_endless(right):

@@ -339,6 +339,7 @@ def _move_all(
         if device is not None:
             _scatter(services, moved_along.unlisted(owner), device)  # first: they may be its own
         mover.move_parts(owner)
+    mover.settle()
     if device is not None:
         _scatter(services, moved_along.outside(owners), device)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.device import DeviceTree, shared
-from device_lens.domain.guard import combine
-from device_lens.domain.heap import ModuleObject, Parameter
+from device_lens.domain.guard import combine, leaves
+from device_lens.domain.heap import ModuleObject, Parameter, Table
 from device_lens.domain.join import join_tensors_blindly
-from device_lens.domain.parameters import set_tensor
+from device_lens.domain.parameters import set_tensor, settled
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import Tensor, Unknown
 from device_lens.models.call import Services, Value
@@ -33,6 +33,8 @@ class Mover:
         self.dtype = dtype
         self.trail = trail
         self.done: set[int] = set()
+        self._any_of: list[tuple[Table, str, Value]] = []
+        """Where those are that may be any of several."""
         self.may_miss = False
         """Whether what it comes to now stands for others too, which it does not move."""
 
@@ -45,6 +47,8 @@ class Mover:
             found = combine(self._moved_part, value)
             if found is not value:
                 write(module.parameters, name, found)
+            if not self.may_miss and any(_is_any_of(leaf) for leaf in leaves(found)):
+                self._any_of.append((module.parameters, name, found))
         for name, value in list(module.buffers.items()):
             write(module.buffers, name, combine(self.moved, value))
         representative = module.own.get("representative")
@@ -57,6 +61,15 @@ class Mover:
                 write(module.own, "moved", self.trail)
         if self.dtype is not None:
             write(module.own, "dtype", self.dtype)
+
+    def settle(self) -> None:
+        """Once all parts are moved: of one that may be any of several, which each may be elsewhere
+        now, it is known that it was moved."""
+        for table, name, value in self._any_of:
+            self.services.journal.write(table, name, combine(self._settled, value))
+
+    def _settled(self, value: Value) -> Value:
+        return settled(value, self.moved(value.tensor)) if _is_any_of(value) else value
 
     def _move_lent(self, parameter: Parameter, owner: ModuleObject) -> None:
         """A parameter that a module has from one whose parameters are not listed: it moves, and
@@ -109,3 +122,8 @@ class Mover:
         if self.dtype is not None and (value.dtype is None or value.dtype in _FLOATING):
             changes["dtype"] = self.dtype if value.dtype else None
         return value.with_(**changes) if changes else value
+
+
+def _is_any_of(value: Value) -> bool:
+    """Whether it is a parameter that may be any of several."""
+    return type(value) is Parameter and bool(value.among)
