@@ -149,6 +149,9 @@ def kept_apart(value: Any, names: Mapping[str, Any], index: Unknown) -> Any:
     return found
 
 
+_READ = "<read as a name>"
+"""Under this and the name of a method an unknown has what its attribute of that name is, where that
+is no method."""
 _NAMES = "<one of these names>"
 """Under this what a module defines under a name that is not known has the functions, classes and
 layers of the module, and the name."""
@@ -185,8 +188,16 @@ def guessing(machine: Machine, function: Unknown) -> Iterator[None]:
 def unknown_name(value: Any) -> Unknown | None:
     """A name that nothing tells: a flag without a default, which is None where it is left out. None
     for a name that is known in some case."""
-    names = [leaf for leaf in leaves(value) if leaf != NONE]
+    names = [_as_read(leaf) for leaf in leaves(value) if leaf != NONE]
     return names[0] if len(names) == 1 and type(names[0]) is Unknown else None
+
+
+def _as_read(name: Any) -> Any:
+    """`config.type` where nothing is known of `config`: what is asked for by that is no method."""
+    if type(name) is not BoundExternal or type(name.receiver) is not Unknown:
+        return name
+    part = name.receiver.parts().get((_READ, name.name))
+    return part or name.receiver.derive((_READ, name.name), Unknown())
 
 
 def _takes(value: Any, call: Given) -> bool:
