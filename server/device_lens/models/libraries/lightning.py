@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
-from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice, is_unknown
-from device_lens.domain.heap import Instance, ModuleObject
-from device_lens.domain.values import NONE, DeviceValue, External, Tensor, Unknown
-from device_lens.models.call import Call, Value, is_none
+from typing import Any
+
+from device_lens.domain.code import ClassValue, Function
+from device_lens.domain.device import (
+    CPU,
+    UNKNOWN_DEVICE,
+    Device,
+    DeviceTree,
+    SymbolicDevice,
+    is_unknown,
+    widen_device,
+)
+from device_lens.domain.guard import Guarded, combine
+from device_lens.domain.heap import Instance, ListObject, ModuleObject
+from device_lens.domain.values import NONE, Const, DeviceValue, External, Tensor, Unknown
+from device_lens.models.call import Call, Value, constant, is_none
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
+from device_lens.models.torch.availability import assumed_accelerator, availability
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.data import batch_of
 from device_lens.models.torch.module import move
 from device_lens.models.torch.objects import nothing, register_names
 from device_lens.models.torch.parts import home_device
+from device_lens.models.torch.target import CURRENT_CUDA, present
 from device_lens.models.words import words
 
 MODULE = "lightning.pytorch.LightningModule"
 DATA = "lightning.pytorch.LightningDataModule"
 TRAINER = "lightning.pytorch.Trainer"
-STEPS = words("training_step validation_step test_step predict_step")
-"""Methods whose batch the trainer has moved to the module's device."""
 _NAMESPACES = words(
     "pytorch_lightning lightning pytorch_lightning.core lightning.pytorch.core "
     "pytorch_lightning.core.module lightning.pytorch.core.module"
 )
 _SILENT = """log log_dict save_hyperparameters print toggle_optimizer untoggle_optimizer
     manual_backward clip_gradients"""
-_LOADERS = {"fit": "training_step", "validate": "validation_step", "test": "test_step"}
+_AHEAD = words("configure_optimizers on_fit_start on_train_start")
+"""Methods that run once the module is moved, ahead of the first step."""
+_STEPS = {
+    "fit": (
+        ("training_step", "train_dataloader", 1, "train_dataloaders"),
+        ("validation_step", "val_dataloader", 2, "val_dataloaders"),
+    ),
+    "validate": (("validation_step", "val_dataloader", 1, "dataloaders"),),
+    "test": (("test_step", "test_dataloader", 1, "dataloaders"),),
+    "predict": (("predict_step", "predict_dataloader", 1, "dataloaders"),),
+}
+"""Of each task the steps, the method that gives the loader, and the argument that does."""
+_SOMEWHERE = SymbolicDevice("the trainer's device")
 
 
 def _device(call: Call) -> Value:
@@ -44,33 +68,97 @@ def _device(call: Call) -> Value:
 
 def _trainer(call: Call) -> Value:
     made = Instance(External(TRAINER), call.site.node)
-    made.fields["<device>"] = SymbolicDevice("the trainer's device")
+    made.fields["<device>"] = _trains_on(call)
     return made
 
 
+def _trains_on(call: Call) -> DeviceTree:
+    """What `accelerator=` and `devices=` name. Without them the version decides: a symbol."""
+    kind = call.kwargs.get("accelerator")
+    if kind is None or is_none(kind):
+        return _SOMEWHERE
+    found = device_at(call.kwargs.get("devices", NONE))
+
+    def leaf(name: Value) -> Any:
+        match constant(name):
+            case "gpu" | "cuda":
+                return present(call.services, found)
+            case "cpu":
+                return CPU
+            case "mps":
+                return Device("mps")
+            case "auto":
+                best = assumed_accelerator(call.services)
+                there = present(call.services, found) if best == "cuda" else Device(best)
+                return Guarded(availability(best, best), there, CPU)
+        return _SOMEWHERE
+
+    return widen_device(combine(leaf, kind))
+
+
+def device_at(devices: Value) -> Device:
+    """The GPU of `devices=[1]`; of a number of them each process has its own."""
+    if type(devices) is ListObject and devices.rest is None and len(devices.items) == 1:
+        number = constant(devices.items[0])
+        if type(number) is int:
+            return Device("cuda", number)
+    return CURRENT_CUDA
+
+
 def _run(call: Call) -> Value:
-    """`trainer.fit(model, loader)`: one step on a batch, both on the trainer's device. Where the
+    """`trainer.fit(model, loader)`: a step on a batch, both on the trainer's device. Where the
     module is afterwards is not known."""
     model = call.get(0, "model", NONE)
-    step = _LOADERS[call.name.rpartition(".")[2]]
-    loader = call.get(1, "train_dataloaders", call.kwargs.get("dataloaders", NONE))
     trainer = call.receiver
     if not isinstance(model, ModuleObject) or not isinstance(trainer, Instance):
         return NONE
     device = trainer.fields.get("<device>", UNKNOWN_DEVICE)
     trail = call.trail("moved", "is moved by the trainer")
+    task = call.name.rpartition(".")[2]
+    data = call.kwargs.get("datamodule", NONE)
+    source = data if isinstance(data, Instance) else model
+    for each in {id(data): data, id(model): model}.values():
+        _own(call, each, "setup", Const(task))
     move(call.services, model, device, None, trail)
-    batch = _batch(call, loader)
+    for name in _AHEAD if task == "fit" else ():
+        _own(call, model, name)
+    for step, loader, place, keyword in _STEPS[task]:
+        given = call.get(place, keyword, NONE)
+        if is_none(given) and step == "validation_step" and not _defines(source, loader):
+            continue
+        given = _own(call, source, loader) if is_none(given) else given
+        before = call.services.globals["grad"]
+        call.services.set_global("grad", before if step == "training_step" else False)
+        _step(call, model, step, given, device)
+        call.services.set_global("grad", before)
+    move(call.services, model, UNKNOWN_DEVICE)
+    return NONE
+
+
+def _step(call: Call, model: ModuleObject, step: str, loader: Value, device: DeviceTree) -> None:
+    """One call of a step of the module's, with a batch that the trainer has moved."""
+    trail = call.trail("moved", "is moved by the trainer")
 
     def moved(leaf: Value) -> Value:
         if type(leaf) is Tensor:
-            return leaf.with_(device=device)
+            return leaf.with_(device=device, pinned=False, trail=trail.behind(leaf.trail))
         return Unknown(leaf.label, device) if type(leaf) is Unknown else leaf
 
-    given = (map_tensors(batch, moved), Unknown("the batch's index"))
-    call.services.invoke(call.services.attribute(model, step), given, {})
-    move(call.services, model, UNKNOWN_DEVICE)
-    return NONE
+    batch = map_tensors(_batch(call, loader), moved)
+    arguments = (batch, Unknown("the batch's index"))
+    call.services.invoke(call.services.attribute(model, step), arguments, {})
+
+
+def _own(call: Call, owner: Value, name: str, *args: Value) -> Value:
+    """Calls a method if a class of the program defines it."""
+    if not _defines(owner, name):
+        return NONE
+    return call.services.invoke(call.services.attribute(owner, name), args, {})
+
+
+def _defines(owner: Value, name: str) -> bool:
+    cls = owner.cls if isinstance(owner, Instance) else None
+    return type(cls) is ClassValue and isinstance(cls.lookup(name), Function)
 
 
 def _batch(call: Call, loader: Value) -> Value:
@@ -94,7 +182,7 @@ def register_all() -> None:
     for name in words("optimizers lr_schedulers"):
         FUNCTIONS[f"{MODULE}.{name}"] = _optimizers
     FUNCTIONS[TRAINER] = _trainer
-    for name in _LOADERS:
+    for name in _STEPS:
         FUNCTIONS[f"{TRAINER}.{name}"] = _run
     FUNCTIONS[f"{TRAINER}.save_checkpoint"] = nothing
     FUNCTIONS["lightning.pytorch.seed_everything"] = nothing
