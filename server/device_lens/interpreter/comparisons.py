@@ -26,7 +26,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import calls, class_attributes, reports, shape_tests
+from device_lens.interpreter import beside_arrays, calls, class_attributes, reports, shape_tests
 from device_lens.interpreter.class_tests import asks_class_of_symbol
 from device_lens.interpreter.conditions import either_way, is_none_condition, opaque, truth
 from device_lens.interpreter.dispatch import EVALUATORS
@@ -102,6 +102,7 @@ def compare(machine: Machine, node: Any, op: ast.cmpop, left: Any, right: Any, f
             left, right = _as_tensor(left), _as_tensor(right)
         return calls.call_operator(machine, node, f"__{name}__", left, right, frame)
     if HostArray in (type(left), type(right)):
+        beside_arrays.reads_items(machine, node, f"__{name}__", left, right, frame)
         value = numpy_shapes.array(numpy_shapes.together(left, right), "bool")
         return reports.array_operator(machine, (left, right), value)
     text = shape_tests.text_of(node, frame) if kind in (ast.Eq, ast.NotEq) else ""

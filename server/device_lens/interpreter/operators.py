@@ -33,13 +33,12 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import bitwise, calls, reports
+from device_lens.interpreter import beside_arrays, bitwise, calls, reports
 from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
 from device_lens.interpreter.dispatch import EVALUATORS
 from device_lens.interpreter.expressions import merge_mapping, text_of
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.sequences import CONTAINERS
-from device_lens.interpreter.services import with_active
 from device_lens.models.call import constant, tensor_of, treated_as_tensor
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
@@ -47,7 +46,6 @@ from device_lens.models.numbers import is_number, is_text, number, start_of, tex
 from device_lens.models.python import sets
 from device_lens.models.python.picked import keep_put_together
 from device_lens.models.python.text_cases import by_cases
-from device_lens.models.wording import operation
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -120,8 +118,13 @@ def operate(
     if is_tensor(left) or is_tensor(right):
         method = f"__{'i' if in_place and is_tensor(left) else ''}{name}__"
         if HostArray in kinds:
-            _read_beside_array(machine, node, method, left, right, frame)
+            beside_arrays.read_tensor(machine, node, method, left, right, frame)
         return calls.call_operator(machine, node, method, left, right, frame)
+    if HostArray in kinds and beside_arrays.reads_items(
+        machine, node, f"__{'i' if in_place else ''}{name}__", left, right, frame
+    ):
+        value = numpy_shapes.operated(name, left, right, in_place)
+        return reports.array_operator(machine, (left, right), value)
     if op is ast.Add and _is_sequence(left) and _is_sequence(right):
         return _concatenate(machine, node, left, right, in_place)
     if op in (ast.Add, ast.BitOr) and Guarded in kinds and _are_containers(left, right):
@@ -156,19 +159,6 @@ def operate(
     if is_number(left) and is_number(right):
         return number()
     return _unknown_operand(left, right)
-
-
-def _read_beside_array(
-    machine: Machine, node: Any, method: str, left: Any, right: Any, frame: Frame
-) -> None:
-    """NumPy reads a tensor that an operator puts beside an array: it computes the result. A number
-    of NumPy's is one to PyTorch as well, and an array of objects asks each of them."""
-    array, tensor, position = (left, right, 0) if type(left) is HostArray else (right, left, -1)
-    if array.dtype is None or array.zero_dim is not False:
-        return
-    symbol = operation(f"torch.Tensor.{method}")
-    told = f"array {symbol} tensor" if array is left else f"tensor {symbol} array"
-    with_active(machine, node, frame, lambda: machine.host_read(told, tensor, position))
 
 
 def _is_number(left: Any, right: Any) -> bool:

@@ -29,7 +29,8 @@ def copied(fact: HostRead, detach: bool, move: bool, context: Context) -> Fix | 
     if fact.mixed or fact.subject.node is fact.site.node:
         return None
     place = context.place(fact.subject)
-    if isinstance(fact.site.node, ast.BinOp | ast.AugAssign):
+    of_items = fact.nested or container_of(fact, context) is not None
+    if isinstance(fact.site.node, ast.BinOp | ast.AugAssign) and not of_items:
         named = place.at(_term(place.node, context))
         known = context.facts.expression_at(named.node)
         dtype = None if known is None else known.dtype

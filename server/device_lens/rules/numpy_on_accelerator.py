@@ -2,7 +2,7 @@
 
 ## What it does
 Flags `.numpy()`, `np.asarray(t)`, an operator that has a NumPy array beside it, plotting and
-sklearn calls on a tensor that is on an accelerator.
+sklearn calls on a tensor that is on an accelerator, or on a list that holds one.
 
 ## Why is this bad?
 NumPy reads host memory only. The line raises `TypeError: can't convert cuda:0 device type tensor to

@@ -68,6 +68,13 @@ def read(call: Call, what: str, value: Value, place: int | str) -> None:
         call.services.host_read(what, value, place)
 
 
+def held_tensor(value: Value) -> tuple[Value, bool] | None:
+    """A tensor that a list holds, and whether it holds other things beside; None where there is
+    none."""
+    found = _first_tensor(value, DEPTH, opens_dicts=False)
+    return None if found is None else (found, not all(map(_is_tensor, contents(value))))
+
+
 def _first_tensor(value: Value, depth: int, opens_dicts: bool) -> Value | None:
     if tensor_of(value) is not None:
         return value

@@ -240,6 +240,18 @@ def _python(call: Call) -> Value:
     return Unknown(call.name)
 
 
+def _float(call: Call) -> Value:
+    """`np.float64(t)` is Python's `float(t)` as well, which asks a tensor of one number for it;
+    only one of several is read as an array."""
+    value = call.args[0] if call.args else None
+    tensor = tensor_of(value)
+    if tensor is None or _has_many(tensor):
+        read_arguments(call, written(call.name))
+    else:
+        call.services.synchronize("float()", value, 0)
+    return HostArray()
+
+
 def _is_scalar(call: Call) -> Value:
     """`np.isscalar(x)`: a number or a text is one, a tensor of whatever shape is none."""
     return combine(lambda leaf: _scalar(call, leaf), call.args[0]) if call.args else call.unknown()
@@ -302,12 +314,15 @@ def _set_item(call: Call) -> Value:
     """`array[i] = t`: numpy takes a tensor by its value where `i` names one number of the array,
     and reads it as an array where there is room for several."""
     array = call.receiver
-    tensor = tensor_of(call.args[1]) if len(call.args) > 1 else None
-    of_numbers = type(array) is HostArray and array.dtype is not None
-    if not of_numbers or tensor is None or tensor.zero_dim is not False:
+    if type(array) is not HostArray or array.dtype is None or len(call.args) < 2:
         return NONE
-    if _has_many(tensor) or _is_room(array, call.args[0]):
-        call.services.host_read("array[…] =", call.args[1], 1)
+    index, value = call.args
+    tensor = tensor_of(value)
+    if tensor is None:
+        if type(value) in (ListObject, TupleValue) and _is_room(array, index):
+            read(call, "array[…] =", value, 1)
+    elif tensor.zero_dim is False and (_has_many(tensor) or _is_room(array, index)):
+        call.services.host_read("array[…] =", value, 1)
     return NONE
 
 
@@ -355,6 +370,7 @@ def register_all() -> None:
             FUNCTIONS[f"numpy.{name}"] = model
     for name in _GIVING_BACK:
         FUNCTIONS[f"numpy.{name}"] = _giving_back(name)
+    FUNCTIONS["numpy.float64"] = FUNCTIONS["numpy.double"] = _float
     FUNCTIONS["numpy.isscalar"] = _is_scalar
     FUNCTIONS["numpy.fromiter"] = host_function(written("fromiter"), reads=False)
     FUNCTIONS[f"{ARRAY}.item"] = _item
