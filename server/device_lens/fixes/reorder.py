@@ -10,7 +10,7 @@ from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import loads
 from device_lens.fixes.place import FUNCTIONS, Place
 from device_lens.syntax.import_statements import bound_names
-from device_lens.syntax.names import is_own_attribute, last_name, root_name
+from device_lens.syntax.names import is_own_attribute, last_name, root_name, set_by_call
 
 
 def put_below(statement: Place, anchor: Place, title: str) -> Fix | None:
@@ -21,7 +21,7 @@ def put_below(statement: Place, anchor: Place, title: str) -> Fix | None:
     first, last = _positions(statement, anchor)
     if first is None or last is None or first >= last:
         return None
-    bound = {ast.unparse(each) for each in ast.walk(statement.node) if _is_store(each)}
+    bound = {ast.unparse(each) for each in _set_in(statement.node)}
     between = block[first + 1 : last + 1]
     if any(_reads(node, bound) for each in between for node in ast.walk(each)):
         return None
@@ -133,7 +133,7 @@ def _is_bound(statement: ast.AST, others: list[ast.stmt]) -> bool:
     names = {each.id for each in own if isinstance(each, ast.Name)}
     if any(_defines(each, names) or _may_set(each, _asked(own)) for each in others):
         return True
-    nodes = (node for each in others for node in ast.walk(each) if _is_store(node))
+    nodes = (node for each in others for node in _set_in(each))
     if any(isinstance(each, ast.Call) and is_own_attribute(each.func) for each in own):
         return any(root_name(node) == "self" or _owner(node) in read for node in nodes)
     return any(_owner(node) in read for node in nodes)
@@ -231,6 +231,16 @@ def _positions(statement: Place, anchor: Place) -> tuple[int | None, int | None]
 def _common_block(statement: Place, anchor: Place) -> list[ast.stmt]:
     block = block_of(statement)
     return block if any(node is anchor.node for node in block) else []
+
+
+def _set_in(statement: ast.AST) -> Iterator[ast.AST]:
+    """The names, attributes and items that a statement sets, by `setattr` too."""
+    for node in ast.walk(statement):
+        by_call = set_by_call(node)
+        if by_call is not None:
+            yield by_call
+        elif _is_store(node):
+            yield node
 
 
 def _is_store(node: ast.AST) -> bool:

@@ -48,7 +48,7 @@ def assign(machine: Machine, target: ast.expr, value: Any, frame: Frame, source:
     elif isinstance(target, ast.Attribute):
         receiver = machine.evaluate(target.value, frame)
         if type(receiver) is Tensor:
-            _set_on_tensor(machine, target, receiver, value, frame)
+            set_on_tensor(machine, target.value, target.attr, receiver, value, target, frame)
         else:
             set_attribute(machine, receiver, target.attr, value, target, frame, source)
             if _transforms(receiver, target.attr):
@@ -339,23 +339,23 @@ def delete_attribute(machine: Machine, receiver: Any, name: str) -> None:
         machine.journal.delete(receiver.fields, name)
 
 
-def _set_on_tensor(
-    machine: Machine, target: ast.Attribute, old: Tensor, value: Any, frame: Frame
+def set_on_tensor(
+    machine: Machine, held: Any, name: str, old: Tensor, value: Any, node: Any, frame: Frame
 ) -> None:
     """`x.data = value`, `x.requires_grad = True` on a tensor held by a name: the name holds a
     changed tensor from here on."""
     changed: Tensor | None = None
-    if target.attr == "data":
+    if name == "data":
         changed = _with_data(old, value)
         _set_in_buffers(machine, old, changed, frame)
         aliases.lose_others(machine, old, changed)
-    elif target.attr == "grad":
-        reports.gradient_assigned(machine, old, value, target, frame)
-    elif target.attr == "requires_grad" and type(value) is Const:
+    elif name == "grad":
+        reports.gradient_assigned(machine, old, value, node, frame)
+    elif name == "requires_grad" and type(value) is Const:
         changed = old.with_(requires_grad=bool(value.value))
         aliases.lose_gradient(machine, old, changed)
-    if changed is not None and isinstance(target.value, ast.Name | ast.Attribute):
-        assign(machine, target.value, changed, frame, None)
+    if changed is not None and isinstance(held, ast.Name | ast.Attribute):
+        assign(machine, held, changed, frame, None)
 
 
 def _set_in_buffers(machine: Machine, old: Tensor, changed: Tensor, frame: Frame) -> None:

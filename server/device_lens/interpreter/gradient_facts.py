@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
     from device_lens.interpreter.machine import Machine
 
-_RECEIVER, _ASSIGNED = -1, 1
+_SIDES = (-1, 1)
 """The positions of the two sides of `p.grad = value`."""
+_ARGUMENTS = (0, 2)
+"""Those in `setattr(p, "grad", value)`."""
 
 
 def assigned(
@@ -27,9 +29,15 @@ def assigned(
     """`p.grad = value`: raises where the gradient has another device than its tensor, of whatever
     size they are (`THPVariable_set_grad`)."""
     tensor, gradient = tensor_of(receiver), tensor_of(value)
-    if tensor is None or gradient is None or not isinstance(node, ast.Attribute):
+    if tensor is None or gradient is None:
         return
-    sides: list[Placed] = [(tensor, receiver, _RECEIVER), (gradient, value, _ASSIGNED)]
+    if isinstance(node, ast.Attribute):
+        own, given = _SIDES
+    elif isinstance(node, ast.Call) and len(node.args) == 3:
+        own, given = _ARGUMENTS
+    else:
+        return
+    sides: list[Placed] = [(tensor, receiver, own), (gradient, value, given)]
     services.with_active(
         machine, node, frame, partial(common_device, machine, ".grad =", sides, False)
     )

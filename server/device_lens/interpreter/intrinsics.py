@@ -321,11 +321,15 @@ def _of_name(machine: Machine, args: tuple[Any, ...], node: Any, frame: Frame) -
 def _setattr(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
-    from device_lens.interpreter.assignment import set_attribute
+    from device_lens.interpreter.assignment import set_attribute, set_on_tensor
 
     if len(args) == 3 and type(args[1]) is Const and isinstance(args[1].value, str):
-        source = node.args[2] if isinstance(node, ast.Call) and len(node.args) == 3 else None
-        set_attribute(machine, args[0], args[1].value, args[2], node, frame, source)
+        is_plain = isinstance(node, ast.Call) and len(node.args) == 3
+        held, source = (node.args[0], node.args[2]) if is_plain else (None, None)
+        if type(args[0]) is Tensor:
+            set_on_tensor(machine, held, args[1].value, args[0], args[2], node, frame)
+        else:
+            set_attribute(machine, args[0], args[1].value, args[2], node, frame, source)
     elif len(args) == 3:
         unnamed_attributes.set_some(machine, args[0], args[1], args[2], node, frame)
     return NONE

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from device_lens.syntax.names import named_by_text
 from device_lens.syntax.twins import twin
 from device_lens.syntax.walking import children, walk
 
@@ -140,7 +141,20 @@ def _loop_info(node: Any) -> LoopInfo:
             method = inner.func.attr
             if _mutates(method):
                 mutated.add(ast.unparse(inner.func.value))
+        elif isinstance(inner, ast.Call):
+            _add_set_by_call(inner, places, mutated)
     return LoopInfo(frozenset(names), frozenset(places), frozenset(mutated))
+
+
+def _add_set_by_call(node: ast.Call, places: set[str], mutated: set[str]) -> None:
+    """What `setattr` or `delattr` changes: all of an object where no text names the attribute."""
+    function = getattr(node.func, "id", "")
+    if function in ("setattr", "delattr") and node.args:
+        named = named_by_text(node, function, 3 if function == "setattr" else 2)
+        if named is None:
+            mutated.add(ast.unparse(node.args[0]))
+        else:
+            places.add(f"{ast.unparse(named[0])}.{named[1]}")
 
 
 MUTATORS = frozenset(

@@ -10,11 +10,12 @@ from functools import lru_cache
 from typing import Any
 
 from device_lens.domain.code import ClassValue, Function
-from device_lens.syntax.names import last_name
+from device_lens.syntax.names import last_name, named_by_text, set_by_call
 from device_lens.syntax.walking import walk
 
 MOVES = ("to", "cuda", "cpu", "xpu", "to_empty")
 _MOVING = (*MOVES, "_apply")
+_ASSIGNING = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 _REGISTERING = ("add_module", "register_module", "register_parameter", "__setattr__")
 _HELPS_REGISTER = re.compile("_*(add|register)(_|$)")
 """Methods that by their names put into the module what they are given."""
@@ -84,13 +85,13 @@ def _makes(method: Any, methods: list[Any]) -> bool:
 def _in_method(method: Any, methods: list[Any], mentions: list[ast.AST], usage: Usage) -> None:
     makes = _makes(method, methods)
     for node in mentions:
-        if isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        if isinstance(node, _ASSIGNING) or set_by_call(node) is not None:
             if method.name != "__init__":
                 usage.assigned_outside_init = True
-            if method.name in _MOVING or _is_moved(node.value, methods):
+            if method.name in _MOVING or _is_moved(_assigned(node), methods):
                 usage.moved = usage.kept = True
                 usage.moved_later |= method.name not in ("__init__", "_apply")
-        elif isinstance(node, ast.Attribute) or _is_getattr(node):
+        elif isinstance(node, ast.Attribute) or _named_by_getattr(node) is not None:
             if method.name in _MOVING:  # it moves what moves of the module would miss
                 usage.moved = usage.kept = True
             elif not makes and isinstance(getattr(node, "ctx", ast.Load()), ast.Load):
@@ -101,6 +102,12 @@ def _in_method(method: Any, methods: list[Any], mentions: list[ast.AST], usage: 
                 usage.copied = node
 
 
+def _assigned(node: Any) -> ast.expr | None:
+    """The value that an assignment gives to an attribute, or `setattr` does."""
+    value: ast.expr | None = node.args[2] if isinstance(node, ast.Call) else node.value
+    return value
+
+
 def _keeps_once(method: Any, copy: ast.AST) -> bool:
     """Whether a copy is kept on the module where a test finds none:
     `if self.there is None: self.there = self.mean.to(d)`."""
@@ -109,11 +116,19 @@ def _keeps_once(method: Any, copy: ast.AST) -> bool:
             continue
         asked = {node.attr for node in walk(test.test) if isinstance(node, ast.Attribute)}
         for each in (*test.body, *test.orelse):
-            kept = each.targets if isinstance(each, ast.Assign) else ()
-            found = any(_held_by(target) in asked for target in kept)
+            found = not asked.isdisjoint(_kept_in(each))
             if found and any(node is copy for node in walk(each)):
                 return True
     return False
+
+
+def _kept_in(statement: ast.stmt) -> Iterator[str]:
+    """The attributes that a statement sets, or puts something into."""
+    for target in statement.targets if isinstance(statement, ast.Assign) else ():
+        yield _held_by(target)
+    by_call = set_by_call(statement.value) if isinstance(statement, ast.Expr) else None
+    if by_call is not None:
+        yield by_call.attr
 
 
 def _held_by(target: ast.expr) -> str:
@@ -137,12 +152,14 @@ def becomes_parameter(function: Function | None, statement: Any, name: str) -> b
 
 def _assigns_parameter(statement: Any, name: str) -> bool:
     """`self.name = nn.Parameter(…)`."""
-    return (
-        isinstance(statement, ast.Assign)
-        and any(getattr(target, "attr", "") == name for target in statement.targets)
-        and isinstance(statement.value, ast.Call)
-        and last_name(statement.value.func) == "Parameter"
-    )
+    by_call = set_by_call(statement.value) if isinstance(statement, ast.Expr) else None
+    if by_call is not None:
+        names, value = [by_call.attr], statement.value.args[2]
+    elif isinstance(statement, ast.Assign):
+        names, value = [getattr(each, "attr", "") for each in statement.targets], statement.value
+    else:
+        return False
+    return name in names and isinstance(value, ast.Call) and last_name(value.func) == "Parameter"
 
 
 @lru_cache(maxsize=1024)
@@ -245,33 +262,29 @@ def _own_names(node: ast.AST, owners: set[str]) -> Iterator[str]:
         places: list[ast.expr] = node.targets
     elif isinstance(node, ast.AnnAssign | ast.AugAssign):
         places = [node.target]
-    elif isinstance(node, ast.Attribute) or _is_getattr(node):
+    elif isinstance(node, ast.Attribute) or _named_by_getattr(node) is not None:
         places = [node]  # type: ignore[list-item]
+    elif (by_call := set_by_call(node)) is not None:
+        places = [by_call]
     elif _is_move(node):
         places = [node.func.value]  # type: ignore[attr-defined]
     else:
         return
     for place in places:
+        by_text = _named_by_getattr(place)
         if isinstance(place, ast.Attribute):
             whole, name = place.value, place.attr
-        elif _is_getattr(place):
-            whole, name = place.args[0], place.args[1].value  # type: ignore[attr-defined]
+        elif by_text is not None:
+            whole, name = by_text
         else:
             continue
         if isinstance(whole, ast.Name) and whole.id in owners:
             yield name
 
 
-def _is_getattr(node: ast.AST) -> bool:
+def _named_by_getattr(node: ast.AST) -> tuple[ast.expr, str] | None:
     """`getattr(self, "name")`."""
-    return (
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "getattr"
-        and len(node.args) == 2
-        and isinstance(node.args[1], ast.Constant)
-        and isinstance(node.args[1].value, str)
-    )
+    return named_by_text(node, "getattr", 2)
 
 
 def _is_moved(value: ast.expr | None, methods: list[Any]) -> bool:

@@ -44,6 +44,7 @@ from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Related, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import quoted, when
+from device_lens.syntax.names import set_by_call
 
 RULE = Rule("optimizer-before-move", Severity.WARNING, __doc__)
 
@@ -106,7 +107,13 @@ def _fix(fact: OptimizerConflict, context: Context) -> Fix | None:
 def _reads_what_is_set(optimizer: Place, move: Place) -> bool:
     """Whether an optimizer is made of the name or attribute that a statement sets."""
     node = move.statement.node
-    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", node)]
+    by_call = set_by_call(node.value) if isinstance(node, ast.Expr) else None
+    if by_call is not None:
+        targets: list[ast.AST] = [by_call]
+    elif isinstance(node, ast.Assign):
+        targets = [*node.targets]
+    else:
+        targets = [getattr(node, "target", node)]
     rows = (each.elts if isinstance(each, ast.Tuple | ast.List) else [each] for each in targets)
     names = {ast.unparse(each) for row in rows for each in row}
     return any(

@@ -33,3 +33,19 @@ def dotted(node: ast.expr) -> str:
         before = dotted(node.value)
         return f"{before}.{node.attr}" if before else ""
     return node.id if isinstance(node, ast.Name) else ""
+
+
+def named_by_text(node: ast.AST | None, function: str, count: int) -> tuple[ast.expr, str] | None:
+    """The object and the attribute that a call of `getattr`, `setattr` or `delattr` with `count`
+    arguments names in so many words: `self` and `mask` of `setattr(self, "mask", value)`."""
+    match node:
+        case ast.Call(func=ast.Name(id=called), args=[whole, ast.Constant(value=str(name)), *more]):
+            if called == function and len(more) == count - 2:
+                return whole, name
+    return None
+
+
+def set_by_call(node: ast.AST | None) -> ast.Attribute | None:
+    """The attribute that `setattr(owner, "name", value)` sets, as it would be assigned to."""
+    named = named_by_text(node, "setattr", 3)
+    return None if named is None else ast.Attribute(*named, ast.Store())

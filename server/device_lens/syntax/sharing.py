@@ -20,7 +20,7 @@ from device_lens.syntax.in_place import (
     maker_of,
     makes_in_place,
 )
-from device_lens.syntax.names import is_own_attribute, last_name
+from device_lens.syntax.names import is_own_attribute, last_name, set_by_call
 from device_lens.syntax.pairing import parts_of
 from device_lens.syntax.walking import walk
 
@@ -80,14 +80,19 @@ def definitions(body: Sequence[ast.AST]) -> dict[str, Defined]:
 def _made(node: ast.AST) -> Iterator[tuple[str, ast.Call, bool]]:
     """The names and own attributes to which an assignment gives what a call makes, and whether that
     is a module that works in place."""
-    for target, value in _pairs(node) if isinstance(node, ast.Assign) else ():
+    for target, value in _pairs(node):
         maker = maker_of(value)
         if maker is not None and (isinstance(target, ast.Name) or is_own_attribute(target)):
             yield last_name(target), maker, makes_in_place(maker)
 
 
-def _pairs(node: ast.Assign) -> Iterator[tuple[ast.expr, ast.expr | None]]:
-    """The targets of an assignment with what each gets."""
+def _pairs(node: ast.AST) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """The targets of an assignment with what each gets, or what `setattr` sets."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    if isinstance(call, ast.Call) and (by_call := set_by_call(call)) is not None:
+        yield by_call, call.args[2]
+    if not isinstance(node, ast.Assign):
+        return
     for target in node.targets:
         if isinstance(target, ast.Tuple | ast.List):
             yield from zip(target.elts, parts_of(target.elts, node.value), strict=True)
@@ -228,6 +233,11 @@ def _bound(node: ast.AST, moved: ast.AST | None) -> Iterator[set[str]]:
             targets = [target]
         case ast.withitem(context_expr=value, optional_vars=ast.expr() as target):
             targets = [target]
+        case ast.Call(func=ast.Name(id="setattr"), args=[_, _, given]):
+            by_call = set_by_call(node)
+            if by_call is None:
+                return
+            targets, value = [by_call], given
         case ast.Call(func=ast.Attribute(attr=attr, value=holder)) if attr in ADDERS:
             held = (name for each in node.args for name in names_of(each, moved))
             yield {*names_of(holder, moved), *held}
@@ -267,6 +277,9 @@ def _written(node: ast.AST, known: Definitions) -> Iterator[ast.AST]:
 
 def _written_by_call(call: ast.Call, known: Definitions) -> Iterator[ast.AST]:
     function = call.func
+    by_call = set_by_call(call)
+    if by_call is not None and by_call.attr in _SETTERS:
+        yield by_call.value
     if isinstance(function, ast.Attribute):
         if is_in_place(function.attr) or function.attr in _FILLERS:
             yield function.value
@@ -339,6 +352,7 @@ def _written_elsewhere(call: ast.Call, defined: Defined) -> Iterator[ast.AST]:
     stored = [each for each in nodes if isinstance(getattr(each, "ctx", None), ast.Store)]
     yield from (each for each in stored if isinstance(each, ast.Name) and each.id in shared)
     attributes = [each for each in stored if isinstance(each, ast.Attribute)]
+    attributes += [each for each in map(set_by_call, nodes) if each is not None]
     yield from (each for each in attributes if not ast.unparse(each).startswith(_OWN))
     changed = written(body, {}) | {ast.unparse(each) for each in attributes}
     names = {each for each in changed if "." not in each}
