@@ -48,7 +48,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from functools import cache, partial
 from typing import Any
@@ -95,7 +95,7 @@ def check(fact: PlainAttribute, context: Context) -> Finding | None:
     conflicts = context.consequences(fact.site)
     if not conflicts and not _worth_saying(fact, context):
         return None
-    if _moves_itself(fact, conflicts):
+    if _moves_itself(fact, conflicts) or (not conflicts and _is_replaced(fact, context)):
         return None
     symbol = f"self.{fact.attribute}"
     intended = not conflicts and fact.holds in CONTAINERS and _stays_on_purpose(fact, context)
@@ -194,6 +194,32 @@ def _worth_saying(fact: PlainAttribute, context: Context) -> bool:
 def _moves_itself(fact: PlainAttribute, conflicts: list[Conflict]) -> bool:
     """Whether a method of the class moves it, and nothing is seen to run before that."""
     return fact.kept_moved and not any(each.certainty is Certainty.SURE for each in conflicts)
+
+
+def _is_replaced(fact: PlainAttribute, context: Context) -> bool:
+    """Whether another tensor surely takes its place further down the same function, of which
+    is told instead: `self.mask = torch.ones(3)`, `self.mask = self.mask.unsqueeze(0)`."""
+    if fact.holds != "tensor" or fact.copied_at is not None:
+        return False
+    place = context.place(fact.site)
+    around = {id(node) for node in place.ancestors()}
+    return any(
+        later.function is place.function
+        and later.range.start > place.statement.range.end
+        and id(later.statement.parent) in around
+        for later in _set_elsewhere(fact, context)
+    )
+
+
+def _set_elsewhere(fact: PlainAttribute, context: Context) -> Iterator[Place]:
+    """The places that give the same attribute a tensor."""
+    for other in context.facts.others:
+        if (
+            isinstance(other, PlainAttribute)
+            and other.holds == "tensor"
+            and (other.class_name, other.attribute) == (fact.class_name, fact.attribute)
+        ):
+            yield context.place(other.site)
 
 
 def _seems_harmless(fact: PlainAttribute, conflicts: list[Conflict], context: Context) -> bool:
