@@ -33,11 +33,12 @@ def hoist(
     safety: Safety,
     instead: tuple[Place, str] | None = None,
     others: Sequence[Place] = (),
+    where: str = "device",
 ) -> Fix | None:
     """`loop` is the outermost loop to go above. A statement `x = w.to(d)` moves as it is where
     nothing else binds or changes `x`, else the transfer gets a name of its own. `instead` is a part
     of the call that means nothing above the loop, with what to write there. `others` are transfers
-    of the loop that become the same copy."""
+    of the loop that become the same copy. `where` is the word for the place that it goes to."""
     outer = loop.statement
     if not _in_block_of(call, outer.node) or changes_copy(call, outer):
         return None
@@ -53,7 +54,7 @@ def hoist(
     if made is not None:
         edits = tuple(each.replace(made) for each in (call, *others))
         return Fix(f"Use the copy above the loop: {made}", safety, edits)
-    name = fresh_name(call.source, f"{_stem(call)}_on_device")
+    name = fresh_name(call.source, f"{_stem(call)}_on_{where}")
     line = f"{name} = {text}"
     if "\n" in line:
         return None

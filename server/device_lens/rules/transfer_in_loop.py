@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import ast
 
+from device_lens.domain.device import CPU
 from device_lens.fixes import one_copy
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.hoist import alike, changes_source, hoist
@@ -154,6 +155,7 @@ def _fix(fact: Transfer, context: Context) -> Fix | None:
     safety = Safety.SAFE if suffices else Safety.UNSAFE
     if not follows or argument is None:
         others = [each for each in alike(call, loop) if _fits(each, loop, safety)]
-        return hoist(call, loop, safety, others=others)
+        where = "cpu" if fact.target is CPU else "device"
+        return hoist(call, loop, safety, others=others, where=where)
     device = context.at_hand.find(fact.target, loop.statement)
     return None if device is None else hoist(call, loop, safety, (argument, device))
