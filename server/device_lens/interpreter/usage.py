@@ -262,8 +262,12 @@ def _own_names(node: ast.AST, owners: set[str]) -> Iterator[str]:
         places: list[ast.expr] = node.targets
     elif isinstance(node, ast.AnnAssign | ast.AugAssign):
         places = [node.target]
-    elif isinstance(node, ast.Attribute) or _named_by_getattr(node) is not None:
-        places = [node]  # type: ignore[list-item]
+    elif isinstance(node, ast.Attribute):
+        places = [node]
+    elif not isinstance(node, ast.Call):
+        return
+    elif _named_by_getattr(node) is not None:
+        places = [node]
     elif (by_call := set_by_call(node)) is not None:
         places = [by_call]
     elif _is_move(node):

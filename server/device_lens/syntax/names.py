@@ -38,6 +38,8 @@ def dotted(node: ast.expr) -> str:
 def named_by_text(node: ast.AST | None, function: str, count: int) -> tuple[ast.expr, str] | None:
     """The object and the attribute that a call of `getattr`, `setattr` or `delattr` with `count`
     arguments names in so many words: `self` and `mask` of `setattr(self, "mask", value)`."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+        return None  # as most nodes that are asked
     match node:
         case ast.Call(func=ast.Name(id=called), args=[whole, ast.Constant(value=str(name)), *more]):
             if called == function and len(more) == count - 2:
