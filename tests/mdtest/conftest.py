@@ -48,7 +48,7 @@ class ProgramTest(pytest.Item):
     def runtest(self) -> None:
         """Analyses the program and compares."""
         with tempfile.TemporaryDirectory() as folder:
-            wrong = check(self.program, Path(folder))
+            wrong = check(self.program, Path(folder), self.path.stem)
         if wrong:
             raise Unexpected("\n".join(wrong))
 

@@ -62,6 +62,7 @@ def _has_own_pace(frame: Frame) -> bool:
     return not all(isinstance(each, ast.For) and _is_of_few(each.iter, frame) for each in known)
 
 
+_OUTER = (ast.Global, ast.Nonlocal)
 _LOOPS = "_loops_of_its_own"
 """The entry of a function under which what may give it a pace of its own is kept."""
 FEW = 10
@@ -107,17 +108,43 @@ def interval_guarded(node: Any, frame: Frame) -> bool:
 
 
 def _is_now_and_then(node: Any, loop: Any) -> bool:
-    """Whether a test of the loop's count, or of that of a list which begins anew there, stands
-    between the loop and the node."""
+    """Whether a test of the loop's count, or of that of a list which begins anew there, or of
+    what is kept from then on, stands between the loop and the node."""
     counters = _names(getattr(loop, "target", None))
+    kept = {name for each in walk(loop) if isinstance(each, _OUTER) for name in each.names}
     for outer in walk(loop):
         if not isinstance(outer, ast.If):
             continue
-        if not _tests_step(outer.test, counters) and not _empties_what_it_counts(outer):
+        if (
+            not _tests_step(outer.test, counters)
+            and not _empties_what_it_counts(outer)
+            and not _keeps_what_it_misses(outer, kept)
+        ):
             continue
         if any(inner is node for part in outer.body for inner in walk(part)):
             return True
     return False
+
+
+def _keeps_what_it_misses(outer: ast.If, kept: set[str]) -> bool:
+    """`if seen is None: seen = x.to(device)`, where that is a name of `kept`, those of the function
+    or module around, or an attribute: nothing is missing the next time."""
+    match outer.test:
+        case ast.Compare(left=missed, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
+            pass
+        case ast.UnaryOp(op=ast.Not(), operand=missed):
+            pass
+        case _:
+            return False
+    if not isinstance(missed, ast.Attribute) and getattr(missed, "id", None) not in kept:
+        return False
+    text = ast.unparse(missed)
+    return any(
+        ast.unparse(target) == text
+        for statement in outer.body
+        if isinstance(statement, ast.Assign)
+        for target in statement.targets
+    )
 
 
 def _runs_by_epoch(loop: Any, node: Any) -> bool:

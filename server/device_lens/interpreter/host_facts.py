@@ -86,7 +86,7 @@ def _copied(machine: Machine, seen: LibraryCall, place: int, written: Any, what:
     if tensor is None or target is None:
         return
     before = combine(
-        lambda source, held: source if held is CPU else held, tensor.device, target.device
+        lambda source, held: source if held is CPU else CPU, tensor.device, target.device
     )
     before = assume_all(before, machine.path.literals)
     if not _goes_down(before, CPU):

@@ -17,6 +17,7 @@ NUMBERS = "numbers"
 DRAWN = "a random number"
 """What a number that is drawn is called."""
 _TEXT = "<text>"
+_GIVEN = "<given>"
 _START = "<start>"
 _AMONG = "<one of these>"
 
@@ -102,6 +103,17 @@ def start_of(value: Value) -> str:
     """What a string that is not known surely begins with."""
     start = value.fields.get(_START) if type(value) is Unknown and value.fields else None
     return str(start.value) if type(start) is Const else ""
+
+
+def note_given(value: Unknown) -> Unknown:
+    """Tells of what a command line gives that it is not None, whatever else it is."""
+    value.parts()[_GIVEN] = TRUE
+    return value
+
+
+def is_given(value: Unknown) -> bool:
+    """Whether an unknown surely is not None."""
+    return value.fields is not None and _GIVEN in value.fields
 
 
 def one_among(texts: tuple[str, ...], label: str) -> Unknown:

@@ -9,7 +9,7 @@ from device_lens.domain.heap import Instance, ListObject, Table
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
-from device_lens.models.numbers import is_number, number, number_above, one_among
+from device_lens.models.numbers import is_number, note_given, number, number_above, one_among
 from device_lens.models.numbers import text as text_of
 from device_lens.models.python.given_words import OPTIONS, declare, given
 from device_lens.models.torch.objects import itself
@@ -167,11 +167,15 @@ def flag_value(call: Call, destination: str, text: str) -> Value:
 def _given(call: Call, label: str) -> Unknown:
     """What a flag is that is given: one of its `choices`, where they are strings."""
     choices, converter = call.kwargs.get("choices"), call.kwargs.get("type")
-    if choices is None or "nargs" in call.kwargs or converter not in _OF_TEXTS:
+    if "nargs" in call.kwargs or converter not in (*_OF_TEXTS, *_CONVERTERS):
         return Unknown(label)
-    items, rest = call.services.iterate(choices)
-    names = tuple(name for name in map(constant, items) if isinstance(name, str))
-    return one_among(names, label) if rest is None and len(names) == len(items) else Unknown(label)
+    found = Unknown(label)
+    if choices is not None and converter in _OF_TEXTS:
+        items, rest = call.services.iterate(choices)
+        names = tuple(name for name in map(constant, items) if isinstance(name, str))
+        if rest is None and len(names) == len(items):
+            found = one_among(names, label)
+    return note_given(found)
 
 
 _OF_TEXTS = (None, External("builtins.str"))
