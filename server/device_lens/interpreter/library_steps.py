@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function, Scope
 from device_lens.domain.device import SymbolicDevice
-from device_lens.domain.heap import DictObject, Instance, ModuleObject
-from device_lens.domain.values import External, Unknown
+from device_lens.domain.heap import Instance
 from device_lens.models.libraries import transformers
 
 if TYPE_CHECKING:
@@ -25,11 +24,6 @@ def bind(machine: Machine, function: Function, receiver: Any, scope: Scope) -> N
     if len(parameters) < 2:
         return
     home = SymbolicDevice(parameters[0].arg, of_module_input=True)
-    item = Unknown("the batch's item", home)
-    item.tensor_evidence = True
-    model = ModuleObject(External(transformers.MODEL), parameters[0])
-    model.own.update(opaque=True, device=home, dtype=None, trail=None)
-    for parameter, value in zip(
-        parameters, (model, DictObject({}, item, parameters[1])), strict=True
-    ):
+    pair = transformers.given(home, *parameters)
+    for parameter, value in zip(parameters, pair, strict=True):
         scope.names[parameter.arg] = value

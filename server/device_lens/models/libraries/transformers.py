@@ -6,8 +6,16 @@ A model is on the host, or wherever `device_map` puts it; what a tokenizer gives
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree, is_unknown
+from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.device import (
+    CPU,
+    UNKNOWN_DEVICE,
+    DeviceTree,
+    SymbolicDevice,
+    is_unknown,
+)
 from device_lens.domain.heap import DictObject, Instance, ModuleObject
 from device_lens.domain.trail import Trail
 from device_lens.domain.values import NONE, Const, DeviceValue, External, Tensor, Unknown
@@ -100,6 +108,26 @@ def _trainer(call: Call) -> Value:
     if isinstance(model, ModuleObject):
         lose(call.services, model)
     return Instance(External(TRAINER), call.site.node)
+
+
+def given(home: SymbolicDevice, model_site: Any, batch_site: Any) -> tuple[Value, Value]:
+    """The model and the batch that a trainer gives to a method of its own."""
+    item = Unknown("the batch's item", home)
+    item.tensor_evidence = True
+    model = ModuleObject(External(MODEL), model_site)
+    model.own.update(opaque=True, device=home, dtype=None, trail=None)
+    return model, DictObject({}, item, batch_site)
+
+
+def _train(call: Call) -> Value:
+    """A trainer calls the loss of its class with its model and a batch."""
+    cls = call.receiver.cls if isinstance(call.receiver, Instance) else None
+    own = cls.lookup("compute_loss") if type(cls) is ClassValue else None
+    if isinstance(own, Function) and len(own.node.args.args) > 1:
+        home = SymbolicDevice(own.node.args.args[1].arg, of_module_input=True)
+        pair = given(home, call.site.node, call.site.node)
+        call.services.invoke(BoundMethod(call.receiver, own), pair, {})
+    return call.unknown()
 
 
 def _model(call: Call) -> Value:
@@ -238,6 +266,7 @@ def register_all() -> None:
     for name in words("get_peft_model prepare_model_for_kbit_training"):
         FUNCTIONS[f"peft.{name}"] = _adapted
     FUNCTIONS["transformers.set_seed"] = _decoded
+    FUNCTIONS[f"{TRAINER}.train"] = FUNCTIONS["transformers.Seq2SeqTrainer.train"] = _train
 
 
 def _encoded(call: Call) -> Value:
