@@ -36,6 +36,7 @@ from device_lens.models.numbers import is_number, number, text, text_begun, text
 from device_lens.models.python import dict_classes, sets
 from device_lens.models.python.conversions import converts
 from device_lens.models.python.ordered import in_order
+from device_lens.models.python.ordering import all_compared, one_compared, where_compared
 from device_lens.models.python.pairs import fill_from_pairs
 from device_lens.models.python.picked import is_whole, keep_held, one_of_these, some_of
 from device_lens.models.python.sequence_cases import by_case
@@ -59,6 +60,7 @@ def _sequence(kind: str) -> Model:
             return TupleValue(items)
         ask_key(call, items, rest)
         if kind == "sorted":
+            all_compared(call, "sorted()", items, rest, call.args[0], 0)
             ordered = in_order(call, items) if is_whole(call.args[0], items, rest) else None
             if ordered is not None:
                 return listing(call, ordered, None)
@@ -128,8 +130,9 @@ def _sum(call: Call) -> Value:
 
 def _extreme(call: Call) -> Value:
     values = list(call.args)
-    sure = len(values)
+    sure, within = len(values), None
     if len(values) == 1:
+        within = 0
         items, rest = call.services.iterate(values[0])
         sure = min(surely_held(values[0], items), len(items))
         values = [item for item in (*items, rest) if item is not None]
@@ -140,12 +143,13 @@ def _extreme(call: Call) -> Value:
         return one_of_these(call, [*values, *_otherwise(call)]) if values else Unknown()
     if len(values) > 1:
         _wait_for_tensors(call, values)
+    compared = where_compared(call, _as_called(call), tuple(values[:sure]), within)
     if values and all(type(v) is Const for v in values):
         return _chosen(call, values, sure)
     found = join_all(values) if values else Unknown()
     found = any_one(tuple(values), found) if len(values) > 1 else found
     are_numbers = type(found) is Unknown and all(map(is_number, values))
-    return number("an extreme") if values and are_numbers else found
+    return number("an extreme") if values and are_numbers else one_compared(found, compared)
 
 
 def _chosen(call: Call, values: list[Value], sure: int) -> Value:
@@ -174,7 +178,12 @@ def _wait_for_tensors(call: Call, values: list[Value]) -> None:
     for index, value in enumerate(values):
         if type(value) in (Tensor, Parameter):
             position = index if len(call.args) > 1 else 0
-            call.services.synchronize(f"{call.name.removeprefix('builtins.')}()", value, position)
+            call.services.synchronize(_as_called(call), value, position)
+
+
+def _as_called(call: Call) -> str:
+    """`max()`, as a reader knows it."""
+    return f"{call.name.removeprefix('builtins.')}()"
 
 
 def _str(call: Call) -> Value:

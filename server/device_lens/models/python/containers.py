@@ -18,6 +18,7 @@ from device_lens.models.drawn_places import DRAWN_APART, grows_apart
 from device_lens.models.numbers import is_number, number
 from device_lens.models.python import sets, sought
 from device_lens.models.python.builtins import ask_key
+from device_lens.models.python.ordering import orders
 from device_lens.models.python.picked import add, copied_list, hold, lose_one, mix, one_of
 from device_lens.models.python.sets import equals_itself
 
@@ -360,7 +361,7 @@ def register() -> None:
         "clear": clear,
         "copy": copy,
         "reverse": _reverse,
-        "sort": _reorder,
+        "sort": orders(".sort()", _reorder),
         "remove": sought.looks(".remove()", _remove),
         "rotate": _reorder,
         "discard": _discard,
