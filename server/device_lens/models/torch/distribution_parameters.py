@@ -22,8 +22,16 @@ DEVICE = "<device>"
 HELD = "<operands>"
 GIVEN = "<given>"
 """The field with the tensors that the constructor was given, by their names."""
+MIXTURE = "MixtureSameFamily"
+WEIGHTED = ("mixture_distribution", "component_distribution")
+"""What a mixture is made of, where the parameters of each share a device."""
 SEEN = "<seen>"
 """The field that tells whether all of the parameters are known."""
+
+
+class OfTransform(str):
+    """The name of a parameter of a transform, which meets samples as it is: no one makes it as
+    large as others."""
 
 
 def parameters_of(value: Value) -> Parameters:
@@ -65,7 +73,7 @@ def needed(call: Call) -> Parameters:
     """The parameters that a call takes: all of them, but for some statistics. What is a number is
     made beside the first of those that are tensors."""
     device, held = parameters_of(call.receiver)
-    asked = STATISTICS.get((short_name(call), call.name.rpartition(".")[2]))
+    asked = _asked(call)
     if asked is None or not held:
         return device, held
     taken = tuple(each for each in held if each[2] in asked)
@@ -76,14 +84,26 @@ def needed(call: Call) -> Parameters:
     return (where_shared(call, taken), taken) if taken else (UNKNOWN_DEVICE, ())
 
 
+def _asked(call: Call) -> frozenset[str] | None:
+    """The parameters that a statistic is reckoned from, None for all. The mean of a mixture is that
+    of its components' means."""
+    name, statistic = short_name(call), call.name.rpartition(".")[2]
+    if name != MIXTURE or statistic != "mean" or not isinstance(call.receiver, Instance):
+        return STATISTICS.get((name, statistic))
+    component = short_name_of(call.receiver.fields.get("base_dist"))
+    asked = STATISTICS.get((component, statistic))
+    return None if asked is None else asked | {*WEIGHTED}
+
+
 def as_operands(held: Held) -> list[Placed]:
     """Parameters as they meet: made of one size, so that one number beside several is none, but
-    for a temperature."""
+    for a temperature and what transforms have."""
     dims = {tensor.zero_dim for tensor, _, name in held if name != "temperature"}
     zero_dim = False if False in dims else None if None in dims else True
     made: list[Placed] = []
     for tensor, value, name in held:
-        sized = name == "temperature" or tensor.zero_dim == zero_dim
+        alone = name == "temperature" or isinstance(name, OfTransform)
+        sized = alone or tensor.zero_dim == zero_dim
         made.append((tensor if sized else tensor.with_(shape=None, zero_dim=zero_dim), value, name))
     return made
 
@@ -107,7 +127,11 @@ def are_numbers_apart(held: Held) -> bool:
 
 def short_name(call: Call) -> str:
     """The name of the library's class that a distribution is of, or the one that it sums up."""
-    made: Any = call.receiver
+    return short_name_of(call.receiver)
+
+
+def short_name_of(made: Any) -> str:
+    """See `short_name`, of a value."""
     name = ""
     while isinstance(made, Instance):
         cls: Any = made.cls

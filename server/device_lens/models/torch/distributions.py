@@ -31,7 +31,9 @@ from device_lens.models.torch.distribution_parameters import (
     DEVICE,
     GIVEN,
     HELD,
+    MIXTURE,
     SEEN,
+    WEIGHTED,
     Held,
     Parameters,
     are_numbers_apart,
@@ -56,6 +58,7 @@ from device_lens.models.torch.distribution_tables import (
     WHOLE,
     WRAPPERS,
 )
+from device_lens.models.torch.distribution_transforms import held_by
 from device_lens.models.words import words
 
 NAMESPACE = "torch.distributions"
@@ -131,8 +134,10 @@ def _wrapper(name: str, attribute: str) -> Model:
         if made is not None and isinstance(base, Instance):
             call.write(made.fields, "base_dist", base)
             device, held = parameters_of(base)
-            if name == "MixtureSameFamily":
+            if name == MIXTURE:
                 device, held = _with_weights(call, base)
+            elif name == "TransformedDistribution":
+                device, held = _with_transforms(call, base)
             call.write(made.fields, HELD, held)
             call.write(made.fields, DEVICE, device)
         return _answer(call, made)
@@ -146,12 +151,24 @@ def _with_weights(call: Call, base: Instance) -> Parameters:
     if not isinstance(mixture, Instance):
         return UNKNOWN_DEVICE, parameters_of(base)[1]
     made: list[tuple[Tensor, Value, str]] = []
-    for name, each in (("mixture_distribution", mixture), ("component_distribution", base)):
+    for name, each in zip(WEIGHTED, (mixture, base), strict=True):
         where, held = parameters_of(each)
-        if held:
+        if where is not None and CONTESTED in leaves(where):
+            made += held  # the two ask for all of them, but for the mean
+        elif held:
             part = together(UNKNOWN_DEVICE if where is None else where, held)
             made.append((part, part, name))
     return (where_shared(call, tuple(made)), tuple(made)) if made else parameters_of(base)
+
+
+def _with_transforms(call: Call, base: Instance) -> Parameters:
+    """What the transforms are made from meets what the base draws."""
+    device, held = parameters_of(base)
+    more = held_by(call.get(1, "transforms"))
+    if not more:
+        return device, held
+    made = (*held, *more)
+    return (where_shared(call, made) if held else UNKNOWN_DEVICE), made
 
 
 def _result(
