@@ -96,10 +96,26 @@ class NamedInputs(Layer):
 
     def forward(self, call: Call) -> Value:
         """See `Layer.forward`."""
-        kwargs = dict(zip(self.names, call.args[1:], strict=False)) | call.kwargs
-        args, site, services = call.args[:1], call.site, call.services
+        by_place = dict(zip(self.names, call.args[1:], strict=False))
+        places = {name: place for place, name in enumerate(by_place, 1)}
+        args, kwargs, site = call.args[:1], by_place | call.kwargs, call.site
+        services = _with_places(call.services, places)
         inner = Call(call.name, call.receiver, args, kwargs, site, services, call.complete)
         return Layer.forward(self, inner)
+
+
+def _with_places(services: Services, places: dict[str, int]) -> Services:
+    """Services that are told of operands by their places in the program, not by the names under
+    which they are handed on."""
+
+    def placed(operand: Operand) -> Operand:
+        value, place = operand
+        return operand if isinstance(place, int) else (value, places.get(place, place))
+
+    def told(name: str, left: Operand, right: Operand, literals: Any, wants_cpu: bool) -> None:
+        services.conflict(name, placed(left), placed(right), literals, wants_cpu)
+
+    return with_conflicts(services, told)
 
 
 def _forwarding(call: Call, name: str, attributes: dict[str, str]) -> Services:
