@@ -36,9 +36,11 @@ def _accelerator(call: Call) -> Value:
 
 
 def _device(call: Call) -> DeviceTree:
+    return CPU if constant(call.kwargs.get("cpu")) is True else accelerator_or_host(call)
+
+
+def accelerator_or_host(call: Call) -> DeviceTree:
     """The accelerator that is there, else the host."""
-    if constant(call.kwargs.get("cpu")) is True:
-        return CPU
     kind = assumed_accelerator(call.services)
     here = present(call.services, CURRENT_CUDA) if kind == "cuda" else Device(kind)
     return Guarded(availability(kind, kind), here, CPU)
@@ -78,19 +80,25 @@ def _batches(call: Call) -> Value:
     """Batches of a prepared loader are on the accelerator's device."""
     loader = call.receiver
     device = loader.fields.get("<device>", CPU)
+    batch = moved_along(call, batch_of(call, loader), device, "is moved by the prepared loader")
+    return listing(call, [], mark_fresh(batch))
+
+
+def moved_along(call: Call, value: Value, device: DeviceTree, told: str) -> Value:
+    """A tensor, or what holds some, with these on the device; `told` says what has moved them."""
 
     def moved(leaf: Value) -> Value:
         if type(leaf) is Tensor:
-            trail = call.trail("moved", "is moved by the prepared loader", leaf.trail)
+            trail = call.trail("moved", told, leaf.trail)
             return leaf.with_(device=device, pinned=False, trail=trail)
         return Unknown(leaf.label, device) if type(leaf) is Unknown else leaf
 
-    return listing(call, [], mark_fresh(map_tensors(batch_of(call, loader), moved)))
+    return map_tensors(value, moved)
 
 
-def _backward(call: Call) -> Value:
+def backward(call: Call) -> Value:
     """`accelerator.backward(loss)`."""
-    loss = call.get(0, "loss")
+    loss = call.args[0] if call.args else call.kwargs.get("loss", call.kwargs.get("tensor"))
     if loss is not None:
         call.services.invoke(call.services.attribute(loss, "backward"), (), {})
     return call.unknown()
@@ -101,7 +109,7 @@ def register_all() -> None:
     ALIASES["accelerate.accelerator.Accelerator"] = NAME
     for name in words("prepare prepare_model prepare_data_loader"):
         FUNCTIONS[f"{NAME}.{name}"] = _prepare
-    FUNCTIONS[f"{NAME}.backward"] = _backward
+    FUNCTIONS[f"{NAME}.backward"] = backward
     FUNCTIONS[f"{NAME}.clip_grad_norm_"] = FUNCTIONS["torch.nn.utils.clip_grad_norm_"]
     register_names(NAME, _SILENT, nothing)
     register_names(NAME, _SAME, first)
