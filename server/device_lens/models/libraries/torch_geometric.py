@@ -5,9 +5,9 @@ from __future__ import annotations
 from device_lens.domain.device import CPU, DeviceTree
 from device_lens.domain.heap import Instance
 from device_lens.domain.join import join_all
-from device_lens.domain.values import NONE, External, Tensor, Unknown
+from device_lens.domain.values import NONE, External, Tensor, TupleValue, Unknown
 from device_lens.models import wording
-from device_lens.models.call import Call, Model, Value, tensor_of
+from device_lens.models.call import Call, Model, Value, is_none, tensor_of
 from device_lens.models.libraries.opaque import OpaqueModule, register, tensor_output
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.torch.conversions import to_target
@@ -91,7 +91,12 @@ def _loader(call: Call) -> Value:
 def _batches(call: Call) -> Value:
     """Graphs of the data set, joined into one, in host memory."""
     dataset = call.receiver.fields.get("dataset", NONE)
-    items, rest = call.services.iterate(dataset)
+    return listing(call, [], mark_fresh(_joined(call, dataset)))
+
+
+def _joined(call: Call, graphs: Value) -> Value:
+    """Graphs joined into one, which is where they are."""
+    items, rest = call.services.iterate(graphs)
     known = [item for item in (*items, rest) if item is not None]
     sample = join_all(known) if known else Unknown()
     made = Instance(External(BATCH), call.site.node)
@@ -102,7 +107,13 @@ def _batches(call: Call) -> Value:
             if tensor is not None:
                 made.fields[key] = tensor.with_(shape=None)
         made.fields["<device>"] = sample.fields.get("<device>", CPU)
-    return listing(call, [], mark_fresh(made))
+    return made
+
+
+def _from_list(call: Call) -> Value:
+    """`Batch.from_data_list(graphs)`."""
+    graphs = call.get(0, "data_list")
+    return call.unknown() if graphs is None else _joined(call, graphs)
 
 
 def _dataset(call: Call) -> Value:
@@ -118,6 +129,37 @@ def _dataset_item(call: Call) -> Value:
 def _pooled(call: Call) -> Value:
     """A readout: beside its operands."""
     return agreeing(call, call.name, operands_of(call.args, call.kwargs, {})).with_(shape=None)
+
+
+def _edges(call: Call) -> Value:
+    """What a function makes of edges and of what they have: where they are."""
+    return _pooled(call).with_(dtype=None)
+
+
+def _edges_and_values(call: Call) -> Value:
+    """The edges, and what they have if that is given."""
+    values = call.get(1, "edge_attr", NONE)
+    found = _edges(call)
+    return TupleValue((found, NONE if is_none(values) else found))
+
+
+def _edges_or_both(call: Call) -> Value:
+    """The edges alone where what they have is not given."""
+    return _edges(call) if call.get(1, "edge_attr") is None else Unknown("edges")
+
+
+def _both(call: Call) -> Value:
+    found = _edges(call)
+    return TupleValue((found, found.with_(dtype="bool")))
+
+
+_OF_EDGES: dict[str, Model] = {
+    "degree softmax scatter to_dense_adj": _edges,
+    "add_self_loops remove_self_loops add_remaining_self_loops": _edges_and_values,
+    "to_undirected coalesce": _edges_or_both,
+    "dropout_edge to_dense_batch": _both,
+}
+"""Functions of `torch_geometric.utils` by what they give."""
 
 
 def register_all() -> None:
@@ -138,6 +180,10 @@ def register_all() -> None:
         FUNCTIONS[f"torch_geometric.nn.{pool}"] = _pooled
     for name in _LOADERS:
         FUNCTIONS[f"torch_geometric.loader.{name}"] = _loader
+    for names, model in _OF_EDGES.items():
+        for name in words(names):
+            FUNCTIONS[f"torch_geometric.utils.{name}"] = model
+    FUNCTIONS[f"{BATCH}.from_data_list"] = _from_list
     ALIASES["torch_geometric.data.DataLoader"] = LOADER
     FUNCTIONS[f"{LOADER}.__iter__"] = _batches
     FUNCTIONS[f"{LOADER}.__len__"] = lambda call: Unknown("the number of batches")
