@@ -126,7 +126,8 @@ def move_fix(conflicts: list[Conflict], context: Context) -> Fix | None:
             device = target_device(other, place, conflict, context)
             root = root_of(place.node)
             asks_itself = isinstance(root, ast.Name) and device == f"{root.id}.device"
-            fix = None if device is None or asks_itself else move_operand([place], device)
+            again = _again(place) if len(strays) == 1 else [place]
+            fix = None if device is None or asks_itself else move_operand(again, device)
             if device is None:
                 fix = _to_the_stray(place, other, conflict, context)
         if fix is None:
@@ -134,6 +135,14 @@ def move_fix(conflicts: list[Conflict], context: Context) -> Fix | None:
         fixes.append(fix)
     edits = tuple(dict.fromkeys(edit for fix in fixes for edit in fix.edits))
     return Fix(fixes[0].title, fixes[0].safety, edits)
+
+
+def _again(item: Place) -> list[Place]:
+    """The places where a list or tuple has the same name as an item: `[y, x, y]`."""
+    around = item.parent
+    if not isinstance(item.node, ast.Name) or not isinstance(around, ast.List | ast.Tuple):
+        return [item]
+    return [item.at(each) for each in around.elts if getattr(each, "id", "") == item.node.id]
 
 
 def _to_the_stray(stray: Place, other: Operand, conflict: Conflict, context: Context) -> Fix | None:
