@@ -61,11 +61,22 @@ def kept_in(machine: Machine, node: ast.expr, frame: Frame) -> ast.expr | None:
     expression itself of anything else. None where that tensor has no name, or where a loop goes
     through it, which ends with it."""
     part = part_at(node, frame)
-    if part is None or type(machine.evaluate(part.whole, frame)) is not Tensor:
+    whole = None if part is None else machine.evaluate(part.whole, frame)
+    if part is None or type(whole) is not Tensor:
         return node
+    if isinstance(node, ast.Name):
+        view = machine.evaluate(node, frame)
+        if type(view) is Tensor and not may_view(view, whole):
+            return node
     if part.each or not isinstance(part.whole, ast.Name):
         return None
     return kept_in(machine, part.whole, frame)
+
+
+def may_view(view: Tensor, whole: Tensor) -> bool:
+    """Whether a tensor may be a view of another: it began as that did, and is where that is."""
+    first = view.trail and view.trail.first
+    return first is (whole.trail and whole.trail.first) and view.device == whole.device
 
 
 def views_of(nodes: Iterable[ast.AST]) -> frozenset[tuple[str, str]]:
@@ -107,16 +118,35 @@ def _runs(node: ast.AST) -> bool:
 
 def _named(name: ast.Name, frame: Frame) -> Part | None:
     """The part that a local name stands for, which is bound at one place alone, ahead of this one,
-    with nothing bound in between of which that is a part."""
+    with nothing bound in between of which that is a part. At the top level of a file that is the
+    last place of an earlier chunk: what is bound between the two is seen by what it makes."""
     known = _bindings_around(frame)
     own = [place for place, each in known if each.node.id == name.id and not each.again]
     part = next((each.part for _, each in known if each.node.id == name.id and each.part), None)
     here = _place(frame.chunk, name)
+    if not own and frame.function is None:
+        return _named_before(name, frame)
     if part is None or len(own) != 1 or not own[0] < here or _is_given(name, frame):
         return None
     roots = {each.id for each in walk(part.whole) if isinstance(each, ast.Name)}
     since = (each.node.id for place, each in known if own[0] < place < here and not each.again)
     return part if roots.isdisjoint((name.id, *since)) else None
+
+
+def _named_before(name: ast.Name, frame: Frame) -> Part | None:
+    """The part that a name stands for which an earlier chunk of the file binds last."""
+    found: Part | None = None
+    for chunk in frame.namespace.file.chunks:
+        if chunk is frame.chunk or chunk.lineage is frame.chunk.lineage:
+            return found
+        for each in sorted(_bound_in(chunk.body), key=_where):
+            if each.node.id == name.id and not each.again:
+                found = each.part
+    return None
+
+
+def _where(bound: _Bound) -> tuple[int, int]:
+    return bound.node.lineno, bound.node.col_offset
 
 
 def _is_given(name: ast.Name, frame: Frame) -> bool:
@@ -128,19 +158,21 @@ def _is_given(name: ast.Name, frame: Frame) -> bool:
 
 
 def _bindings_around(frame: Frame) -> list[tuple[Place, _Bound]]:
-    """What the function binds, or the top level of the file, each once."""
+    """What the function binds, or the chunk of the top level of the file, each once."""
     run = None if frame.function is None else frame.function.node
     if isinstance(run, ast.Lambda):
         return []
-    parts = [(frame.chunk, run.body)] if run is not None else ()
-    chunks = frame.namespace.file.chunks if run is None else ()
-    found = {
-        bound.node: (_place(chunk, bound.node), bound)
-        for chunk, body in (*parts, *((chunk, chunk.body) for chunk in chunks))
-        for statement in body
-        for bound in reversed(gather(statement, "_bound_within", _bindings, _is_of_scope))
-    }
-    return list(found.values())
+    body = frame.chunk.body if run is None else run.body
+    return [(_place(frame.chunk, each.node), each) for each in _bound_in(body)]
+
+
+def _bound_in(body: Iterable[ast.stmt]) -> Iterable[_Bound]:
+    """What statements bind, each name once where it stands."""
+    found: dict[ast.Name, _Bound] = {}
+    for statement in body:
+        for bound in reversed(gather(statement, "_bound_within", _bindings, _is_of_scope)):
+            found[bound.node] = bound
+    return found.values()
 
 
 def _is_of_scope(node: ast.AST) -> bool:

@@ -9,7 +9,7 @@ from device_lens.domain.heap import DictObject, ListObject
 from device_lens.domain.values import Tensor
 from device_lens.interpreter import aliases, assignment
 from device_lens.interpreter.keys import key_of
-from device_lens.interpreter.named_views import part_at, taken_from
+from device_lens.interpreter.named_views import may_view, part_at, taken_from
 from device_lens.models.call import constant
 from device_lens.models.torch.indexing import take_apart
 
@@ -62,7 +62,7 @@ def _change_whole(
     index = None if part.item is None else machine.evaluate(part.item, frame)
     if type(whole) is Tensor:
         joins = new.requires_grad is True and new.leaf is False and not whole.requires_grad
-        if joins and (index is None or _gives_view(index)) and _may_view(old, whole):
+        if joins and (index is None or _gives_view(index)) and may_view(old, whole):
             joined = whole.with_(requires_grad=True, leaf=False)
             _change(machine, part.whole, whole, joined, frame)
     elif type(whole) is DictObject and index is not None:
@@ -75,12 +75,6 @@ def _change_whole(
             items = list(whole.items)
             items[place] = new if items[place] is old else items[place]
             machine.journal.write(whole.fields, "items", tuple(items))
-
-
-def _may_view(view: Tensor, whole: Tensor) -> bool:
-    """Whether a tensor may be a view of another: it began as that did, and is where that is."""
-    first = view.trail and view.trail.first
-    return first is (whole.trail and whole.trail.first) and view.device == whole.device
 
 
 def _gives_view(index: Any) -> bool:
