@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from ide_editing import Editing, modules_run
 
+from device_lens.interpreter.rarer_facts import LoopVariableTransfer
+
 SCRIPT = """\
 import torch
 from torch import nn
@@ -265,3 +267,26 @@ def test_calls_alike_count_over_the_statements_that_are_typed(tmp_path: Path) ->
     ):
         editing.edit("train", mark, text)
         editing.agree()
+
+
+MOVING = """\
+import torch
+
+device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+batch = {"a": torch.zeros(3), "name": "b"}
+for key, value in batch.items():
+    if torch.is_tensor(value):
+        # beside
+        value = value.to(device)
+"""
+
+
+def test_a_loop_that_moves_its_items_and_does_more_is_not_rewritten(tmp_path: Path) -> None:
+    """Its fix, for which nobody waits while somebody types, would leave out the rest."""
+    editing = Editing(tmp_path, {"train": MOVING})
+    editing.agree()
+    editing.edit("train", "# beside", "torch.ones")
+    editing.agree()
+    path = str(tmp_path / "train.py")
+    others = editing.project.analyse(path, editing.snapshot()).facts.others
+    assert [each.alone for each in others if isinstance(each, LoopVariableTransfer)] == [False]
