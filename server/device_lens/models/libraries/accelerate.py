@@ -36,11 +36,9 @@ def _accelerator(call: Call) -> Value:
 
 
 def _device(call: Call) -> DeviceTree:
-    return CPU if constant(call.kwargs.get("cpu")) is True else accelerator_or_host(call)
-
-
-def accelerator_or_host(call: Call) -> DeviceTree:
     """The accelerator that is there, else the host."""
+    if constant(call.kwargs.get("cpu")) is True:
+        return CPU
     kind = assumed_accelerator(call.services)
     here = present(call.services, CURRENT_CUDA) if kind == "cuda" else Device(kind)
     return Guarded(availability(kind, kind), here, CPU)

@@ -5,23 +5,17 @@ With several processes it also wraps models in `DistributedDataParallel`, which 
 
 from __future__ import annotations
 
-from device_lens.domain.device import ANY_INDEX, CPU, UNKNOWN_DEVICE, Device, DeviceTree
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.guard import combine
 from device_lens.domain.heap import Instance, ListObject, ModuleObject
 from device_lens.domain.values import NONE, Const, DeviceValue, External, TupleValue, Unknown
 from device_lens.models.call import Call, Value, constant, is_none
-from device_lens.models.libraries.accelerate import (
-    PREPARED_LOADER,
-    accelerator_or_host,
-    backward,
-    moved_along,
-)
+from device_lens.models.libraries.accelerate import PREPARED_LOADER, backward, moved_along
+from device_lens.models.libraries.lightning import accelerator_of
 from device_lens.models.registry import ALIASES, FUNCTIONS
-from device_lens.models.torch.availability import assumed_accelerator
 from device_lens.models.torch.data import LOADER
 from device_lens.models.torch.module import MAY_CARRY, move
 from device_lens.models.torch.objects import class_model, first, nothing, register_names
-from device_lens.models.torch.target import CURRENT_CUDA, present
 from device_lens.models.words import words
 
 NAME = "lightning.fabric.Fabric"
@@ -45,25 +39,7 @@ def _fabric(call: Call) -> Value:
 def _device(call: Call) -> DeviceTree:
     """What `accelerator=` asks for, else the accelerator that is there, else the host."""
     asked = call.kwargs.get("accelerator", Const("auto" if call.named_complete else None))
-    devices = call.kwargs.get("devices")
-    numbered = devices is None or type(constant(devices)) is int or constant(devices) == "auto"
-
-    def found(leaf: Value) -> DeviceTree:
-        name = constant(leaf)
-        if name == "cpu":
-            return CPU
-        if name == "auto" and numbered:
-            return accelerator_or_host(call)
-        kind = assumed_accelerator(call.services) if name == "gpu" else name
-        if kind == "mps":
-            return Device("mps")
-        if kind == "cuda":
-            here = present(call.services, CURRENT_CUDA)
-            return here if numbered else Device("cuda", ANY_INDEX)
-        return UNKNOWN_DEVICE
-
-    tree: DeviceTree = combine(found, asked)
-    return tree
+    return accelerator_of(call, asked, UNKNOWN_DEVICE)
 
 
 def _place(call: Call, moving: bool = False) -> DeviceTree | None:

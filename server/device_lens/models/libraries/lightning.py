@@ -6,6 +6,7 @@ from typing import Any
 
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.device import (
+    ANY_INDEX,
     CPU,
     UNKNOWN_DEVICE,
     Device,
@@ -74,35 +75,33 @@ def _trainer(call: Call) -> Value:
 
 def _trains_on(call: Call) -> DeviceTree:
     """What `accelerator=` and `devices=` name. Without them the version decides: a symbol."""
-    kind = call.kwargs.get("accelerator")
-    if kind is None or is_none(kind):
-        return _SOMEWHERE
-    found = device_at(call.kwargs.get("devices", NONE))
+    kind = call.kwargs.get("accelerator", NONE)
+    return _SOMEWHERE if is_none(kind) else accelerator_of(call, kind, _SOMEWHERE)
+
+
+def accelerator_of(call: Call, kind: Value, unknown: DeviceTree) -> DeviceTree:
+    """The device that a name of an accelerator and the `devices=` of a call stand for: `unknown`
+    for a name that nothing tells."""
+    gpu = _gpu(call.kwargs.get("devices", NONE))
 
     def leaf(name: Value) -> Any:
-        match constant(name):
-            case "gpu" | "cuda":
-                return present(call.services, found)
-            case "cpu":
-                return CPU
-            case "mps":
-                return Device("mps")
-            case "auto":
-                best = assumed_accelerator(call.services)
-                there = present(call.services, found) if best == "cuda" else Device(best)
-                return Guarded(availability(best, best), there, CPU)
-        return _SOMEWHERE
+        asked = constant(name)
+        best = assumed_accelerator(call.services) if asked in ("auto", "gpu") else asked
+        if best not in ("cuda", "mps", "cpu"):
+            return unknown
+        there = present(call.services, gpu) if best == "cuda" else Device(best)
+        return Guarded(availability(best, best), there, CPU) if asked == "auto" else there
 
     return widen_device(combine(leaf, kind))
 
 
-def device_at(devices: Value) -> Device:
+def _gpu(devices: Value) -> Device:
     """The GPU of `devices=[1]`; of a number of them each process has its own."""
-    if type(devices) is ListObject and devices.rest is None and len(devices.items) == 1:
-        number = constant(devices.items[0])
-        if type(number) is int:
-            return Device("cuda", number)
-    return CURRENT_CUDA
+    if is_none(devices) or type(constant(devices)) is int or constant(devices) == "auto":
+        return CURRENT_CUDA
+    only = devices.items if type(devices) is ListObject and devices.rest is None else ()
+    number = constant(only[0]) if len(only) == 1 else None
+    return Device("cuda", number if type(number) is int else ANY_INDEX)
 
 
 def _run(call: Call) -> Value:
