@@ -89,7 +89,8 @@ def _copied(machine: Machine, seen: LibraryCall, place: int, written: Any, what:
         lambda source, held: source if held is CPU else CPU, tensor.device, target.device
     )
     before = assume_all(before, machine.path.literals)
-    if not _goes_down(before, CPU):
+    # What nobody knows the place of is on the host as a rule, where such code makes batches.
+    if not any(map(is_accelerator, leaves(primary(before)))):
         return
     tensor = tensor.with_(device=before)
     subject = None if written is None else machine.site(written, seen.frame)
