@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.heap import ModuleObject
-from device_lens.domain.values import NONE
-from device_lens.interpreter import assignment
+from device_lens.domain.values import NONE, Const, Tensor
+from device_lens.interpreter import assignment, unnamed_attributes
 from device_lens.interpreter.dispatch import INTRINSICS
 from device_lens.interpreter.frames import Frame
 from device_lens.models.call import constant
@@ -27,7 +28,7 @@ def by_method(machine: Machine, name: str, args: tuple[Any, ...], node: Any, fra
     if method == SETTER:
         return set_by_call(machine, name, args, node, frame)
     if method == DELETER:
-        return INTRINSICS["builtins.delattr"](machine, args, {}, node, frame)
+        return _delattr(machine, args, {}, node, frame)
     if method == GETTER and len(args) == 2:
         return INTRINSICS["builtins.getattr"](machine, args, {}, node, frame)
     return None
@@ -45,7 +46,32 @@ def set_by_call(
         else:
             assignment.set_attribute(machine, args[0], name, args[2], node, frame, None)
     elif len(args) == 3:
-        INTRINSICS["builtins.setattr"](machine, args, {}, node, frame)
+        _setattr(machine, args, {}, node, frame)
+    return NONE
+
+
+def _setattr(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    if len(args) == 3 and type(args[1]) is Const and isinstance(args[1].value, str):
+        is_plain = isinstance(node, ast.Call) and len(node.args) == 3
+        held, source = (node.args[0], node.args[2]) if is_plain else (None, None)
+        if type(args[0]) is Tensor:
+            assignment.set_on_tensor(machine, held, args[1].value, args[0], args[2], node, frame)
+        else:
+            assignment.set_attribute(machine, args[0], args[1].value, args[2], node, frame, source)
+    elif len(args) == 3:
+        unnamed_attributes.set_some(machine, args[0], args[1], args[2], node, frame)
+    return NONE
+
+
+def _delattr(
+    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
+) -> Any:
+    if len(args) == 2 and type(args[1]) is Const and isinstance(args[1].value, str):
+        assignment.delete_attribute(machine, args[0], args[1].value)
+    elif len(args) == 2:
+        unnamed_attributes.delete_some(machine, args[0], args[1])
     return NONE
 
 
@@ -71,5 +97,11 @@ def _delete_item(
     return NONE
 
 
-INTRINSICS["operator.setitem"] = _set_item
-INTRINSICS["operator.delitem"] = _delete_item
+INTRINSICS.update(
+    {
+        "builtins.setattr": _setattr,
+        "builtins.delattr": _delattr,
+        "operator.setitem": _set_item,
+        "operator.delitem": _delete_item,
+    }
+)

@@ -24,7 +24,7 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.models import registry
-from device_lens.models.numbers import is_given, is_number, is_text, told_by_bound
+from device_lens.models.numbers import is_never_none, is_number, is_text, told_by_bound
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -128,7 +128,7 @@ def is_none_condition(value: Any) -> Any:
     if kind is Guarded:
         return combine(is_none_condition, value)
     if kind is Unknown:
-        if is_number(value) or is_text(value) or is_given(value):
+        if is_number(value) or is_text(value) or is_never_none(value):
             return False
         return negation(_opaque(value, "not none", ""))
     if kind is External and not registry.names_code(value.name):

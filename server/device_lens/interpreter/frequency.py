@@ -111,14 +111,13 @@ def _is_now_and_then(node: Any, loop: Any) -> bool:
     """Whether a test of the loop's count, or of that of a list which begins anew there, or of
     what is kept from then on, stands between the loop and the node."""
     counters = _names(getattr(loop, "target", None))
-    kept = {name for each in walk(loop) if isinstance(each, _OUTER) for name in each.names}
     for outer in walk(loop):
         if not isinstance(outer, ast.If):
             continue
         if (
             not _tests_step(outer.test, counters)
             and not _empties_what_it_counts(outer)
-            and not _keeps_what_it_misses(outer, kept)
+            and not _keeps_what_it_misses(outer, loop)
         ):
             continue
         if any(inner is node for part in outer.body for inner in walk(part)):
@@ -126,9 +125,9 @@ def _is_now_and_then(node: Any, loop: Any) -> bool:
     return False
 
 
-def _keeps_what_it_misses(outer: ast.If, kept: set[str]) -> bool:
-    """`if seen is None: seen = x.to(device)`, where that is a name of `kept`, those of the function
-    or module around, or an attribute: nothing is missing the next time."""
+def _keeps_what_it_misses(outer: ast.If, run: Any) -> bool:
+    """`if seen is None: seen = x.to(device)`, where that is a name of the function or module around
+    what runs, or an attribute: nothing is missing the next time."""
     match outer.test:
         case ast.Compare(left=missed, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
             pass
@@ -136,7 +135,11 @@ def _keeps_what_it_misses(outer: ast.If, kept: set[str]) -> bool:
             pass
         case _:
             return False
-    if not isinstance(missed, ast.Attribute) and getattr(missed, "id", None) not in kept:
+    if isinstance(missed, ast.Name):
+        outer_names = (each.names for each in walk(run) if isinstance(each, _OUTER))
+        if not any(missed.id in names for names in outer_names):
+            return False
+    elif not isinstance(missed, ast.Attribute):
         return False
     text = ast.unparse(missed)
     return any(

@@ -11,7 +11,6 @@ from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObje
 from device_lens.domain.join import join
 from device_lens.domain.presence import settle
 from device_lens.domain.values import (
-    NONE,
     BoundExternal,
     Const,
     DeviceValue,
@@ -30,7 +29,6 @@ from device_lens.interpreter import (
     descriptors,
     having,
     imports,
-    unnamed_attributes,
 )
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.dispatch import INTRINSICS
@@ -318,35 +316,6 @@ def _of_name(machine: Machine, args: tuple[Any, ...], node: Any, frame: Frame) -
     return unnamed_parts.some_attribute(args[0], args[1], "getattr(…)")
 
 
-def _setattr(
-    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
-) -> Any:
-    from device_lens.interpreter.assignment import set_attribute, set_on_tensor
-
-    if len(args) == 3 and type(args[1]) is Const and isinstance(args[1].value, str):
-        is_plain = isinstance(node, ast.Call) and len(node.args) == 3
-        held, source = (node.args[0], node.args[2]) if is_plain else (None, None)
-        if type(args[0]) is Tensor:
-            set_on_tensor(machine, held, args[1].value, args[0], args[2], node, frame)
-        else:
-            set_attribute(machine, args[0], args[1].value, args[2], node, frame, source)
-    elif len(args) == 3:
-        unnamed_attributes.set_some(machine, args[0], args[1], args[2], node, frame)
-    return NONE
-
-
-def _delattr(
-    machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
-) -> Any:
-    from device_lens.interpreter.assignment import delete_attribute
-
-    if len(args) == 2 and type(args[1]) is Const and isinstance(args[1].value, str):
-        delete_attribute(machine, args[0], args[1].value)
-    elif len(args) == 2:
-        unnamed_attributes.delete_some(machine, args[0], args[1])
-    return NONE
-
-
 def _hasattr(
     machine: Machine, args: tuple[Any, ...], kwargs: dict[str, Any], node: Any, frame: Frame
 ) -> Any:
@@ -394,8 +363,6 @@ INTRINSICS.update(
         "builtins.isinstance": _isinstance,
         "torch.is_tensor": _is_tensor,
         "builtins.getattr": _getattr,
-        "builtins.setattr": _setattr,
-        "builtins.delattr": _delattr,
         "builtins.hasattr": _hasattr,
         "builtins.type": _type,
         "builtins.callable": _callable,

@@ -24,6 +24,6 @@ def bind(machine: Machine, function: Function, receiver: Any, scope: Scope) -> N
     if len(parameters) < 2:
         return
     home = SymbolicDevice(parameters[0].arg, of_module_input=True)
-    pair = transformers.given(home, *parameters)
+    pair = transformers.model_and_batch(home, *parameters)
     for parameter, value in zip(parameters, pair, strict=True):
         scope.names[parameter.arg] = value

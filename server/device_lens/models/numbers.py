@@ -17,7 +17,7 @@ NUMBERS = "numbers"
 DRAWN = "a random number"
 """What a number that is drawn is called."""
 _TEXT = "<text>"
-_GIVEN = "<given>"
+_NOT_NONE = "<not None>"
 _START = "<start>"
 _AMONG = "<one of these>"
 
@@ -105,15 +105,15 @@ def start_of(value: Value) -> str:
     return str(start.value) if type(start) is Const else ""
 
 
-def note_given(value: Unknown) -> Unknown:
+def note_not_none(value: Unknown) -> Unknown:
     """Tells of what a command line gives that it is not None, whatever else it is."""
-    value.parts()[_GIVEN] = TRUE
+    value.parts()[_NOT_NONE] = TRUE
     return value
 
 
-def is_given(value: Unknown) -> bool:
+def is_never_none(value: Unknown) -> bool:
     """Whether an unknown surely is not None."""
-    return value.fields is not None and _GIVEN in value.fields
+    return value.fields is not None and _NOT_NONE in value.fields
 
 
 def one_among(texts: tuple[str, ...], label: str) -> Unknown:

@@ -5,20 +5,19 @@ With several processes it also wraps models in `DistributedDataParallel`, which 
 
 from __future__ import annotations
 
-from device_lens.domain.device import CPU, Device, DeviceTree
-from device_lens.domain.guard import Guarded, combine
+from device_lens.domain.device import CPU, DeviceTree
+from device_lens.domain.guard import combine
 from device_lens.domain.heap import Instance, ModuleObject
 from device_lens.domain.values import DeviceValue, External, Tensor, TupleValue, Unknown
 from device_lens.models.call import Call, Value, constant
 from device_lens.models.registry import ALIASES, FUNCTIONS
-from device_lens.models.torch.availability import assumed_accelerator, availability
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.copying import mark_fresh
 from device_lens.models.torch.data import LOADER, batch_of
 from device_lens.models.torch.module import MAY_CARRY, move
 from device_lens.models.torch.module_parts import listing
 from device_lens.models.torch.objects import class_model, first, nothing, register_names
-from device_lens.models.torch.target import CURRENT_CUDA, present
+from device_lens.models.torch.target import accelerator_or_host
 from device_lens.models.words import words
 
 NAME = "accelerate.Accelerator"
@@ -39,9 +38,7 @@ def _device(call: Call) -> DeviceTree:
     """The accelerator that is there, else the host."""
     if constant(call.kwargs.get("cpu")) is True:
         return CPU
-    kind = assumed_accelerator(call.services)
-    here = present(call.services, CURRENT_CUDA) if kind == "cuda" else Device(kind)
-    return Guarded(availability(kind, kind), here, CPU)
+    return accelerator_or_host(call.services)
 
 
 def _place(call: Call) -> DeviceTree:

@@ -7,7 +7,6 @@ from typing import Any
 from device_lens.domain.code import ClassValue, Function
 from device_lens.domain.device import (
     ANY_INDEX,
-    CPU,
     UNKNOWN_DEVICE,
     Device,
     DeviceTree,
@@ -15,18 +14,18 @@ from device_lens.domain.device import (
     is_unknown,
     widen_device,
 )
-from device_lens.domain.guard import Guarded, combine
+from device_lens.domain.guard import combine
 from device_lens.domain.heap import Instance, ListObject, ModuleObject
-from device_lens.domain.values import NONE, Const, DeviceValue, External, Tensor, Unknown
+from device_lens.domain.values import NONE, Const, DeviceValue, External, Unknown
 from device_lens.models.call import Call, Value, constant, is_none
+from device_lens.models.libraries.accelerate import moved_along
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
-from device_lens.models.torch.availability import assumed_accelerator, availability
-from device_lens.models.torch.collation import map_tensors
+from device_lens.models.torch.availability import assumed_accelerator
 from device_lens.models.torch.data import batch_of
 from device_lens.models.torch.module import move
 from device_lens.models.torch.objects import nothing, register_names
 from device_lens.models.torch.parts import home_device
-from device_lens.models.torch.target import CURRENT_CUDA, present
+from device_lens.models.torch.target import CURRENT_CUDA, accelerator_or_host, present
 from device_lens.models.words import words
 
 MODULE = "lightning.pytorch.LightningModule"
@@ -86,11 +85,12 @@ def accelerator_of(call: Call, kind: Value, unknown: DeviceTree) -> DeviceTree:
 
     def leaf(name: Value) -> Any:
         asked = constant(name)
-        best = assumed_accelerator(call.services) if asked in ("auto", "gpu") else asked
-        if best not in ("cuda", "mps", "cpu"):
-            return unknown
-        there = present(call.services, gpu) if best == "cuda" else Device(best)
-        return Guarded(availability(best, best), there, CPU) if asked == "auto" else there
+        if asked == "auto":
+            return accelerator_or_host(call.services, gpu)
+        kind = assumed_accelerator(call.services) if asked == "gpu" else asked
+        if kind == "cuda":
+            return present(call.services, gpu)
+        return Device(kind) if kind in ("cpu", "mps") else unknown
 
     return widen_device(combine(leaf, kind))
 
@@ -116,7 +116,7 @@ def _run(call: Call) -> Value:
     task = call.name.rpartition(".")[2]
     data = call.kwargs.get("datamodule", NONE)
     source = data if isinstance(data, Instance) else model
-    for each in {id(data): data, id(model): model}.values():
+    for each in (data, model):
         _own(call, each, "setup", Const(task))
     move(call.services, model, device, None, trail)
     for name in _AHEAD if task == "fit" else ():
@@ -136,14 +136,7 @@ def _run(call: Call) -> Value:
 
 def _step(call: Call, model: ModuleObject, step: str, loader: Value, device: DeviceTree) -> None:
     """One call of a step of the module's, with a batch that the trainer has moved."""
-    trail = call.trail("moved", "is moved by the trainer")
-
-    def moved(leaf: Value) -> Value:
-        if type(leaf) is Tensor:
-            return leaf.with_(device=device, pinned=False, trail=trail.behind(leaf.trail))
-        return Unknown(leaf.label, device) if type(leaf) is Unknown else leaf
-
-    batch = map_tensors(_batch(call, loader), moved)
+    batch = moved_along(call, _batch(call, loader), device, "is moved by the trainer")
     arguments = (batch, Unknown("the batch's index"))
     call.services.invoke(call.services.attribute(model, step), arguments, {})
 

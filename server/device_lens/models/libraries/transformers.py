@@ -110,7 +110,7 @@ def _trainer(call: Call) -> Value:
     return Instance(External(TRAINER), call.site.node)
 
 
-def given(home: SymbolicDevice, model_site: Any, batch_site: Any) -> tuple[Value, Value]:
+def model_and_batch(home: SymbolicDevice, model_site: Any, batch_site: Any) -> tuple[Value, Value]:
     """The model and the batch that a trainer gives to a method of its own."""
     item = Unknown("the batch's item", home)
     item.tensor_evidence = True
@@ -125,7 +125,7 @@ def _train(call: Call) -> Value:
     own = cls.lookup("compute_loss") if type(cls) is ClassValue else None
     if isinstance(own, Function) and len(own.node.args.args) > 1:
         home = SymbolicDevice(own.node.args.args[1].arg, of_module_input=True)
-        pair = given(home, call.site.node, call.site.node)
+        pair = model_and_batch(home, call.site.node, call.site.node)
         call.services.invoke(BoundMethod(call.receiver, own), pair, {})
     return call.unknown()
 

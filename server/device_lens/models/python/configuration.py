@@ -9,7 +9,7 @@ from device_lens.domain.heap import Instance, ListObject, Table
 from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
-from device_lens.models.numbers import is_number, note_given, number, number_above, one_among
+from device_lens.models.numbers import is_number, note_not_none, number, number_above, one_among
 from device_lens.models.numbers import text as text_of
 from device_lens.models.python.given_words import OPTIONS, declare, given
 from device_lens.models.torch.objects import itself
@@ -175,7 +175,7 @@ def _given(call: Call, label: str) -> Unknown:
         names = tuple(name for name in map(constant, items) if isinstance(name, str))
         if rest is None and len(names) == len(items):
             found = one_among(names, label)
-    return note_given(found)
+    return note_not_none(found)
 
 
 _OF_TEXTS = (None, External("builtins.str"))

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.device import ANY_INDEX, UNKNOWN_DEVICE, Device, DeviceTree, widen_device
+from device_lens.domain.device import (
+    ANY_INDEX,
+    CPU,
+    UNKNOWN_DEVICE,
+    Device,
+    DeviceTree,
+    widen_device,
+)
 from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.values import DeviceValue, Unknown
 from device_lens.models.call import Call, Services, Value, device_of, is_none
 from device_lens.models.dtypes import named
 from device_lens.models.signature import Bound
+from device_lens.models.torch.availability import assumed_accelerator, availability
 
 CURRENT_CUDA = Device("cuda")
 _SOME_CUDA = DeviceValue(Device("cuda", ANY_INDEX))
@@ -24,6 +32,13 @@ def present(services: Services, device: DeviceTree) -> DeviceTree:
         lambda found, now: now if found is CURRENT_CUDA else found, device, current
     )
     return widen_device(result)
+
+
+def accelerator_or_host(services: Services, gpu: Device = CURRENT_CUDA) -> DeviceTree:
+    """The accelerator that is there, `gpu` where that is one, else the host."""
+    kind = assumed_accelerator(services)
+    there = present(services, gpu) if kind == "cuda" else Device(kind)
+    return Guarded(availability(kind, kind), there, CPU)
 
 
 def asked(services: Services, value: Value, default: DeviceTree) -> DeviceTree:
