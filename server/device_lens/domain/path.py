@@ -214,7 +214,7 @@ def _is_mixed(condition: Guarded) -> bool:
     found = atoms(assume_all(condition, forced(condition)))
     if all(atom.named for atom in found):
         return False
-    return any(atom.named or atom.is_drawn for atom in found)
+    return any(atom.named or atom.goes_both_ways for atom in found)
 
 
 def without_unnamed(condition: Any) -> Any:

@@ -23,6 +23,7 @@ from device_lens.interpreter.expressions import text_of
 from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.iteration import any_of
 from device_lens.interpreter.merging import any_of_these
+from device_lens.interpreter.now_and_then import in_some_turns
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -32,6 +33,7 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> int:
     value = machine.evaluate(node.test, frame)
     reports.tested(machine, node.test, value, frame)
     condition = machine.decide(truth(value, text_of(node.test)))
+    condition = in_some_turns(machine, node, condition, frame)
     if _is_for_checkers(node.test):
         frame.deferring, deferring = True, frame.deferring
         try:

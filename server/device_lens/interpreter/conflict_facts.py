@@ -23,6 +23,7 @@ from device_lens.interpreter import cuda_facts, existence, lent_places, places, 
 from device_lens.interpreter.container_parts import kept_in, keys_around
 from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand, Origin
 from device_lens.interpreter.followed_devices import followed, with_followed
+from device_lens.interpreter.now_and_then import needs_none
 from device_lens.interpreter.part_facts import OwnPart, own_part
 from device_lens.interpreter.strays import LOST_MOVES, order, stands_in
 from device_lens.models.call import tensor_of
@@ -58,7 +59,7 @@ def conflict(
         return
     if _may_be_told_apart(machine, literals):
         return
-    if not all(atom.named or atom.is_drawn for atom, _ in literals):
+    if not all(atom.named or atom.goes_both_ways for atom, _ in literals) or needs_none(literals):
         return
     if places.on_no_machine(machine, literals):
         return
@@ -112,11 +113,11 @@ def conflict(
 
 
 def _may_be_told_apart(machine: Machine, literals: Literals) -> bool:
-    """Whether a random number decides, and the path has asked something since of which nobody
-    knows what it hangs on: `if tag == "gpu"` may be the answer to how that fell."""
-    drawn = [atom.order for atom, _ in literals if atom.is_drawn]
+    """Whether chance or a loop's turn decides, and the path has asked something since of which
+    nobody knows what it hangs on: `if tag == "gpu"` may be the answer to how that fell."""
+    drawn = [atom.order for atom, _ in literals if atom.goes_both_ways]
     return bool(drawn) and any(
-        not (atom.named or atom.is_drawn) and atom.order > min(drawn)
+        not (atom.named or atom.goes_both_ways) and atom.order > min(drawn)
         for atom, _ in machine.path.literals
     )
 
@@ -154,8 +155,7 @@ def _operand(
     site = place if place is not None else machine.site(node, frame)
     absent = place is None and isinstance(position, str) and position.isidentifier()
     text = _text(None if absent else site.node, position, parameter)
-    drawn = {atom for atom, _ in literals if atom.is_drawn}
-    told = None if drawn & atom_set(tensor.device) else tensor.trail  # one way's history is kept
+    told = tensor.trail if _is_told(tensor.device, literals) else None
     case = together(literals, machine.path.named)
     trail = with_followed(
         machine, _of_case(told, case), device, (*literals, *machine.path.literals)
@@ -169,6 +169,14 @@ def _operand(
         is_parameter=parameter,
         is_unpacked=_is_unpacked(node, place),
     )
+
+
+def _is_told(tree: Any, literals: Literals) -> bool:
+    """Whether the one history that a tensor keeps is that of some literals. Where chance decides
+    nobody knows of which way it is; of a test of a loop's turn it is what happened where that
+    holds."""
+    ways = [each for each in literals if each[0].goes_both_ways and each[0] in atom_set(tree)]
+    return not ways or (all(atom.is_of_turn for atom, _ in ways) and any(held for _, held in ways))
 
 
 def _of_case(trail: Trail | None, case: Any) -> Trail | None:

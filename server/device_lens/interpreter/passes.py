@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain import lengths, perhaps_none
-from device_lens.domain.guard import leaves, undecided
+from device_lens.domain.guard import leaves, primary, undecided
 from device_lens.domain.heap import BY_ITEM, COUNT, MISSING, ListObject, Presences, Table
 from device_lens.domain.join import flatten, join_all, join_blind, with_common_sizes
 from device_lens.domain.journal import Change, Delta
@@ -20,7 +20,7 @@ from device_lens.domain.presence import (
     under_any_key,
 )
 from device_lens.domain.similarity import similar
-from device_lens.domain.values import Const, TupleValue, Unknown
+from device_lens.domain.values import Const, Tensor, TupleValue, Unknown
 from device_lens.interpreter import carried
 from device_lens.interpreter.frames import Frame
 from device_lens.models.numbers import is_number, number, number_above
@@ -73,7 +73,19 @@ def _alike(old: Any, new: Any) -> bool:
         return _alike_items(old, new)
     if type(old) is Unknown and is_number(old) and not is_number(new):
         return False
-    return similar(flatten(old), flatten(new))
+    if not similar(flatten(old), flatten(new)):
+        return False
+    before, now = _primarily(old), _primarily(new)
+    return (before is old and now is new) or similar(flatten(before), flatten(now))
+
+
+def _primarily(value: Any) -> Any:
+    """What a value is in the primary case: where nothing is known of it over all cases, a pass may
+    still have changed this one."""
+    if type(value) is not Tensor:
+        return primary(value)
+    device = primary(value.device)
+    return value if device is value.device else value.with_(device=device)
 
 
 def _alike_items(old: tuple[Any, ...], new: tuple[Any, ...]) -> bool:

@@ -1,0 +1,178 @@
+"""Tests that hold in some turns of a loop and not in others: every so many steps, or where a result
+is the best one so far.
+
+Of most tests that nobody can answer it is not known whether they ever hold. These hold in some turn
+that others follow, or nobody would have written them: what one leaves behind is what the next turn
+finds. The first turn often has to be one of these, so that nothing is known of what would be if
+none were.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from device_lens.domain.atom import SOME_TURNS
+from device_lens.domain.guard import Guarded, Literals, atom_set, renamed, undecided
+from device_lens.interpreter.frames import Frame, LoopRecord
+from device_lens.syntax.walking import walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.machine import Machine
+
+_LONGEST = 1_000
+"""Turns that are looked at for one of which a remainder is what a test asks for."""
+_OF_TURN = "_test_of_turn"
+"""The entry of an `if` under which is kept whether it is such a test."""
+
+
+def in_some_turns(machine: Machine, node: ast.If, condition: Any, frame: Frame) -> Any:
+    """The condition of an `if`, or one that is decided either way, anew on each turn, in place of
+    what is not known of it, where it is a test of a turn that nothing else in the loop asks for."""
+    if type(condition) is not Guarded or not _repeats(machine):
+        return condition
+    known: bool | None = node.__dict__.get(_OF_TURN)
+    if known is None:
+        known = node.__dict__[_OF_TURN] = _is_of_turn(node, frame)
+    if not known or not _comes_before_the_last(node.test, frame):
+        return condition
+    opaque = [atom for atom in atom_set(condition) if not atom.named]
+    if any(atom.goes_both_ways or atom.tells_items_apart for atom in opaque):
+        return condition
+    turn = undecided(SOME_TURNS)
+    if len(opaque) == len(atom_set(condition)):
+        return turn
+    return renamed(condition, {opaque[0]: turn.atom}) if len(opaque) == 1 else condition
+
+
+def needs_none(literals: Literals) -> bool:
+    """Whether something only happens where no turn before was one for which a test holds."""
+    turns = [(atom.order, held) for atom, held in literals if atom.is_of_turn]
+    return bool(turns) and not min(turns)[1]
+
+
+def _repeats(machine: Machine) -> bool:
+    return any(each.loops for each in machine.stack)
+
+
+def _is_of_turn(node: ast.If, frame: Frame) -> bool:
+    loops = [record.node for record in frame.loops]
+    if any(_asks_for_remainder(node.test, loop) for loop in loops):
+        return True
+    scope = loops[0] if loops else frame.function and frame.function.node
+    return scope is not None and _asks_for_best(node, scope)
+
+
+def _asks_for_remainder(test: ast.expr, loop: Any) -> bool:
+    """Whether a test asks for nothing but a remainder of what a loop counts, alone in the loop."""
+    counter = _counted(test)
+    if counter is None or counter not in _counters(loop):
+        return False
+    return _asked_once(counter, loop) and all(
+        not isinstance(each, ast.Compare) or _is_about(each, counter) for each in walk(test)
+    )
+
+
+def _counted(test: ast.expr) -> str | None:
+    """The name of which a test asks for a remainder."""
+    for each in walk(test):
+        if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod):
+            names = {part.id for part in walk(each.left) if isinstance(part, ast.Name)}
+            return names.pop() if len(names) == 1 else None
+    return None
+
+
+def _is_about(test: ast.Compare, name: str) -> bool:
+    return any(isinstance(part, ast.Name) and part.id == name for part in walk(test))
+
+
+def _counters(loop: Any) -> set[str]:
+    """The names that count the turns of a loop: its targets, and what it adds a constant to."""
+    if isinstance(loop, ast.For | ast.AsyncFor):
+        found = {each.id for each in walk(loop.target) if isinstance(each, ast.Name)}
+    else:
+        found = set()
+    for each in loop.body:
+        if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
+            found |= {each.target.id} if isinstance(each.value, ast.Constant) else set()
+    return found
+
+
+def _asked_once(text: str, within: Any) -> bool:
+    """Whether one test in a loop or function mentions what reads so."""
+    return sum(any(_text(part) == text for part in walk(each)) for each in _tests(within)) == 1
+
+
+def _tests(within: Any) -> Iterator[Any]:
+    for statement in within.body:
+        for each in walk(statement):
+            if isinstance(each, ast.If | ast.IfExp | ast.While | ast.Assert):
+                yield each.test
+            elif isinstance(each, ast.comprehension):
+                yield from each.ifs
+            elif isinstance(each, ast.Match):
+                yield each.subject
+
+
+def _text(node: ast.AST) -> str:
+    return ast.unparse(node) if isinstance(node, ast.Name | ast.Attribute) else ""
+
+
+def _asks_for_best(node: ast.If, within: Any) -> bool:
+    """`if loss < best: best = loss`, or with the way that keeps it under `else`."""
+    tests = node.test.values if isinstance(node.test, ast.BoolOp) else [node.test]
+    sides = [pair for test in tests for pair in _compared(test)]
+    for statement in (*node.body, *node.orelse):
+        if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+            kept, value = _text(statement.targets[0]), ast.unparse(statement.value)
+            if any(kept in best and value == other for best, other in sides):
+                return _asked_once(kept, within)
+    return False
+
+
+def _compared(test: ast.expr) -> Iterator[tuple[set[str], str]]:
+    """The sides of a comparison by size: what the one mentions, and how the other reads."""
+    order = ast.Lt | ast.LtE | ast.Gt | ast.GtE
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], order):
+        left, right = test.left, test.comparators[0]
+        yield _mentioned(left), ast.unparse(right)
+        yield _mentioned(right), ast.unparse(left)
+
+
+def _mentioned(side: ast.expr) -> set[str]:
+    return {_text(each) for each in walk(side)} - {""}
+
+
+def _comes_before_the_last(test: ast.expr, frame: Frame) -> bool:
+    """Whether a remainder is, or may be, what a test asks for before the last turn."""
+    counter = _counted(test)
+    for record in frame.loops if counter else ():
+        if isinstance(record.node, ast.For) and counter in _counters(record.node):
+            return _may_be_before_the_last(test, record)
+    return True
+
+
+def _may_be_before_the_last(test: ast.expr, record: LoopRecord) -> bool:
+    match test:
+        case ast.Compare(
+            left=ast.BinOp(left=number, op=ast.Mod(), right=ast.Constant(value=int(step))),
+            ops=[ast.Eq()],
+            comparators=[ast.Constant(value=int(sought))],
+        ) if record.trip_count is not None and step:
+            pass
+        case _:
+            return not _names(test) & _names(record.node.iter) - _counters(record.node)
+    match number:
+        case ast.Name():
+            ahead = 0
+        case ast.BinOp(left=ast.Name(), op=ast.Add(), right=ast.Constant(value=int(ahead))):
+            pass
+        case _:
+            return False
+    turns = range(min(record.trip_count - 1, _LONGEST))
+    return any((turn + ahead) % step == sought for turn in turns)
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {each.id for each in walk(node) if isinstance(each, ast.Name)}
