@@ -8,8 +8,8 @@ from itertools import count
 _ORDER = count()
 EITHER_WAY = "a random number decides"
 """What an atom says that a random number decides, anew each time."""
-SOME_TURNS = "some turns of a loop and not others"
-"""What an atom says that a test of a loop's turn decides, anew on each."""
+SOME_TURNS = "some turns of a loop and not others: "
+"""How an atom begins that a test of a loop's turn decides, anew on each: it goes on with which."""
 WHICH_ITEM = "which item has the number"
 """What an atom says that a number decides which is not known: a program need not take each."""
 
@@ -55,12 +55,12 @@ class Atom:
     @property
     def is_of_turn(self) -> bool:
         """Whether the turn of a loop decides."""
-        return self.text == SOME_TURNS
+        return self.text.startswith(SOME_TURNS)
 
     @property
     def goes_both_ways(self) -> bool:
         """Whether either way is taken in a long run."""
-        return self.text == EITHER_WAY or self.text == SOME_TURNS
+        return self.is_drawn or self.is_of_turn
 
     @property
     def tells_items_apart(self) -> bool:

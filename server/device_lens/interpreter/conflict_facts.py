@@ -23,7 +23,7 @@ from device_lens.interpreter import cuda_facts, existence, lent_places, places, 
 from device_lens.interpreter.container_parts import kept_in, keys_around
 from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand, Origin
 from device_lens.interpreter.followed_devices import followed, with_followed
-from device_lens.interpreter.now_and_then import needs_none
+from device_lens.interpreter.now_and_then import cannot_be
 from device_lens.interpreter.part_facts import OwnPart, own_part
 from device_lens.interpreter.strays import LOST_MOVES, order, stands_in
 from device_lens.models.call import tensor_of
@@ -59,7 +59,9 @@ def conflict(
         return
     if _may_be_told_apart(machine, literals):
         return
-    if not all(atom.named or atom.goes_both_ways for atom, _ in literals) or needs_none(literals):
+    if not all(atom.named or atom.goes_both_ways for atom, _ in literals):
+        return
+    if cannot_be(literals, machine.path.literals):
         return
     if places.on_no_machine(machine, literals):
         return

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 _LONGEST = 1_000
 """Turns that are looked at for one of which a remainder is what a test asks for."""
+_APART = ", which has others between them"
+"""How an atom ends that says so."""
 _OF_TURN = "_test_of_turn"
 """The entry of an `if` under which is kept whether it is such a test."""
 
@@ -40,16 +42,32 @@ def in_some_turns(machine: Machine, node: ast.If, condition: Any, frame: Frame) 
     opaque = [atom for atom in atom_set(condition) if not atom.named]
     if any(atom.goes_both_ways or atom.tells_items_apart for atom in opaque):
         return condition
-    turn = undecided(SOME_TURNS)
+    turn = undecided(f"{SOME_TURNS}{id(node)}{_APART if _are_apart(node) else ''}")
     if len(opaque) == len(atom_set(condition)):
         return turn
     return renamed(condition, {opaque[0]: turn.atom}) if len(opaque) == 1 else condition
 
 
-def needs_none(literals: Literals) -> bool:
-    """Whether something only happens where no turn before was one for which a test holds."""
-    turns = [(atom.order, held) for atom, held in literals if atom.is_of_turn]
-    return bool(turns) and not min(turns)[1]
+def cannot_be(literals: Literals, where: Literals) -> bool:
+    """Whether something needs, on a path with other literals, that a test has not held in any turn
+    before, or that it holds in two turns in a row where it asks for a remainder."""
+    tests: dict[str, dict[int, bool]] = {}
+    for atom, held in (*literals, *where):
+        if atom.is_of_turn:
+            tests.setdefault(atom.text, {})[atom.order] = held
+    asked = {atom.text for atom, _ in literals}
+    for text in asked & tests.keys():
+        turns = tests[text]
+        if not turns[min(turns)] or (text.endswith(_APART) and sum(turns.values()) > 1):
+            return True
+    return False
+
+
+def _are_apart(node: ast.If) -> bool:
+    """Whether turns for which a test holds have others between them, which do something else."""
+    return _counted(node.test) is not None and any(
+        isinstance(each, ast.Assign | ast.Call) for part in node.orelse for each in walk(part)
+    )
 
 
 def _repeats(machine: Machine) -> bool:
