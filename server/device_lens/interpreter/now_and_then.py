@@ -76,19 +76,22 @@ def _repeats(machine: Machine) -> bool:
 
 def _is_of_turn(node: ast.If, frame: Frame) -> bool:
     loops = [record.node for record in frame.loops]
-    if any(_asks_for_remainder(node.test, loop) for loop in loops):
+    function = frame.function
+    scope = loops[0] if loops else function and function.node
+    whole = function.owner.node if function and function.owner else scope
+    if any(_asks_for_remainder(node.test, loop, whole) for loop in loops):
         return True
-    scope = loops[0] if loops else frame.function and frame.function.node
-    return scope is not None and _asks_for_best(node, scope)
+    return scope is not None and (_asks_for_best(node, scope) or _is_called_best(node.test, scope))
 
 
-def _asks_for_remainder(test: ast.expr, loop: Any) -> bool:
-    """Whether a test asks for nothing but a remainder of what a loop counts, alone in the loop."""
+def _asks_for_remainder(test: ast.expr, loop: Any, whole: Any) -> bool:
+    """Whether a test asks for nothing but a remainder of what a loop counts, alone in the loop; of
+    an attribute, alone in the class."""
     counter = _counted(test)
     if counter is None or counter not in _counters(loop):
         return False
-    return _asked_once(counter, loop) and all(
-        not isinstance(each, ast.Compare) or _is_about(each, counter) for each in walk(test)
+    return _times_asked(counter, loop if counter.isidentifier() else whole) == 1 and all(
+        not isinstance(each, ast.Compare) or counter in _mentioned(each) for each in walk(test)
     )
 
 
@@ -96,13 +99,15 @@ def _counted(test: ast.expr) -> str | None:
     """The name of which a test asks for a remainder."""
     for each in walk(test):
         if isinstance(each, ast.BinOp) and isinstance(each.op, ast.Mod):
-            names = {part.id for part in walk(each.left) if isinstance(part, ast.Name)}
-            return names.pop() if len(names) == 1 else None
+            names = _mentioned(each.left)
+            return max(names, key=len) if names and _are_one(names) else None
     return None
 
 
-def _is_about(test: ast.Compare, name: str) -> bool:
-    return any(isinstance(part, ast.Name) and part.id == name for part in walk(test))
+def _are_one(names: set[str]) -> bool:
+    """Whether names are one, or an attribute and what has it."""
+    longest = max(names, key=len)
+    return all(f"{longest}.".startswith(f"{name}.") for name in names)
 
 
 def _counters(loop: Any) -> set[str]:
@@ -112,14 +117,14 @@ def _counters(loop: Any) -> set[str]:
     else:
         found = set()
     for each in loop.body:
-        if isinstance(each, ast.AugAssign) and isinstance(each.target, ast.Name):
-            found |= {each.target.id} if isinstance(each.value, ast.Constant) else set()
+        if isinstance(each, ast.AugAssign) and isinstance(each.value, ast.Constant):
+            found.add(_text(each.target))
     return found
 
 
-def _asked_once(text: str, within: Any) -> bool:
-    """Whether one test in a loop or function mentions what reads so."""
-    return sum(any(_text(part) == text for part in walk(each)) for each in _tests(within)) == 1
+def _times_asked(text: str, within: Any) -> int:
+    """How many tests in a loop, function or class mention what reads so."""
+    return sum(text in _mentioned(each) for each in _tests(within))
 
 
 def _tests(within: Any) -> Iterator[Any]:
@@ -145,8 +150,30 @@ def _asks_for_best(node: ast.If, within: Any) -> bool:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             kept, value = _text(statement.targets[0]), ast.unparse(statement.value)
             if any(kept in best and value == other for best, other in sides):
-                return _asked_once(kept, within)
+                return _times_asked(kept, within) == 1
     return False
+
+
+def _is_called_best(test: ast.expr, within: Any) -> bool:
+    """`is_best = loss < best`, `best = min(loss, best)` and `if is_best:`."""
+    if not isinstance(test, ast.Name) or _times_asked(test.id, within) != 1:
+        return False
+    kept = [(_text(each.targets[0]), each.value) for each in _assigned(within)]
+    found = [value for name, value in kept if name == test.id]
+    if len(found) != 1:
+        return False
+    for names, other in _compared(found[0]):
+        for name, value in kept:
+            if name in names and other in {ast.unparse(value), *_mentioned(value)}:
+                return not _times_asked(name, within)
+    return False
+
+
+def _assigned(within: Any) -> Iterator[ast.Assign]:
+    for statement in within.body:
+        for each in walk(statement):
+            if isinstance(each, ast.Assign) and len(each.targets) == 1:
+                yield each
 
 
 def _compared(test: ast.expr) -> Iterator[tuple[set[str], str]]:

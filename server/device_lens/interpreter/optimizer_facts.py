@@ -22,8 +22,9 @@ def conflict(
     literals: Literals,
 ) -> None:
     """A step that runs after the conflict. It is told once, where the optimizer is made. A call
-    that is not followed may have given the optimizer the parameters that replace its own."""
-    if optimizer is None or move is None:
+    that is not followed may have given the optimizer the parameters that replace its own. Without
+    an accelerator all is in one place, or a move to one has failed."""
+    if optimizer is None or move is None or places.without_accelerator(literals):
         return
     omissions = machine.recorder.omissions
     if form in ("replaced-parameters", "replaced-model") and (omissions.left_out or omissions.like):

@@ -74,6 +74,8 @@ def _above(context: Context, place: Place) -> str:
 
 @RULE.reads(OptimizerConflict)
 def check(fact: OptimizerConflict, context: Context) -> Finding | None:
+    if fact.form == "stepped-state" and _raises_before(fact, context):
+        return None
     name = assigned_name(context.place(fact.optimizer)) or context.text(fact.optimizer)
     what = _WHAT[fact.form].format(line=context.line(fact.move))
     return context.finding(
@@ -87,6 +89,16 @@ def check(fact: OptimizerConflict, context: Context) -> Finding | None:
             *context.related(fact.move, "this comes too late for it"),
         ],
         fixes=lambda: [_fix(fact, context)],
+    )
+
+
+def _raises_before(fact: OptimizerConflict, context: Context) -> bool:
+    """Whether what was moved too late for the optimizer meets what is elsewhere before that steps
+    again: to move it back is what mends both."""
+    operands = (side for each in context.facts.conflicts for side in (each.stray, each.other))
+    return any(
+        side.trail is not None and side.trail.kind == "moved" and side.trail.site == fact.move
+        for side in operands
     )
 
 
