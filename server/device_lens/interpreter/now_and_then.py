@@ -113,7 +113,7 @@ def _are_one(names: set[str]) -> bool:
 def _counters(loop: Any) -> set[str]:
     """The names that count the turns of a loop: its targets, and what it adds a constant to."""
     if isinstance(loop, ast.For | ast.AsyncFor):
-        found = {each.id for each in walk(loop.target) if isinstance(each, ast.Name)}
+        found = _names(loop.target)
     else:
         found = set()
     for each in loop.body:
@@ -193,7 +193,7 @@ def _comes_before_the_last(test: ast.expr, frame: Frame) -> bool:
     """Whether a remainder is, or may be, what a test asks for before the last turn."""
     counter = _counted(test)
     for record in frame.loops if counter else ():
-        if isinstance(record.node, ast.For) and counter in _counters(record.node):
+        if isinstance(record.node, ast.For) and counter in _names(record.node.target):
             return _may_be_before_the_last(test, record)
     return True
 
@@ -207,7 +207,7 @@ def _may_be_before_the_last(test: ast.expr, record: LoopRecord) -> bool:
         ) if record.trip_count is not None and step:
             pass
         case _:
-            return not _names(test) & _names(record.node.iter) - _counters(record.node)
+            return not _names(test) & _names(record.node.iter) - _names(record.node.target)
     match number:
         case ast.Name():
             ahead = 0
