@@ -25,7 +25,7 @@ from device_lens.domain.heap import (
 from device_lens.domain.parameters import members
 from device_lens.domain.values import WHOLE, Tensor, TupleValue, Unknown
 from device_lens.domain.wholes import members as each_of
-from device_lens.interpreter import module_facts, reports
+from device_lens.interpreter import module_facts, reports, saved_files
 from device_lens.interpreter.doings import (
     Doings,
     first_parameter,
@@ -87,6 +87,7 @@ def left_out(
     """A call is not followed: it is given its arguments as code that is not seen, and what its
     text may move is somewhere unknown. If it makes the parts of a module, they are at `place`
     (None: there are none)."""
+    saved_files.left_out(machine, function)
     doings = _what_they_do(machine, function, args)
     attributes, handed, hands_on, receivers, remade, *_ = doings
     if doings.dispatches and args:

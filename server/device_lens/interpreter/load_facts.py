@@ -15,6 +15,7 @@ from device_lens.domain.trail import Site
 from device_lens.domain.values import DeviceValue, Unknown
 from device_lens.interpreter import saved_files
 from device_lens.interpreter.rarer_facts import Load
+from device_lens.interpreter.saved_files import SAVES
 from device_lens.models.call import constant, is_none, tensor_of
 from device_lens.models.libraries.network import FETCHING
 from device_lens.models.torch.parts import is_without_storage
@@ -31,7 +32,6 @@ STARTS = "starts processes"
 ASKS = "asks for an accelerator"
 ON_HOST = "processes on the host"
 """Evidence that these are joined by a backend for the host's memory."""
-SAVES = "saves"
 DOWNLOADS = "downloads"
 _DEPTH = 3
 _MADE_OF = "<loaded>"

@@ -8,8 +8,13 @@ from typing import TYPE_CHECKING
 from device_lens.models.call import constant
 
 if TYPE_CHECKING:
+    from device_lens.domain.code import Function
     from device_lens.interpreter.machine import Machine
     from device_lens.interpreter.watched import LibraryCall
+
+
+SAVES = "saves"
+"""Evidence that a program saves what it loads."""
 
 
 def accelerator_is_there(machine: Machine) -> bool:
@@ -23,6 +28,13 @@ def saved(machine: Machine, seen: LibraryCall) -> None:
     if isinstance(name, str):
         there = accelerator_is_there(machine)
         machine.watched.note(_evidence(name, there), machine.stack[0].namespace.path)
+
+
+def left_out(machine: Machine, function: Function) -> None:
+    """A call is not followed of what may save a file, for all that call this."""
+    if "torch.save(" in function.chunk.text:
+        for frame in machine.stack:
+            machine.watched.note(SAVES, frame.namespace.path)
 
 
 def needs_accelerator(machine: Machine, seen: LibraryCall) -> bool:
