@@ -20,6 +20,7 @@ from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
 from device_lens.interpreter.dispatch import DEAD, EXECUTORS, NEXT
 from device_lens.interpreter.existence import asks_what_is_there, has_no_words
 from device_lens.interpreter.expressions import text_of
+from device_lens.interpreter.first_turns import decides
 from device_lens.interpreter.frames import Exit, Frame
 from device_lens.interpreter.iteration import any_of
 from device_lens.interpreter.merging import any_of_these
@@ -40,11 +41,13 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> int:
             return machine.execute(node.body, frame)
         finally:
             frame.deferring = deferring
-    if condition is True:
-        narrow(machine, node.test, frame, True)
-        return machine.execute(node.body, frame)
-    if condition is False:
-        return machine.execute(node.orelse, frame)
+    if type(condition) is bool:
+        if condition:
+            narrow(machine, node.test, frame, True)
+        body = node.body if condition else node.orelse
+        if frame.loops and decides(node, condition, frame):
+            return _in_a_branch(machine, body, frame)
+        return machine.execute(body, frame)
 
     treated: list[Unknown] = []
     alive: list[bool] = []
@@ -74,6 +77,15 @@ def _if(machine: Machine, node: ast.If, frame: Frame) -> int:
     finally:
         frame.settled -= settled
         frame.asked = before
+
+
+def _in_a_branch(machine: Machine, body: list[ast.stmt], frame: Frame) -> int:
+    """Runs what another turn of the loop may leave out."""
+    frame.branch_depth += 1
+    try:
+        return machine.execute(body, frame)
+    finally:
+        frame.branch_depth -= 1
 
 
 def _is_for_checkers(test: ast.expr) -> bool:

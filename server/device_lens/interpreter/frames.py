@@ -24,7 +24,9 @@ class LoopRecord:
     a `break`; `depth` counts the branches around the loop that may go another way in another pass
     of a loop around it; `replaces` is the statement that puts something in place of every item,
     `stored` what it put there in each pass (`every_item.py`). `unbound` tells that the present pass
-    has read a name that the body binds only later: what follows from it is not run."""
+    has read a name that the body binds only later: what follows from it is not run. `first` tells
+    that the present turn is the first, with its own number, `held` are the tests of it that held
+    then."""
 
     __slots__ = (
         "began",
@@ -33,6 +35,8 @@ class LoopRecord:
         "continues",
         "depth",
         "ends",
+        "first",
+        "held",
         "hot",
         "left",
         "many",
@@ -72,6 +76,8 @@ class LoopRecord:
         self.continues: list[Exit] = []
         self.sights: dict[Any, int] = {}
         self.unbound = False
+        self.first = False
+        self.held: set[Any] = set()
         self.replaces: Any = None
         self.stored: list[Any] = []
 

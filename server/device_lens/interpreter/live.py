@@ -4,6 +4,7 @@ generator that reads later what a pass has changed."""
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import leaves
@@ -11,6 +12,7 @@ from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, m
 from device_lens.domain.join import join_blind
 from device_lens.domain.optional_items import as_placed, one_by_one
 from device_lens.domain.values import Const
+from device_lens.interpreter import scan
 from device_lens.interpreter.expressions import lookup
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import Items, any_of, iterate
@@ -91,6 +93,15 @@ class Live:
             return value
         now = any_of(*self.read())
         return value if now is None else join_blind(value, now)
+
+    def bound(
+        self, loop: Any, bind: Callable[[Any], Callable[[], None]], value: Any
+    ) -> Callable[[], None]:
+        """Binds the target of a loop to an item of before it, or to what is there by the time of
+        the pass."""
+        if scan.replaces_own_items(loop):
+            return bind(value)
+        return lambda: bind(self.all(value))()
 
 
 def _all(iterable: Any, found: Items) -> Items:

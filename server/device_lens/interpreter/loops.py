@@ -21,6 +21,7 @@ from device_lens.interpreter.by_length import each_case
 from device_lens.interpreter.conditions import truth
 from device_lens.interpreter.dispatch import DEAD, EXECUTORS, NEXT
 from device_lens.interpreter.draws import drawn
+from device_lens.interpreter.first_turns import of_first, turns_apart
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.iteration import (
     any_of,
@@ -96,16 +97,21 @@ def _over(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame, iterable
         begin: Sequence[Any] = items[:1] or (rest,)
         further: Sequence[Any]
         second = item_effects.another(node, iterable, rest)
+        turns = turns_apart(node, iterable, rest)
         if second is not None:
             further = (second,)
+        elif turns is not None:
+            begin, further = turns[:1], turns[1:]
         elif watch is None or watch.first is None:
             further = _further(machine, node, items[1:], rest)
         else:
             begin, further = watch.first, watch.more
         first = [bind(each) for each in begin]
-        more = [_bind_of_now(live, node, bind, each) for each in further]
+        more = [live.bound(node, bind, each) for each in further]
+        if turns is not None:
+            first, more = [of_first(record, first[0], True)], [of_first(record, more[0], False)]
         surely_runs = second is not None or surely_runs_over(iterable, items)
-        steady = not items and second is None
+        steady = not items and second is None and turns is None
         apart = PassesApart(node, frame, rest, second)
         flow = _repeat(
             machine, record, node.body, frame, first, more, surely_runs, steady, apart=apart
@@ -117,17 +123,6 @@ def _over(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame, iterable
     if items and not how_many_surely(iterable, items):
         flow = or_not_at_all(machine, record, frame, path, flow)
     return flow or _otherwise(machine, record, node.orelse, frame)
-
-
-Binding = Callable[[Any], Callable[[], None]]
-"""What binds the target of a loop to an item."""
-
-
-def _bind_of_now(live: Live, node: Any, bind: Binding, value: Any) -> Callable[[], None]:
-    """Binds to an item of before the loop, or to what is there by the time of the pass."""
-    if scan.replaces_own_items(node):
-        return bind(value)
-    return lambda: bind(live.all(value))()
 
 
 def _otherwise(machine: Machine, record: LoopRecord, orelse: list[ast.stmt], frame: Frame) -> int:
@@ -221,7 +216,7 @@ def _unrolled(
     body: list[ast.stmt],
     frame: Frame,
     live: Live,
-    bind: Binding,
+    bind: Callable[[Any], Callable[[], None]],
 ) -> int:
     started = live.started[0]
     count, present = len(started), _present(record.node, live.iterable, started)
@@ -280,7 +275,7 @@ def _open_ended(
     body: list[ast.stmt],
     frame: Frame,
     live: Live,
-    bind: Binding,
+    bind: Callable[[Any], Callable[[], None]],
 ) -> int:
     """The passes that are left of a loop whose body changes how many there are."""
     record.trip_count = None

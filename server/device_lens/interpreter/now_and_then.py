@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 _LONGEST = 1_000
 """Turns that are looked at for one of which a remainder is what a test asks for."""
 _APART = ", which has others between them"
+_AFTER_FIRST = ", which held in the first turn and has others between them"
 """How an atom ends that says so."""
 _OF_TURN = "_test_of_turn"
 """The entry of an `if` under which is kept whether it is such a test."""
@@ -42,7 +43,7 @@ def in_some_turns(machine: Machine, node: ast.If, condition: Any, frame: Frame) 
     opaque = [atom for atom in atom_set(condition) if not atom.named]
     if any(atom.goes_both_ways or atom.tells_items_apart for atom in opaque):
         return condition
-    turn = undecided(f"{SOME_TURNS}{id(node)}{_APART if _are_apart(node) else ''}")
+    turn = undecided(f"{SOME_TURNS}{id(node)}{_apart(node, frame)}")
     if len(opaque) == len(atom_set(condition)):
         return turn
     return renamed(condition, {opaque[0]: turn.atom}) if len(opaque) == 1 else condition
@@ -60,14 +61,19 @@ def cannot_be(literals: Literals, where: Literals) -> bool:
         turns = tests[text]
         if not turns[min(turns)] or (text.endswith(_APART) and sum(turns.values()) > 1):
             return True
-    return False
-
-
-def _are_apart(node: ast.If) -> bool:
-    """Whether turns for which a test holds have others between them, which do something else."""
-    return _counted(node.test) is not None and any(
-        isinstance(each, ast.Assign | ast.Call) for part in node.orelse for each in walk(part)
+    return any(
+        held and atom.is_of_turn and atom.text.endswith(_AFTER_FIRST) for atom, held in where
     )
+
+
+def _apart(node: ast.If, frame: Frame) -> str:
+    """How the atom of a test ends: whether turns for which it holds have others between them, which
+    do something else, and whether the first was one of these."""
+    if _counted(node.test) is None or not any(
+        isinstance(each, ast.Assign | ast.Call) for part in node.orelse for each in walk(part)
+    ):
+        return ""
+    return _AFTER_FIRST if any(node in each.held for each in frame.loops) else _APART
 
 
 def _repeats(machine: Machine) -> bool:
@@ -124,10 +130,11 @@ def _counters(loop: Any) -> set[str]:
 
 def _times_asked(text: str, within: Any) -> int:
     """How many tests in a loop, function or class mention what reads so."""
-    return sum(text in _mentioned(each) for each in _tests(within))
+    return sum(text in _mentioned(each) for each in tests_in(within))
 
 
-def _tests(within: Any) -> Iterator[Any]:
+def tests_in(within: Any) -> Iterator[Any]:
+    """What the statements of a loop, function or class ask for."""
     for statement in within.body:
         for each in walk(statement):
             if isinstance(each, ast.If | ast.IfExp | ast.While | ast.Assert):

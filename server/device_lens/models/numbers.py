@@ -14,6 +14,8 @@ from device_lens.models.call import Value
 
 NUMBERS = "numbers"
 """The field of a range for its numbers where it has too many to be told one by one as a rule."""
+FIRST_NUMBER = "first number"
+"""The field of what counts the items of something for the number of the first."""
 DRAWN = "a random number"
 """What a number that is drawn is called."""
 _TEXT = "<text>"

@@ -20,7 +20,7 @@ from device_lens.domain.values import (
 )
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant, is_none
-from device_lens.models.numbers import NUMBERS, number
+from device_lens.models.numbers import FIRST_NUMBER, NUMBERS, number
 from device_lens.models.python.all_gpus import counts_what_is_there
 from device_lens.models.python.builtins import any_item, first_argument, listing
 from device_lens.models.python.picked import (
@@ -111,6 +111,8 @@ def _enumerate(call: Call) -> Value:
     more = None if rest is None else TupleValue((number("an index"), rest))
     others = (TupleValue((number("an index"), each)) for each in any_of_these(source))
     found = keep_presence(_like(call, source, numbered, more), where_present(source, items))
+    if type(start) is int:
+        found.fields[FIRST_NUMBER] = start
     return keep_any(found, others, whole=holds_all(source))
 
 
