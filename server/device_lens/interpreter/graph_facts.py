@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
-from device_lens.domain.values import Tensor, TupleValue
+from device_lens.domain.values import External, Tensor, TupleValue
 from device_lens.interpreter.facts import Kind
-from device_lens.interpreter.graph_chains import Level, chain_of, reaches
-from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
+from device_lens.interpreter.graph_chains import Level, chain_of
+from device_lens.interpreter.graph_flow import Fate, fate
 from device_lens.interpreter.graph_lives import (
     answered,
     held_by_caller,
@@ -44,6 +44,7 @@ from device_lens.interpreter.graph_steps import (
     is_of_parts,
     joined,
 )
+from device_lens.interpreter.graph_uses import is_never_used
 from device_lens.interpreter.graph_windows import is_bounded, lets_go
 from device_lens.interpreter.named_views import kept_in
 from device_lens.interpreter.rarer_facts import RetainedGraph
@@ -275,7 +276,18 @@ def _keep(
     spent = any(machine.watched.spent.get(tensor_of(value)) for value in values)
     kept.fact.spent = kept.fact.spent or spent or any(map(partial(_is_spent, machine), runs, names))
     local = bool(frame.loops) and not _in_module(machine)
+    local = local and (base_of(text) is not None or _is_of_own_class(frame))
     kept.reached(chain_of(frame) if local else ())
+
+
+def _is_of_own_class(frame: Frame) -> bool:
+    """Whether a method runs for an object of the class that defines it, which has no bases: no
+    other class has methods that read what it keeps."""
+    function = frame.function
+    owner = None if function is None else function.owner
+    if owner is None or getattr(frame.self_value, "cls", None) is not owner:
+        return False
+    return all(each == External("builtins.object") for each in owner.bases)
 
 
 def _loop_around(
@@ -343,7 +355,7 @@ def conclude(machine: Machine) -> None:
             continue
         if kept.unused is None:
             may_be = kept.fact.form != "parts" and not kept.awaited
-            kept.unused = may_be and _is_never_used(kept)
+            kept.unused = may_be and is_never_used(kept.fact, kept.chains)
         if kept.fact.spent or kept.unused:
             machine.findings.add(kept.fact)
 
@@ -370,23 +382,6 @@ def _is_awaited(loop: Any, names: set[str], frame: Frame) -> bool:
     """Whether the backward pass of what these names hold runs after the loop."""
     return not has_backward(loop) and bool(
         fate(chain_of(frame)[0].body, names, frozenset()) & Fate.BACKWARD
-    )
-
-
-def _is_never_used(kept: Kept) -> bool:
-    node = kept.fact.site.node
-    if isinstance(node, ast.ListComp):
-        names: set[str] = set()
-        nodes: frozenset[Any] = frozenset({node})
-    else:
-        base = base_of(kept.fact.accumulator)
-        if base is None:
-            return False
-        if any(chain and stands_for_another(chain[0].body, base) for chain in kept.chains):
-            return False
-        names, nodes = {base}, frozenset()
-    return bool(kept.chains) and all(
-        chain and reaches(chain, names, nodes) is Fate.NOTHING for chain in kept.chains
     )
 
 

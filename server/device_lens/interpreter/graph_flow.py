@@ -41,7 +41,8 @@ _LIBRARIES = frozenset(
 
 
 def fate(body: Iterable[ast.stmt], names: set[str], nodes: frozenset[ast.AST]) -> Fate:
-    """What becomes of the values of `names` and `nodes` in a body."""
+    """What becomes of the values of `names`, which may be those of attributes (`self.total`), and
+    of `nodes` in a body."""
     flow = _Flow(set(names), nodes)
     statements = list(body)
     for _ in range(6):
@@ -63,6 +64,7 @@ class _Flow:
 
     def __init__(self, names: set[str], nodes: frozenset[ast.AST]) -> None:
         self.names = names
+        self.attributes = {name.rpartition(".")[2] for name in names if "." in name}
         self.nodes = nodes
         self.found = Fate.NOTHING
 
@@ -87,12 +89,20 @@ class _Flow:
             self.visit(child)
 
     def _bind(self, targets: Iterable[ast.expr]) -> None:
-        for target in targets:
-            for part in walk(target):
-                if isinstance(part, ast.Name):
-                    self.names.add(part.id)
-                elif isinstance(part, ast.Attribute):
-                    self.found |= Fate.ESCAPED
+        pending: list[ast.AST] = [*targets]
+        while pending:
+            part = pending.pop()
+            if isinstance(part, ast.Name):
+                self.names.add(part.id)
+            elif not isinstance(part, ast.Attribute):
+                pending += ast.iter_child_nodes(part)
+            elif not self._is_named(part):
+                self.found |= Fate.ESCAPED
+
+    def _is_named(self, node: ast.AST) -> bool:
+        if isinstance(node, ast.Attribute):
+            return node.attr in self.attributes and ast.unparse(node) in self.names
+        return isinstance(node, ast.Name) and node.id in self.names
 
     def _call(self, node: ast.Call) -> None:
         given = any(self.carries(value) for value in arguments(node))
@@ -113,7 +123,7 @@ class _Flow:
         pending = [node]
         while pending:
             each = pending.pop()
-            if each in self.nodes or (isinstance(each, ast.Name) and each.id in self.names):
+            if each in self.nodes or self._is_named(each):
                 return True
             if not isinstance(each, _COMPREHENSIONS):
                 pending += _holding(each)
