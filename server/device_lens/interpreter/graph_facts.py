@@ -283,7 +283,7 @@ def _keep(
 def _is_of_own_class(frame: Frame) -> bool:
     """Whether a method runs for an object of the class that defines it, which has no bases: no
     other class has methods that read what it keeps."""
-    owner: Any = frame.function and frame.function.owner
+    owner = getattr(frame.function, "owner", None)
     if owner is None or getattr(frame.self_value, "cls", None) is not owner:
         return False
     return all(each == External("builtins.object") for each in owner.bases)
