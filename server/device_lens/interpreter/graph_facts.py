@@ -284,9 +284,9 @@ def _is_of_own_class(frame: Frame) -> bool:
     """Whether a method runs for an object of the class that defines it, which has no bases: no
     other class has methods that read what it keeps."""
     owner = getattr(frame.function, "owner", None)
-    if owner is None or getattr(frame.self_value, "cls", None) is not owner:
-        return False
-    return all(each == External("builtins.object") for each in owner.bases)
+    bases = () if owner is None else owner.bases
+    is_own = owner is not None and owner is getattr(frame.self_value, "cls", None)
+    return is_own and all(each == External("builtins.object") for each in bases)
 
 
 def _loop_around(
