@@ -61,7 +61,7 @@ def conflict(
         return
     if not all(atom.named or atom.goes_both_ways for atom, _ in literals):
         return
-    if cannot_be(literals, machine.path.literals):
+    if cannot_be(machine, literals):
         return
     if places.on_no_machine(machine, literals):
         return

@@ -33,7 +33,8 @@ _OF_TURN = "_test_of_turn"
 def in_some_turns(machine: Machine, node: ast.If, condition: Any, frame: Frame) -> Any:
     """The condition of an `if`, or one that is decided either way, anew on each turn, in place of
     what is not known of it, where it is a test of a turn that nothing else in the loop asks for."""
-    if type(condition) is not Guarded or not _repeats(machine):
+    loop = _innermost(machine)
+    if type(condition) is not Guarded or loop is None:
         return condition
     known: bool | None = node.__dict__.get(_OF_TURN)
     if known is None:
@@ -43,15 +44,20 @@ def in_some_turns(machine: Machine, node: ast.If, condition: Any, frame: Frame) 
     opaque = [atom for atom in atom_set(condition) if not atom.named]
     if any(atom.goes_both_ways or atom.tells_items_apart for atom in opaque):
         return condition
-    turn = undecided(f"{SOME_TURNS}{id(node)}{_apart(node, frame)}")
+    turn = undecided(f"{SOME_TURNS}{id(loop)} {id(node)}{_apart(node, frame)}")
     if len(opaque) == len(atom_set(condition)):
         return turn
     return renamed(condition, {opaque[0]: turn.atom}) if len(opaque) == 1 else condition
 
 
-def cannot_be(literals: Literals, where: Literals) -> bool:
-    """Whether something needs, on a path with other literals, that a test has not held in any turn
-    before, or that it holds in two turns in a row where it asks for a remainder."""
+def cannot_be(machine: Machine, literals: Literals) -> bool:
+    """Whether something needs, on the present path, that a test has not held in any turn before, or
+    that it has in the last turn, or that it holds in two turns in a row where it asks for a
+    remainder."""
+    where = machine.path.literals
+    if not any(atom.is_of_turn for atom, _ in (*literals, *where)):
+        return False
+    running = {str(id(record.node)) for frame in machine.stack for record in frame.loops}
     tests: dict[str, dict[int, bool]] = {}
     for atom, held in (*literals, *where):
         if atom.is_of_turn:
@@ -59,6 +65,8 @@ def cannot_be(literals: Literals, where: Literals) -> bool:
     asked = {atom.text for atom, _ in literals}
     for text in asked & tests.keys():
         turns = tests[text]
+        if text.removeprefix(SOME_TURNS).partition(" ")[0] not in running:
+            return True
         if not turns[min(turns)] or (text.endswith(_APART) and sum(turns.values()) > 1):
             return True
     return any(
@@ -76,16 +84,18 @@ def _apart(node: ast.If, frame: Frame) -> str:
     return _AFTER_FIRST if any(node in each.held for each in frame.loops) else _APART
 
 
-def _repeats(machine: Machine) -> bool:
-    return any(each.loops for each in machine.stack)
+def _innermost(machine: Machine) -> Any:
+    """The innermost loop that runs."""
+    running = (record.node for frame in reversed(machine.stack) for record in reversed(frame.loops))
+    return next(running, None)
 
 
 def _is_of_turn(node: ast.If, frame: Frame) -> bool:
-    loops = [record.node for record in frame.loops]
     function = frame.function
-    scope = loops[0] if loops else function and function.node
+    loop = frame.loops[-1].node if frame.loops else None
+    scope = loop or (function and function.node)
     whole = function.owner.node if function and function.owner else scope
-    if any(_asks_for_remainder(node.test, loop, whole) for loop in loops):
+    if loop is not None and _asks_for_remainder(node.test, loop, whole):
         return True
     return scope is not None and (_asks_for_best(node, scope) or _is_called_best(node.test, scope))
 
