@@ -289,8 +289,13 @@ def followed(other: Operand, context: Context) -> str | None:
 
 
 def _of_item(other: Operand, context: Context) -> str | None:
-    """`sums[key].device` for a tensor that a container of a plain name holds."""
+    """`sums[key].device` for a tensor that a container of a plain name holds, and for what changes
+    it in place: `sums[key].mul_(0.9)`."""
     node = other.site.node
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        if not node.func.attr.endswith("_"):
+            return None
+        node = node.func.value
     if not isinstance(node, ast.Subscript) or not context.knows(other.site):
         return None
     if not plain(ast.unparse(node.value)) or not plain(ast.unparse(node.slice)):
@@ -300,7 +305,7 @@ def _of_item(other: Operand, context: Context) -> str | None:
         return None
     if isinstance(node.ctx, ast.Load) and not _is_tensor(other, context):
         return None
-    return f"{context.text(other.site)}.device"
+    return f"{ast.unparse(node)}.device"
 
 
 _MOVERS = ("to", "cuda", "cpu", "xpu", "mps", "type", "type_as")
