@@ -81,8 +81,10 @@ class Cause:
 
     @property
     def leading(self) -> Conflict:
-        """The conflict that the message tells of: the first of the surest."""
-        return next(each for each in self.conflicts if each.certainty is self.certainty)
+        """The conflict that the message tells of: the first of the surest, one beside the cause
+        before those of other files, which may only follow from it."""
+        surest = [each for each in self.conflicts if each.certainty is self.certainty]
+        return next((each for each in surest if each.site.path == self.site.path), surest[0])
 
 
 def causes_of(all_facts: Mapping[str, FileFacts]) -> list[Cause]:
