@@ -22,7 +22,7 @@ from device_lens.interpreter import places, tensor_facts
 from device_lens.interpreter.container_parts import keys_of, plain_items
 from device_lens.interpreter.library_modules import leaves_alone
 from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
-from device_lens.interpreter.usage import MOVES, becomes_parameter, usage_of
+from device_lens.interpreter.usage import MOVES, becomes_parameter, changes_kept, usage_of
 from device_lens.models.call import constant
 from device_lens.models.torch.every_module import OF_EVERY_MODULE
 from device_lens.models.torch.module import optimizers_of
@@ -58,8 +58,8 @@ def assigned(
         tensor_facts.put_for_parameter(machine, value, node, frame)
     if type(value) is Tensor and name not in module.buffers:
         kept = value.trail is not None and value.trail.kind == "attribute"
-        if kept and type(frame.statement) is ast.AugAssign:
-            return value  # changed in place: it is the tensor that was kept before
+        if kept and changes_kept(frame.statement, name):
+            return value  # it is the tensor that was kept before
         _plain(machine, module, name, "tensor", value.device, node, frame, source, value)
         return _as_attribute(machine, value, name, node, frame)
     if type(value) is TupleValue and value.items and all(map(_is_plain_tensor, value.items)):

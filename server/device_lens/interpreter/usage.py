@@ -22,6 +22,15 @@ _HELPS_REGISTER = re.compile("_*(add|register)(_|$)")
 _ANSWER_SELF = (*_MOVING, "half", "float", "double", "bfloat16", "train", "eval")
 
 
+def changes_kept(statement: Any, name: str) -> bool:
+    """Whether a statement that sets an attribute changes in place what it has: `self.x += y`,
+    `self.x.requires_grad = False`."""
+    if type(statement) is not ast.Assign:
+        return type(statement) is ast.AugAssign
+    place = getattr(statement.targets[0], "value", None)
+    return isinstance(place, ast.Attribute) and place.attr == name
+
+
 class Usage:
     """How a class's own methods treat one attribute."""
 
