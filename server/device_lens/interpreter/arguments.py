@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import Guarded, leaves
-from device_lens.domain.heap import MISSING, DictObject, Instance
+from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
 from device_lens.domain.join import join
 from device_lens.domain.lengths import any_such
 from device_lens.domain.objects import any_picked
@@ -188,8 +188,12 @@ def unpacked_choice(machine: Machine, node: ast.Call, frame: Frame) -> Guarded |
 
 
 def _differ(yes: Any, no: Any) -> bool:
-    tuples = type(yes) is TupleValue and type(no) is TupleValue
-    return tuples and len(yes.items) != len(no.items)
+    known = all(type(each) is TupleValue or _is_told_one_by_one(each) for each in (yes, no))
+    return known and len(yes.items) != len(no.items)
+
+
+def _is_told_one_by_one(value: Any) -> bool:
+    return type(value) is ListObject and value.kind == "list" and value.rest is None
 
 
 def _merged(machine: Machine, kwargs: dict[str, Any], value: Any) -> tuple[dict[str, Any], bool]:
