@@ -162,10 +162,13 @@ def _dtype_of(data: Value) -> str | None:
 
 
 def _elementwise(call: Call) -> Value:
-    """An array of its argument's shape."""
+    """An array of its argument's shape. A triangle has two dimensions at least."""
     read_arguments(call, written(call.name))
     value = call.args[0] if call.args else None
-    return array(extent_of(value), double(call, call.name))
+    found = array(extent_of(value), double(call, call.name))
+    if found.shape is None and call.name.endswith(("triu", "tril")):
+        found = HostArray(found.dtype, None, found.trail, zero_dim=False)
+    return found
 
 
 def _loaded(call: Call) -> Value:
