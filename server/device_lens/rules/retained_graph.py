@@ -24,8 +24,8 @@ for x in loader:
 ```
 
 ## Known limits
-Silent where the total is used in a backward pass, as over the time steps of a recurrent network, and
-where nobody reads an attribute but, perhaps, another class than the one that sets it.
+Silent where the total is used in a backward pass, as over the time steps of a recurrent network,
+and of attributes that the class which sets them does not read.
 
 ## Fix safety
 Safe: the value is the same. Unsafe where it may be a number, which has no graph: in another case,
