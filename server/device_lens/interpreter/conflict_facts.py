@@ -83,7 +83,7 @@ def conflict(
         part = _as_part(machine, first, second)
     stray, other = order(first, second, wants_cpu, frame)
     certainty = _certainty(stray, other)
-    if certainty is None and _is_made_beside_input(stray, other, frame):
+    if certainty is None and _is_made_beside_input(machine, stray, other, node, frame):
         certainty = Certainty.EVIDENCED
         stray, other = (stray, other) if stray.is_parameter else (other, stray)
     if certainty is None:
@@ -336,16 +336,24 @@ def _certainty(stray: Operand, other: Operand) -> Certainty | None:
     return Certainty.EVIDENCED if symbol.of_module_input else Certainty.POSSIBLE
 
 
-def _is_made_beside_input(stray: Operand, other: Operand, frame: Frame) -> bool:
-    """Whether a module's input meets a layer that its `forward` itself makes on the host, and does
-    not move: whoever moves the module cannot move that one."""
+def _is_made_beside_input(
+    machine: Machine, stray: Operand, other: Operand, node: Any, frame: Frame
+) -> bool:
+    """Whether a module's input meets a layer that its `forward` itself makes on the host, or of
+    what is there, and does not move: whoever moves the module cannot move that one."""
     made, given = (stray, other) if stray.is_parameter else (other, stray)
     symbol, trail, function = given.device, made.trail, frame.function
     if not made.is_parameter or made.device is not CPU or trail is None or function is None:
         return False
     if not isinstance(symbol, SymbolicDevice) or not symbol.of_module_input:
         return False
-    return trail.kind == "created" and stands_in(trail.site.node, function.node)
+    if trail.kind != "created" or stands_in(trail.site.node, function.node):
+        return trail.kind == "created"
+    if not _on_default(trail.site.node) or not isinstance(node, ast.Call):
+        return False
+    seen = machine.recorder.seen.get(node.func, ())
+    makers = [entry.value.site for entry in seen if type(entry.value) is ModuleObject]
+    return bool(makers) and all(stands_in(each, function.node) for each in makers)
 
 
 def _module_call(

@@ -35,6 +35,7 @@ from device_lens.interpreter.doings import (
 )
 from device_lens.models import registry
 from device_lens.models.call import tensor_of
+from device_lens.models.libraries import transformers
 from device_lens.models.numbers import start_of
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch import unnamed_parts
@@ -221,8 +222,10 @@ def unseen_module(
 def lose_parts(machine: Machine, instance: Instance) -> None:
     """Code that is not seen may have moved what an object holds, if it has bases that are not
     seen: perhaps it is a module."""
-    if type(instance.cls) is not ClassValue or not _has_unseen_base(machine, instance.cls):
+    unseen = list(_unseen_bases(machine, instance.cls)) if type(instance.cls) is ClassValue else []
+    if not unseen:
         return
+    trains = all(map(transformers.is_trainer, unseen))
     for name, value in list(instance.fields.items()):
         for leaf in leaves(value):
             if type(leaf) is Parameter:
@@ -231,7 +234,7 @@ def lose_parts(machine: Machine, instance: Instance) -> None:
                 torch_module.lose(machine, leaf)
                 for _, part in walk(leaf):
                     module_facts.forget_moved_later(machine, part)
-        if any(type(leaf) is Tensor for leaf in leaves(value)):
+        if any(type(leaf) is Tensor for leaf in leaves(value)) and not trains:
             machine.journal.write(instance.fields, name, combine(_elsewhere, value))
 
 
@@ -300,13 +303,12 @@ def _elsewhere(value: Any) -> Any:
     return value.with_(device=UNKNOWN_DEVICE) if type(value) is Tensor else value
 
 
-def _has_unseen_base(machine: Machine, cls: ClassValue) -> bool:
-    return any(
-        (name.partition(".")[0] not in _SEEN or name.startswith(_OF_MODULES))
-        and not registry.bases(name)
-        and machine.foreign_class(name) is None
-        for name in cls.foreign
-    )
+def _unseen_bases(machine: Machine, cls: ClassValue) -> Iterator[str]:
+    for name in cls.foreign:
+        if name.partition(".")[0] in _SEEN and not name.startswith(_OF_MODULES):
+            continue
+        if not registry.bases(name) and machine.foreign_class(name) is None:
+            yield name
 
 
 def moved_around(machine: Machine, generator: Any, values: tuple[Any, ...]) -> None:

@@ -15,7 +15,7 @@ from device_lens.domain.device import (
     same_everywhere,
 )
 from device_lens.domain.guard import leaves
-from device_lens.domain.heap import DictObject, ModuleObject, Parameter
+from device_lens.domain.heap import DictObject, Instance, ModuleObject, Parameter
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import DeviceValue, Tensor, TupleValue, Unknown
 from device_lens.interpreter import places, tensor_facts
@@ -299,22 +299,22 @@ def _copied_at(machine: Machine, fact: PlainAttribute, copied: ast.AST) -> Site 
     return transfer.site
 
 
-def forget_moved_later(machine: Machine, module: ModuleObject) -> None:
+def forget_moved_later(machine: Machine, instance: Instance) -> None:
     """Plain tensors that a method of the class moves are wherever that left them, if it ran, and so
     are empty ones that a method replaces: they hold a place. A device that a method sets is any."""
-    if type(module.cls) is not ClassValue:
+    if type(instance.cls) is not ClassValue:
         return
-    for name, value in list(module.fields.items()):
+    for name, value in list(instance.fields.items()):
         if type(value) is Tensor and not is_unknown(value.device):
-            machine.unit.consulted.update(base.node for base in module.cls.mro)
-            usage = usage_of(module.cls, name)
+            machine.unit.consulted.update(base.node for base in instance.cls.mro)
+            usage = usage_of(instance.cls, name)
             holds_place = usage.assigned_outside_init and 0 in (value.shape or ())
             if usage.moved_later or holds_place:
-                machine.journal.write(module.fields, name, value.with_(device=UNKNOWN_DEVICE))
+                machine.journal.write(instance.fields, name, value.with_(device=UNKNOWN_DEVICE))
         elif type(value) is DeviceValue and not is_unknown(value.device):
-            machine.unit.consulted.update(base.node for base in module.cls.mro)
-            if usage_of(module.cls, name).assigned_outside_init:
-                machine.journal.write(module.fields, name, DeviceValue(UNKNOWN_DEVICE))
+            machine.unit.consulted.update(base.node for base in instance.cls.mro)
+            if usage_of(instance.cls, name).assigned_outside_init:
+                machine.journal.write(instance.fields, name, DeviceValue(UNKNOWN_DEVICE))
 
 
 def _late(

@@ -234,6 +234,7 @@ def _made(machine: Machine, cls: ClassValue) -> Made:
                 home = _put_elsewhere(machine, cls, instance)
             else:
                 effects.lose_parts(machine, instance)
+                module_facts.forget_moved_later(machine, instance)
                 machine.program.moved_by_others.lose(machine, instance)
     finally:
         journal.settle(0, start)

@@ -215,19 +215,21 @@ def _move_bound(
     parameters: Operand, tensor: Operand, conflict: Conflict, context: Context
 ) -> Fix | None:
     """`.to(device)` behind what the called name is set to, where the module was made elsewhere:
-    `criterion = build(options)`, `self.net = net`."""
+    `criterion = build(options)`, `self.net = net`; or here, of a tensor that was."""
     call = conflict.module_call
     if call is None or not isinstance(call.node, ast.Call) or call.path != context.facts.path:
         return None
     if _has_moved(parameters):
         return None
-    value = bound_value(context.place(call).at(call.node.func))
+    called = context.place(call)
+    value = bound_value(called.at(call.node.func))
     if value is None or not isinstance(value.node, ast.Call | ast.Name):
         return None
     known = context.facts.expression_at(value.node)
     if known is None or known.kind is not Kind.MODULE or known.device is not CPU:
         return None
-    device = context.at_hand.find(tensor.device, value, kinds=(Kind.DEVICE,))
+    kinds = tuple(Kind) if value.function is called.function else (Kind.DEVICE,)
+    device = context.at_hand.find(tensor.device, value, kinds=kinds)
     if device is None and _is_moved_by_call(tensor, conflict):
         device = _first_device(value)
     return None if device is None else move_operand([value], device)

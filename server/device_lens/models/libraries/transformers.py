@@ -82,8 +82,14 @@ def _module_class(name: str) -> ModuleModel | None:
 def calls(base: str, method: str) -> bool:
     """Whether a trainer, of which a class of the program derives, calls its method with the model
     and a batch on the device that it trains on."""
-    package, _, last = base.partition(".")
-    return package == "transformers" and last.endswith("Trainer") and method in _STEPS
+    return method in _STEPS and is_trainer(base)
+
+
+def is_trainer(name: str) -> bool:
+    """Whether a class is a trainer, which moves its model and batches, and nothing else of what
+    it holds."""
+    package, _, last = name.partition(".")
+    return package == "transformers" and last.endswith("Trainer")
 
 
 def _loader(owner: str) -> Model | None:
