@@ -5,9 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.bound_code import any_code, any_of_code
-from device_lens.domain.device import DeviceTree
-from device_lens.domain.values import TRUE, WHOLE, Unknown
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.values import TRUE, WHOLE, TupleValue, Unknown
 from device_lens.domain.wholes import each_once
+
+_ALONE = "<moved alone>"
+"""Under this an unknown remembers that it has been moved if it is a tensor: a list or dict has
+what it had."""
+
+
+def moved_alone(label: str, device: DeviceTree) -> Unknown:
+    """What a program has moved where it is a tensor, and let be where it is anything else."""
+    made = Unknown(label, device)
+    made.parts()[_ALONE] = TRUE
+    return made
+
+
+def device_of_items(value: Unknown, index: Any = None) -> DeviceTree:
+    """Where the items of an unknown are, or the one that an index gives: where the whole is, if
+    that has moved with all that is in it. What is read by several indices is a tensor."""
+    alone = value.fields is not None and _ALONE in value.fields
+    return UNKNOWN_DEVICE if alone and type(index) is not TupleValue else value.device
 
 
 def join_unknowns(left: Unknown, right: Unknown, device: DeviceTree) -> Any:

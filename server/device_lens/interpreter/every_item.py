@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.device import is_unknown
-from device_lens.domain.heap import MISSING, DictObject, ListObject
+from device_lens.domain.heap import MISSING, DictObject, HeapObject, ListObject
 from device_lens.domain.join import join_blind
-from device_lens.domain.values import Tensor, Unknown
-from device_lens.interpreter import keys, scan
+from device_lens.domain.similarity import similar
+from device_lens.domain.unknowns import moved_alone
+from device_lens.domain.values import Tensor, TupleValue, Unknown
+from device_lens.interpreter import keys, of_many, scan
 from device_lens.interpreter.frames import LoopRecord
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
@@ -25,7 +27,7 @@ _REPLACES = "_replaces_every_item"
 """The entry of a node under which the answer is kept, for as long as the node lives."""
 _READERS = frozenset({"items", "values", "get"})
 _WAYS_OUT = (ast.Return, ast.Break, ast.Continue, ast.Raise, ast.Yield, ast.YieldFrom)
-_OF_TENSORS = ("is_tensor", "isinstance", "hasattr")
+_NO_TENSORS = frozenset("dict Mapping list tuple Sequence str bytes int float bool".split())
 _ASKED_FOR = ("to", "cuda", "cpu", "device")
 
 
@@ -117,8 +119,11 @@ def _statements(body: list[ast.stmt]) -> Iterator[Replacement]:
         if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
             if isinstance(statement.targets[0], ast.Subscript):
                 yield Replacement(statement.targets[0], False)
-        elif isinstance(statement, ast.If) and _holds_for_tensors(statement.test):
-            for found in _statements(statement.body):
+        elif isinstance(statement, ast.If):
+            whole = _holds_for_tensors(statement.test)
+            others = not whole and _asked_kinds(statement.test) <= _NO_TENSORS
+            block = statement.body if whole else statement.orelse if others else []
+            for found in _statements(block):
                 yield Replacement(found.target, True)
 
 
@@ -127,15 +132,32 @@ def _holds_for_tensors(test: ast.expr) -> bool:
     if not isinstance(test, ast.Call):
         return False
     name = last_name(test.func)
-    if name not in _OF_TENSORS:
-        return False
-    if name == "is_tensor":
-        return True
-    asked = test.args[1] if len(test.args) == 2 else None
     if name == "hasattr":
+        asked = test.args[1] if len(test.args) == 2 else None
         return isinstance(asked, ast.Constant) and asked.value in _ASKED_FOR
-    kinds = asked.elts if isinstance(asked, ast.Tuple) else [asked] if asked else []
-    return any(last_name(each) == "Tensor" for each in kinds)
+    return name == "is_tensor" or "Tensor" in _asked_kinds(test)
+
+
+def if_tensor(node: ast.IfExp, sides: list[Any]) -> Unknown | None:
+    """What `x.to(d) if is_tensor(x) else x` is, given both sides, where nothing was known of where
+    that is: what is there, if it is a tensor. None for anything else."""
+    if len(sides) != 2 or type(sides[0]) is not Tensor or type(sides[1]) is not Unknown:
+        return None
+    test = node.test
+    if not is_unknown(sides[1].device) or not isinstance(test, ast.Call) or not test.args:
+        return None
+    same = ast.dump(test.args[0]) == ast.dump(node.orelse)
+    if not same or not _holds_for_tensors(test):
+        return None
+    return moved_alone(sides[1].label, sides[0].device)
+
+
+def _asked_kinds(test: ast.expr) -> set[str]:
+    """The names of the classes that `isinstance(x, (dict, list))` asks for."""
+    if not _calls(test, ("isinstance",)) or len(test.args) != 2:  # type: ignore[attr-defined]
+        return {""}
+    asked = test.args[1]  # type: ignore[attr-defined]
+    return {last_name(each) for each in (asked.elts if isinstance(asked, ast.Tuple) else [asked])}
 
 
 def _is_own(target: ast.Subscript, source: ast.expr, key: str) -> bool:
@@ -161,6 +183,28 @@ def mapping_of(receiver: Unknown, method: str) -> DictObject | None:
     return DictObject(entries, fields[EVERY])
 
 
+def _in_place(record: LoopRecord, values: list[Any], tensors_only: bool) -> Any:
+    """What is in the place of each item: a tensor, or a list or dict of its own, made alike in
+    every pass, which the last one stands for. None for anything else."""
+    last = values[-1]
+    if type(last) in (DictObject, ListObject, TupleValue) and not tensors_only:
+        alike = all(similar(each, last) and _is_of_its_pass(record, each) for each in values)
+        if alike:
+            of_many.mark_made(record, last, record.began)
+        return last if alike else None
+    value = values[0]
+    for each in values[1:]:
+        value = join_blind(value, each)
+    return value if type(value) in (Tensor, Unknown) and not is_unknown(value.device) else None
+
+
+def _is_of_its_pass(record: LoopRecord, value: Any) -> bool:
+    """Whether a list or dict is new, with all that is in it which may be changed."""
+    if type(value) is TupleValue:
+        return all(_is_of_its_pass(record, item) for item in value.items)
+    return not isinstance(value, HeapObject) or of_many.is_all_new(value, record.began)
+
+
 def settle(machine: Machine, record: LoopRecord) -> None:
     """After a loop: its items are what the passes have put in their place. Passes that took them
     one by one need no such thing."""
@@ -170,10 +214,8 @@ def settle(machine: Machine, record: LoopRecord) -> None:
     receiver = stored[0].receiver
     if any(each.receiver is not receiver for each in stored):
         return
-    value = stored[0].value
-    for each in stored[1:]:
-        value = join_blind(value, each.value)
-    if type(value) not in (Tensor, Unknown) or is_unknown(value.device):
+    value = _in_place(record, [each.value for each in stored], found.tensors_only)
+    if value is None:
         return
     write = machine.journal.write
 
@@ -182,7 +224,7 @@ def settle(machine: Machine, record: LoopRecord) -> None:
             return value
         if type(old) is Tensor:
             return old.with_(device=value.device, trail=value.trail)
-        return Unknown(old.label, value.device) if type(old) is Unknown else old
+        return moved_alone(old.label, value.device) if type(old) is Unknown else old
 
     if type(receiver) is Unknown:
         parts = receiver.parts()

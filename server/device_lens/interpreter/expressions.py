@@ -25,6 +25,7 @@ from device_lens.domain.values import (
 from device_lens.interpreter import (
     attributes,
     calls,
+    every_item,
     imports,
     reports,
     scan,
@@ -225,11 +226,14 @@ def _if_expression(machine: Machine, node: ast.IfExp, frame: Frame) -> Any:
         treated = narrow(machine, node.test, frame, positive)
         found = machine.evaluate(expression, frame)
         forget_narrowed(treated)
+        sides.append(found)
         return found
 
-    return machine.choose(
+    sides: list[Any] = []
+    chosen = machine.choose(
         condition, frame, lambda: side(node.body, True), lambda: side(node.orelse, False)
     )
+    return every_item.if_tensor(node, sides) or chosen
 
 
 def text_of(node: ast.expr) -> str:

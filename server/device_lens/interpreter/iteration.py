@@ -23,6 +23,7 @@ from device_lens.domain.lengths import surely_held
 from device_lens.domain.objects import any_of_these, holds_all
 from device_lens.domain.optional_items import as_placed
 from device_lens.domain.similarity import similar
+from device_lens.domain.unknowns import device_of_items
 from device_lens.domain.values import (
     NONE,
     BoundExternal,
@@ -128,7 +129,7 @@ def _element(value: Unknown) -> Unknown:
     element = parts.get("<element>")
     if not isinstance(element, Unknown):
         label = f"an element of {value.label}" if value.label else ""
-        element = value.derive("<element>", Unknown(label, value.device))
+        element = value.derive("<element>", Unknown(label, device_of_items(value)))
     return element
 
 

@@ -25,15 +25,14 @@ from device_lens.domain.journal import Change
 from device_lens.domain.values import WHOLE, Tensor, TupleValue, Unknown
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.scan import names_bound
-from device_lens.models.torch.parts import REST, STANDS_FOR, walk
+from device_lens.models.torch.many import DEEPEST, birth, held_by, stand_for
+from device_lens.models.torch.parts import REST, STANDS_FOR
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk as walk_tree
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
-DEEPEST = 3
-"""Objects within objects that are parts of many too."""
 _WALKS = frozenset(("modules", "named_modules", "children", "named_children"))
 """Methods that give the modules of one."""
 
@@ -42,7 +41,7 @@ def mark(machine: Machine, node: Any, made: Any, count: int | None, since: int) 
     """What a comprehension has made for many turns stands for as many modules."""
     if count is not None and type(made) is ModuleObject and is_made_since(made.own, since):
         machine.journal.write(made.own, STANDS_FOR, count)
-    _mark(made, (_number(node.generators[0].iter), count), since)
+    stand_for(made, (_number(node.generators[0].iter), count), since)
 
 
 def mark_gathered(machine: Machine, record: LoopRecord, changes: list[Change], since: int) -> None:
@@ -51,29 +50,12 @@ def mark_gathered(machine: Machine, record: LoopRecord, changes: list[Change], s
         if key in ("items", "rest", REST):
             made = table.get("rest" if key == "items" else key)
             if made is not None:
-                _mark(made, (_number(record.node), record.trip_count), since)
+                mark_made(record, made, since)
 
 
-def _mark(
-    made: Any, number: tuple[str | None, int | None], since: int, deepest: int = DEEPEST
-) -> None:
-    for leaf in leaves(made):
-        if type(leaf) is TupleValue:
-            for item in leaf.items:
-                _mark(item, number, since, deepest)
-        elif isinstance(leaf, HeapObject) and is_made_since(birth(leaf), since):
-            if leaf.many == number:
-                continue
-            leaf.many = number
-            for part in _parts(leaf) if deepest else ():
-                _mark(part, number, since, deepest - 1)
-
-
-def birth(value: HeapObject) -> Any:
-    """The table that tells when an object was made."""
-    if isinstance(value, ModuleObject):
-        return value.own
-    return value.entries if type(value) is DictObject else value.fields
+def mark_made(record: LoopRecord, made: Any, since: int) -> None:
+    """So does what stands for what each pass of a loop has made since a moment."""
+    stand_for(made, (_number(record.node), record.trip_count), since)
 
 
 def is_new(value: Any, since: int) -> bool:
@@ -86,7 +68,7 @@ def is_all_new(value: Any, since: int, deepest: int = DEEPEST) -> bool:
     made around what others have too."""
     if not is_new(value, since):
         return False
-    return not any(_is_older(part, since, deepest) for part in _parts(value))
+    return not any(_is_older(part, since, deepest) for part in held_by(value))
 
 
 def _is_older(part: Any, since: int, deepest: int) -> bool:
@@ -95,7 +77,7 @@ def _is_older(part: Any, since: int, deepest: int) -> bool:
             if not is_all_new(leaf, since, deepest - 1):
                 return True
         elif type(leaf) in (Instance, ListObject, DictObject, TupleValue) and deepest:
-            held = _parts(leaf) if isinstance(leaf, HeapObject) else contents(leaf)
+            held = held_by(leaf) if isinstance(leaf, HeapObject) else contents(leaf)
             if any(_is_older(each, since, deepest - 1) for each in held):
                 return True
             if type(leaf) is Instance and not is_new(leaf, since):
@@ -105,17 +87,6 @@ def _is_older(part: Any, since: int, deepest: int) -> bool:
         elif type(leaf) is Unknown and leaf.fields is not None and WHOLE in leaf.fields:
             return True
     return False
-
-
-def _parts(value: HeapObject) -> list[Any]:
-    """What an object holds."""
-    if isinstance(value, ModuleObject):
-        modules = [part for _, part in walk(value)]
-        held = [
-            each for part in modules for each in (*part.parameters.values(), *part.fields.values())
-        ]
-        return [*modules[1:], *held]
-    return list(value.fields.values()) if type(value) is Instance else contents(value)
 
 
 def _number(iterated: Any) -> str | None:
@@ -192,6 +163,8 @@ def _walks_modules(frame: Frame | None) -> bool:
 
 def _is_each(many: HeapObject, receiver: Any, frame: Frame) -> bool:
     while _is_part(receiver) or _is_method_call(receiver):
+        if isinstance(receiver, ast.Subscript) and _is_held_as_any(many, receiver.value, frame):
+            return False
         called = isinstance(receiver, ast.Call)
         receiver = receiver.func.value if called else receiver.value
     if isinstance(receiver, ast.Name):
@@ -206,6 +179,14 @@ def _is_each(many: HeapObject, receiver: Any, frame: Frame) -> bool:
         return False
     loop = _loop_of(receiver.slice.id, frame)
     return loop is not None and _counts_all(loop, receiver.value, many)
+
+
+def _is_held_as_any(many: HeapObject, container: ast.expr, frame: Frame) -> bool:
+    """Whether a list has many as any of its items, by itself or in a row: an index picks one, even
+    where a loop is at the list."""
+    held = frame.scope.names.get(container.id) if isinstance(container, ast.Name) else None
+    rows = leaves(held.rest) if type(held) is ListObject and held.rest is not None else ()
+    return any(row is many or (type(row) is TupleValue and many in row.items) for row in rows)
 
 
 def _is_part(node: Any) -> bool:

@@ -27,6 +27,7 @@ from device_lens.domain.lengths import at_least, from_the_end
 from device_lens.domain.objects import any_of_these, may_hold
 from device_lens.domain.presence import presence
 from device_lens.domain.torch_keys import told_apart
+from device_lens.domain.unknowns import device_of_items
 from device_lens.domain.values import (
     ARRAY,
     NONE,
@@ -376,7 +377,7 @@ def _of_unknown(machine: Machine, receiver: Unknown, index: Any, node: Any, fram
     place = ("[]", None if key is MISSING else key)
     found = parts.get(place, parts.get(EVERY))
     if found is None:
-        device = UNKNOWN_DEVICE if REPLACED in parts else receiver.device
+        device = UNKNOWN_DEVICE if REPLACED in parts else device_of_items(receiver, index)
         found = receiver.derive(place, Unknown(_label(receiver, key), device))
     return found
 

@@ -174,7 +174,7 @@ def test_a_collate_function_gets_the_items() -> None:
         return items.rest.with_(device=CUDA)
 
     data = ListObject((), tensor("cpu", 3))
-    assert loader(services, data, collate_fn=collate).device is CUDA
+    assert loader(services, data, batch_size=4, collate_fn=collate).device is CUDA
 
 
 def test_splitting_a_dataset() -> None:

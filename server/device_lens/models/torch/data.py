@@ -10,7 +10,7 @@ from collections.abc import Callable
 from device_lens.domain.code import BoundMethod
 from device_lens.domain.device import CPU, is_unknown
 from device_lens.domain.guard import Guarded, combine
-from device_lens.domain.heap import Instance, ListObject
+from device_lens.domain.heap import Instance, ListObject, Table, moment
 from device_lens.domain.join import join_all
 from device_lens.domain.values import (
     FALSE,
@@ -29,6 +29,7 @@ from device_lens.models.registry import ALIASES, BASES, FUNCTIONS
 from device_lens.models.reports import generator_conflict
 from device_lens.models.torch.collation import collate, convert, map_tensors, pin
 from device_lens.models.torch.copying import mark_fresh
+from device_lens.models.torch.many import stand_for
 from device_lens.models.torch.moving_code import OF_MOVING_CODE, is_run_by, names_device
 from device_lens.models.torch.objects import class_model, instance, nothing, register_names
 from device_lens.models.torch.random import GENERATOR
@@ -116,6 +117,7 @@ def batch_of(call: Call, loader: Instance) -> Value:
         sampler = fields.get(name, NONE)
         if find_method(sampler, "__iter__") is not None:
             services.iterate(sampler)  # what it computes indices with is the program's own code
+    since = moment()
     item = item_of(services, fields.get("dataset", NONE))
     size = constant(fields.get("batch_size", Const(1)))
     function = fields.get("collate_fn")
@@ -123,7 +125,7 @@ def batch_of(call: Call, loader: Instance) -> Value:
         if fields.get("batch_size") == NONE:
             batch = services.invoke(function, (item,), {})
         else:
-            items = ListObject((), item, "list", call.site.node)
+            items = _taken_together(call, item, fields, since)
             batch = services.invoke(function, (items,), {})
     elif size is None and fields.get("batch_size") == NONE:
         batch = convert(call, item)
@@ -132,6 +134,16 @@ def batch_of(call: Call, loader: Instance) -> Value:
         batch = collate(call, item, known)
     pinned = services.truth(fields.get("pin_memory", FALSE)) is not False
     return pin(batch) if pinned and fields.get("pin_memory") != NONE else batch
+
+
+def _taken_together(call: Call, item: Value, fields: Table, since: int) -> ListObject:
+    """The list of items that a program's own function makes a batch of. Of those which a dataset
+    has made anew since a moment, one stands for as many."""
+    size = constant(fields.get("batch_size", Const(1)))
+    if size == 1 and is_none(fields.get("batch_sampler")):
+        return ListObject((item,), None, "list", call.site.node)
+    stand_for(item, (None, size if isinstance(size, int) else None), since)
+    return ListObject((), item, "list", call.site.node)
 
 
 def _length(call: Call) -> Value:
