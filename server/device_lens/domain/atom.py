@@ -10,6 +10,8 @@ EITHER_WAY = "a random number decides"
 """What an atom says that a random number decides, anew each time."""
 SOME_TURNS = "some turns of a loop and not others: "
 """How an atom begins that a test of a loop's turn decides, anew on each: it goes on with which."""
+HOW_FAR = "how far a run is decides"
+"""What an atom says that the number of a step or epoch decides: each way in its time."""
 WHICH_ITEM = "which item has the number"
 """What an atom says that a number decides which is not known: a program need not take each."""
 
@@ -49,8 +51,13 @@ class Atom:
 
     @property
     def is_drawn(self) -> bool:
-        """Whether a random number decides, so that either way is taken in a long run."""
-        return self.text == EITHER_WAY
+        """Whether a random number or a step's decides: either way is taken in a long run."""
+        return self.text in (EITHER_WAY, HOW_FAR)
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether the number of a step or epoch decides, as others do that may be the same."""
+        return self.text == HOW_FAR
 
     @property
     def is_of_turn(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 
 from device_lens.domain.bound_code import any_code, differ_in_objects
 from device_lens.domain.code import Function, is_one_text
+from device_lens.domain.condition import conjunction
 from device_lens.domain.device import (
     UNKNOWN_DEVICE,
     flatten_device,
@@ -151,6 +152,9 @@ def _told(condition: Any, left: Trail | None, right: Trail | None) -> Trail | No
     something happens in its case."""
     if left is None or right is None or left is right:
         return left or right
+    if type(condition) is Guarded and condition.atom.is_counted and not left.tells_the_same(right):
+        left = left.behind(left.previous)  # either way is the primary case in its time
+        left.case = conjunction(condition, left.case)
     return right.or_else(left) if primary(condition) is False else left.or_else(right)
 
 

@@ -20,6 +20,7 @@ from device_lens.domain.condition import (
     forced,
     implies,
     settled,
+    together,
 )
 from device_lens.domain.guard import (
     MOST_CASES,
@@ -66,6 +67,12 @@ class Path:
         if found is None:
             found = self._known = dict(self.literals)
         return found
+
+    @property
+    def told(self) -> Any:
+        """The condition over named atoms, and those that how far a run is decides."""
+        counted = tuple(each for each in self.literals if each[0].is_counted)
+        return together(counted, self.named) if counted else self.named
 
     def left_of(self, tree: Any) -> Any:
         """What is left of a tree where the literals hold."""

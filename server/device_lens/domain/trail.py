@@ -33,8 +33,8 @@ class Trail:
     `kind` is `created`, `encoded` (by a library, out of what is no tensor), `computed` (by what
     runs on the host alone), `moved`, `assigned`, `received` or `loaded`; `text` completes the
     sentence that starts with the value's name: "is created on the CPU by torch.randn". `case` is
-    the condition over named atoms under which the step was taken, `instead` what happened where it
-    was not, if that has a history of its own.
+    the condition over named atoms, and those of how far a run is, under which the step was taken,
+    `instead` what happened where it was not, if that has a history of its own.
     """
 
     __slots__ = ("case", "instead", "kind", "length", "previous", "site", "text")

@@ -28,7 +28,13 @@ from device_lens.domain.values import (
 )
 from device_lens.interpreter import beside_arrays, calls, class_attributes, reports, shape_tests
 from device_lens.interpreter.class_tests import asks_class_of_symbol
-from device_lens.interpreter.conditions import either_way, is_none_condition, opaque, truth
+from device_lens.interpreter.conditions import (
+    either_way,
+    is_none_condition,
+    opaque,
+    told_by_count,
+    truth,
+)
 from device_lens.interpreter.dispatch import EVALUATORS
 from device_lens.interpreter.enumerations import is_member
 from device_lens.interpreter.frames import Frame
@@ -39,7 +45,13 @@ from device_lens.models import registry
 from device_lens.models.call import device_of
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
-from device_lens.models.numbers import DRAWN, beginning, sequence, told_by_bound
+from device_lens.models.numbers import (
+    COUNTED,
+    DRAWN,
+    beginning,
+    sequence,
+    told_by_bound,
+)
 from device_lens.models.python import dict_classes, sought
 from device_lens.models.python.sets import is_among
 from device_lens.models.torch.attributes import is_on
@@ -137,12 +149,16 @@ def _compare_leaves(kind: type, fold: Any, left: Any, right: Any, text: str) -> 
         told = told_by_bound(right, _TURNED.get(kind, kind), left)
     if told is not None:
         return told
+    turned = _TURNED.get(kind, kind)
+    sides = ((left, right, kind), (right, left, turned))
+    for value, other, asked in sides:
+        if type(value) is Unknown and value.label == COUNTED and type(other) is Const:
+            return told_by_count(value, asked, other)
     if kind in (ast.Eq, ast.NotEq):
         equal = _equal(left, right)
         if equal is not None:
             return negation(equal) if kind is ast.NotEq else equal
-    turned = _TURNED.get(kind, kind)
-    for value, other, asked in ((left, right, kind), (right, left, turned)):
+    for value, other, asked in sides:
         if type(value) is Unknown:
             test = asked.__name__, key_of(other) if type(other) is Const else id(other)
             return either_way(value, test) if _is_toss(value, other) else opaque(value, test)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.atom import EITHER_WAY, Atom, shared_atom
+from device_lens.domain.atom import EITHER_WAY, HOW_FAR, Atom, shared_atom
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Namespace
 from device_lens.domain.condition import negation
 from device_lens.domain.device import UNNAMED, SymbolicDevice, is_unknown
@@ -24,7 +24,13 @@ from device_lens.domain.values import (
     Unknown,
 )
 from device_lens.models import registry
-from device_lens.models.numbers import is_never_none, is_number, is_text, told_by_bound
+from device_lens.models.numbers import (
+    COUNTED,
+    is_never_none,
+    is_number,
+    is_text,
+    told_by_bound,
+)
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -42,6 +48,8 @@ def truth(value: Any, text: str = "") -> Any:
     if kind is Guarded:
         return combine(lambda leaf: truth(leaf, text), value)
     if kind is Unknown:
+        if value.label == COUNTED:
+            return told_by_count(value, ast.NotEq, _ZERO)
         return told_by_bound(value, ast.NotEq, _ZERO) or _opaque(value, "truth", text)
     if kind is TupleValue:
         return bool(value.items)
@@ -84,6 +92,26 @@ def opaque(value: Unknown, test: Any, text: str = "") -> Any:
 def either_way(value: Unknown, test: Any) -> Any:
     """The same of a random number, where it decides either way."""
     return asked(value, test, EITHER_WAY)
+
+
+def told_by_count(value: Unknown, comparison: type[ast.cmpop], other: Const) -> Any:
+    """The same of the number of a step, for each of its comparisons with one number and what says
+    the reverse."""
+    kind, limit = comparison, other.value
+    if not isinstance(limit, int | float):
+        return kind is ast.NotEq if kind in (ast.Eq, ast.NotEq) else undecided()
+    if kind in (ast.LtE, ast.Gt) and type(limit) is int:
+        kind, limit = (ast.Lt if kind is ast.LtE else ast.GtE), limit + 1
+    asked_for = _REVERSE.get(kind, kind)
+    found = asked(value, (asked_for.__name__, limit), HOW_FAR)
+    return found if asked_for is kind else negation(found)
+
+
+_REVERSE: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.GtE: ast.Lt,
+    ast.Gt: ast.LtE,
+    ast.NotEq: ast.Eq,
+}
 
 
 def _opaque(value: Unknown, test: Any, text: str) -> Any:

@@ -23,7 +23,7 @@ from device_lens.interpreter import cuda_facts, existence, lent_places, places, 
 from device_lens.interpreter.container_parts import kept_in, keys_around
 from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand, Origin
 from device_lens.interpreter.followed_devices import followed, with_followed
-from device_lens.interpreter.now_and_then import cannot_be
+from device_lens.interpreter.now_and_then import cannot_be, may_be_apart_in_time
 from device_lens.interpreter.part_facts import OwnPart, own_part
 from device_lens.interpreter.strays import LOST_MOVES, order, stands_in
 from device_lens.models.call import tensor_of
@@ -77,6 +77,8 @@ def conflict(
     if first is None or second is None or _decided_together(machine, first, second, literals):
         return
     if any(places.is_absent(machine, each.device, literals) for each in (first, second)):
+        return
+    if may_be_apart_in_time(machine, (first, second), literals):
         return
     part = None
     if not (first.is_parameter or second.is_parameter or wants_cpu):
@@ -176,8 +178,9 @@ def _operand(
 def _is_told(tree: Any, literals: Literals) -> bool:
     """Whether the one history that a tensor keeps is that of some literals. Where chance decides
     nobody knows of which way it is; of a test of a loop's turn it is what happened where that
-    holds."""
-    ways = [each for each in literals if each[0].goes_both_ways and each[0] in atom_set(tree)]
+    holds. That of how far a run is tells of both."""
+    asked = [each for each in literals if each[0] in atom_set(tree) and not each[0].is_counted]
+    ways = [each for each in asked if each[0].goes_both_ways]
     return not ways or (all(atom.is_of_turn for atom, _ in ways) and any(held for _, held in ways))
 
 

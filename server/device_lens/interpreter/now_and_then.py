@@ -14,11 +14,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.atom import SOME_TURNS
+from device_lens.domain.device import CPU
 from device_lens.domain.guard import Guarded, Literals, atom_set, renamed, undecided
 from device_lens.interpreter.frames import Frame, LoopRecord
+from device_lens.interpreter.strays import stands_in
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
+    from device_lens.interpreter.facts import Operand
     from device_lens.interpreter.machine import Machine
 
 _LONGEST = 1_000
@@ -71,6 +74,21 @@ def cannot_be(machine: Machine, literals: Literals) -> bool:
             return True
     return any(
         held and atom.is_of_turn and atom.text.endswith(_AFTER_FIRST) for atom, held in where
+    )
+
+
+def may_be_apart_in_time(
+    machine: Machine, operands: tuple[Operand, ...], literals: Literals
+) -> bool:
+    """Whether the number of a step decides, and another such number may exclude it, or what is
+    kept from one step to the next may have been put in its place by then."""
+    if not any(atom.is_counted for atom, _ in literals):
+        return False
+    asked = {atom for atom, _ in (*literals, *machine.path.literals) if atom.is_counted}
+    functions = [frame.function.node for frame in machine.stack if frame.function is not None]
+    made = [each.trail.first for each in operands if each.trail and each.device is CPU]
+    return len(asked) > 1 or not any(
+        stands_in(step.site.node, function) for step in made for function in functions
     )
 
 

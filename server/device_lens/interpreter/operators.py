@@ -42,7 +42,14 @@ from device_lens.interpreter.sequences import CONTAINERS
 from device_lens.models.call import constant, tensor_of, treated_as_tensor
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
-from device_lens.models.numbers import is_number, is_text, number, start_of, text_begun
+from device_lens.models.numbers import (
+    is_number,
+    is_text,
+    number,
+    rest_of_count,
+    start_of,
+    text_begun,
+)
 from device_lens.models.python import sets
 from device_lens.models.python.picked import keep_put_together
 from device_lens.models.python.text_cases import by_cases
@@ -156,6 +163,8 @@ def operate(
             return Unknown()
         value = numpy_shapes.operated(name, left, right, in_place)
         return reports.array_operator(machine, (left, right), value)
+    if op is ast.Mod and (rest := rest_of_count(left, right)) is not None:
+        return rest
     if is_number(left) and is_number(right):
         return number()
     return _unknown_operand(left, right)

@@ -68,7 +68,7 @@ class ModelServices:
     `map(np.asarray, xs)`: what that function is given is not written there."""
 
     def condition(self: Any) -> Any:
-        return self.path.named
+        return self.path.told
 
     def default_device(self: Any) -> DeviceTree:
         found: DeviceTree = self.globals["default_device"]

@@ -18,6 +18,8 @@ FIRST_NUMBER = "first number"
 """The field of what counts the items of something for the number of the first."""
 DRAWN = "a random number"
 """What a number that is drawn is called."""
+COUNTED = "how far the run is"
+"""What a number is called that begins at 0 and grows, and whatever hangs on such a one alone."""
 _TEXT = "<text>"
 _NOT_NONE = "<not None>"
 _START = "<start>"
@@ -50,6 +52,21 @@ def number_above(bound: int | float, label: str = "") -> Unknown:
     value = number(label)
     value.parts()[NUMBER] = Const(bound)
     return value
+
+
+def counted() -> Unknown:
+    """The number of a step or an epoch."""
+    return number_above(-1, COUNTED)
+
+
+def rest_of_count(value: Value, other: Value) -> Unknown | None:
+    """`step % 10` is each of the numbers below 10 in its time; None for what is no such thing."""
+    every = other.value if type(other) is Const else None
+    if type(value) is not Unknown or value.label != COUNTED or not isinstance(every, int):
+        return None
+    key = "%", every
+    known = value.parts().get(key)
+    return known or value.derive(key, counted()) if every > 1 else None
 
 
 def told_by_bound(value: Value, comparison: type[ast.cmpop], other: Value) -> bool | None:

@@ -19,6 +19,7 @@ from device_lens.domain.heap import Instance, ListObject, ModuleObject
 from device_lens.domain.values import NONE, Const, DeviceValue, External, Unknown
 from device_lens.models.call import Call, Value, constant, is_none
 from device_lens.models.libraries.accelerate import moved_along
+from device_lens.models.numbers import COUNTED, counted
 from device_lens.models.registry import ALIASES, ATTRIBUTES, BASES, FUNCTIONS
 from device_lens.models.torch.availability import assumed_accelerator
 from device_lens.models.torch.data import batch_of
@@ -64,6 +65,23 @@ def _device(call: Call) -> Value:
     if "device" not in memory:
         memory["device"] = DeviceValue(SymbolicDevice("self.device"))
     return memory["device"]
+
+
+_COUNTS = words("global_step current_epoch")
+
+
+def _progress(call: Call) -> Value:
+    """`self.global_step`, `self.trainer`: how far the run is. It is one number for all methods."""
+    name, module = call.name.rpartition(".")[2], call.receiver
+    if not isinstance(module, ModuleObject):
+        return call.unknown()
+    memory = module.own.setdefault("unknowns", {})
+    if "trainer" not in memory:
+        trainer = memory["trainer"] = Unknown("self.trainer")
+        for each in _COUNTS:
+            memory[each] = trainer.derive(each, counted())
+        trainer.derive("is_last_batch", Unknown(COUNTED))
+    return memory[name]
 
 
 def _trainer(call: Call) -> Value:
@@ -170,6 +188,8 @@ def register_all() -> None:
     BASES[MODULE] = ("torch.nn.Module",)
     BASES[DATA] = ()
     ATTRIBUTES[f"{MODULE}.device"] = _device
+    for name in ("trainer", *_COUNTS):
+        ATTRIBUTES[f"{MODULE}.{name}"] = _progress
     register_names(MODULE, _SILENT, nothing)
     for name in words("optimizers lr_schedulers"):
         FUNCTIONS[f"{MODULE}.{name}"] = _optimizers
