@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.device import CPU, Device
-from device_lens.domain.values import FALSE
+from device_lens.domain.values import FALSE, NONE
 from device_lens.models.python.concurrency import FORKED, START_METHOD
+from device_lens.models.torch.collectives import GROUP
 from device_lens.models.torch.replaced import AWAITED
 
 DEVICES = ("default_device", "default_type", "current_cuda")
@@ -31,6 +32,7 @@ def initial() -> dict[str, Any]:
         "module_hooks": (),
         "modes": False,
         AWAITED: (),
+        GROUP: NONE,
         FORKED: None,
         START_METHOD: False,
     }

@@ -30,6 +30,7 @@ from device_lens.domain.values import (
 )
 from device_lens.interpreter import ambient, places, scan
 from device_lens.models.python.picked import keep_held
+from device_lens.models.torch.collectives import GROUP
 
 if TYPE_CHECKING:
     from device_lens.domain.code import Scope
@@ -63,7 +64,7 @@ class Memory:
         """What decides the answer, and the objects whose identities that holds; None where it is
         too much to compare."""
         state = machine.globals
-        defaults = (*ambient.devices(state), state["module_hooks"])
+        defaults = (*ambient.devices(state), state["module_hooks"], state[GROUP])
         marks: list[Any] = [
             function.node,
             id(function.scope),

@@ -182,8 +182,14 @@ def move_each(conflicts: list[Conflict], context: Context) -> Fix | None:
     return Fix("Move each tensor where it is used", Safety.UNSAFE, tuple(edits)) if edits else None
 
 
+_AMONG_PROCESSES = "torch.distributed."
+
+
 def _movable(conflict: Conflict, context: Context) -> tuple[Operand, Operand] | None:
-    """The operand to move and the one to follow; None where it is not written at the operation."""
+    """The operand to move and the one to follow; None where it is not written at the operation, or
+    where that gives its result in the operand, of which a copy would be lost."""
+    if conflict.operation.startswith(_AMONG_PROCESSES):
+        return None
     stray, other = conflict.stray, conflict.other
     if context.knows(conflict.site) and not conflict.wants_cpu:
         place = context.place(conflict.site)
