@@ -171,8 +171,8 @@ def host_read(
     site = machine.argument_site(position) or machine.site(node, frame)
     literals, device = places.accelerator_case(machine, tensor.device) or ((), None)
     known = machine.findings.others.get((HostRead, node, None))
-    if known is not None and known.on_accelerator:
-        return
+    if known is not None and (known.on_accelerator or (known.requires_grad and device is None)):
+        return  # another activation has raised here
     if frame is machine.recorder.telling_apart or _is_for_arrays(machine, frame):
         return
     fact = HostRead(
