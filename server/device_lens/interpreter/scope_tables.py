@@ -14,10 +14,12 @@ from device_lens.interpreter import attributes, imports
 from device_lens.interpreter.choices import called, names_of_module, unknown_name
 from device_lens.interpreter.dispatch import INTRINSICS
 from device_lens.interpreter.frames import Frame
+from device_lens.models.call import constant
 from device_lens.models.numbers import start_of
 from device_lens.models.open_names import as_dict
 from device_lens.models.python.held_in_texts import literal
 from device_lens.models.torch.parts import is_many
+from device_lens.syntax.import_statements import within
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -65,11 +67,13 @@ def import_module(
     """`importlib.import_module(name)`. A name that ends with a dot lacks what a flag has to give:
     so any may be given."""
     known: dict[str, Any] = {}
+    package = constant(args[1] if len(args) > 1 else kwargs.get("package"))
 
     def load(name: Any) -> Any:
         text = name.value if type(name) is Const else start_of(name)
         if not isinstance(text, str):
             return Unknown("a module")
+        text = within(package, text) if isinstance(package, str) else text
         if type(name) is Const and not text.endswith("."):
             return imports.named(machine, text, frame)
         if text not in known:

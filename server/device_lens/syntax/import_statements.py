@@ -40,6 +40,10 @@ _CHOSEN = re.compile(r"""["']([A-Za-z_][\w.]*)\.(?:["']\s*\+|\{|%s)""")
 _WRITTEN = r"""\(\s*(?:name\s*=\s*)?(["'])([A-Za-z_][\w.]*)\1"""
 _WHOLE = [re.compile(f"{importing}{_WRITTEN}") for importing in _CHOOSING]
 """Names that are written out."""
+_WITHIN = re.compile(
+    r"""import_module\(\s*f?(?:["'](\.[\w.]*)["'])?([^()]*?),\s*(?:package\s*=\s*)?["']([A-Za-z_][\w.]*)"""
+)
+"""The first part of a name that begins with dots, what else it is made of, and the package."""
 _INSIDE = "_imports"
 """The entry of a statement under which its imports are kept."""
 _KNOWN: WeakKeyDictionary[Chunk, tuple[Import, ...]] = WeakKeyDictionary()
@@ -89,9 +93,20 @@ def _chosen(text: str) -> Iterator[Import]:
     if any(word in text for word in _CHOOSING):
         written = (name for each in _WHOLE for _, name in each.findall(text))
         yield from (Import(name, 0) for name in written)
+        for name, more, package in _WITHIN.findall(text):
+            whole = within(package, name or ".")
+            several = any_module(whole.rstrip(".")) if more.strip() else (whole,)
+            yield from (Import(each, 0) for each in several)
         joined = _CHOSEN.findall(text) if _JOINED.search(text) is not None else ()
         for package in dict.fromkeys(joined):
             yield from (Import(name, 0) for name in any_module(package))
+
+
+def within(package: str, name: str) -> str:
+    """What `import_module(".module", "package")` names; a name without a dot in front is whole."""
+    rest = name.lstrip(".")
+    above = package.split(".")[: len(rest) - len(name) + 1 or None]
+    return name if rest == name else ".".join([*above, rest])
 
 
 def _imports(body: Iterable[ast.stmt]) -> Iterator[Import]:
