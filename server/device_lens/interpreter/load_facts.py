@@ -66,6 +66,8 @@ class Loaded(NamedTuple):
     """The path is what a function gives back that downloads it."""
     started: bool
     """The line runs in a process that the program started."""
+    name: str
+    """The evidence that the program saves a file of that name; empty where that is not known."""
     from_elsewhere: bool
     """The file can have come from another machine alone where there is no accelerator."""
 
@@ -93,15 +95,14 @@ def loaded(machine: Machine, seen: LibraryCall) -> None:
     site, names = machine.site(seen.node, frame), frozenset(frame.scope.names)
     elsewhere = saved_files.needs_accelerator(machine, seen)
     entry = machine.stack[0].namespace.path
-    anywhere = saved_files.accelerator_is_there(machine) or _beside_source(seen)
+    anywhere = saved_files.accelerator_is_there(machine) or saved_files.beside_source(seen)
     device, published = _device_name(frame), _is_downloaded(machine, seen)
     if any(_is_chosen(value) for _, value in _device_names(frame)):
         machine.watched.note(ASKS, frame.namespace.path)
+    started, name = machine.in_process, saved_files.name_loaded(seen)
     machine.watched.loads.put(
         seen.value,
-        Loaded(
-            site, frame, names, device, entry, anywhere, published, machine.in_process, elsewhere
-        ),
+        Loaded(site, frame, names, device, entry, anywhere, published, started, name, elsewhere),
     )
 
 
@@ -120,13 +121,6 @@ def _is_downloaded(machine: Machine, seen: LibraryCall) -> bool:
     return any(
         machine.watched.shows(f"{DOWNLOADS} {name}", (seen.frame.namespace.path,)) for name in names
     )
-
-
-def _beside_source(seen: LibraryCall) -> bool:
-    """Whether the function looks for files where its own source is: they came with the program."""
-    function = seen.frame.function
-    node: ast.AST = seen.node if function is None else function.node
-    return any(isinstance(each, ast.Name) and each.id == "__file__" for each in ast.walk(node))
 
 
 def _device_name(frame: Frame) -> str | None:
@@ -285,7 +279,9 @@ def _reason(machine: Machine, restored: Restored) -> str | None:
         return None if spread else "rank"
     if restored.known and restored.load.from_elsewhere:
         return "portable"
-    if restored.known or restored.load.anywhere or watched.shows(SAVES, paths):
+    if restored.known or restored.load.anywhere:
+        return None
+    if saved_files.may_have_saved(watched, restored.load.name, paths):
         return None
     if watched.shows(DOWNLOADS, paths[:1]):
         return None
@@ -345,7 +341,8 @@ def downloads(machine: Machine, seen: LibraryCall) -> None:
 
 
 def escaped(machine: Machine, name: str) -> None:
-    """A function that is not seen is called: one that downloads, by its name."""
+    """A function that is not seen is called: one that downloads or copies, by its name."""
+    saved_files.escaped(machine, name)
     if name.rpartition(".")[2].lower().startswith("download"):
         fetched(machine)
 
@@ -361,11 +358,9 @@ def fetched(machine: Machine) -> None:
 
 
 def saves(machine: Machine, seen: LibraryCall) -> None:
-    """`torch.save(x, path)`, which tells of all that call it. What every process saves under a name
-    a function finds there, on its own device."""
+    """`torch.save(x, path)`. What every process saves under a name a function finds there, on its
+    own device."""
     saved_files.saved(machine, seen)
-    for frame in machine.stack:
-        machine.watched.note(SAVES, frame.namespace.path)
     if not _for_one_rank(machine):
         machine.watched.note(_named(seen, 1), seen.frame.namespace.path)
 
