@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from device_lens.domain.device import CPU, is_accelerator
+from device_lens.domain.device import is_accelerator
 from device_lens.domain.guard import atoms, leaves, primary
-from device_lens.domain.heap import DictObject, ModuleObject, contents
+from device_lens.domain.heap import DictObject, contents
 from device_lens.domain.trail import Site
-from device_lens.domain.values import DeviceValue, Unknown
-from device_lens.interpreter import saved_files
+from device_lens.domain.values import Unknown
+from device_lens.interpreter import load_names, saved_files
 from device_lens.interpreter.rarer_facts import Load
 from device_lens.interpreter.saved_files import SAVES
 from device_lens.models.call import constant, is_none, tensor_of
 from device_lens.models.libraries.network import FETCHING
-from device_lens.models.torch.parts import is_without_storage
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -38,12 +36,6 @@ _MADE_OF = "<loaded>"
 """The field of a dict with the loaded one that it has its entries from."""
 _STATE_OF_NUMBERS = re.compile(r"scaler|sched|sampler|generator", re.IGNORECASE)
 """Names of objects whose state holds no tensors."""
-_NAME_OF_MODULE = re.compile(
-    r"(?!.*(?:opt|ema|sched|train))"
-    r".*(?:model|net|module|encoder|decoder|backbone|discriminator|critic|policy|actor|head)",
-    re.IGNORECASE,
-)
-"""Names of modules, where nothing else tells."""
 _MOVES = frozenset("to cuda cpu".split())
 _OF_MODULES = _MOVES | {"eval", "parameters"}
 """What a whole model that was saved is asked, and nothing else that is."""
@@ -96,8 +88,8 @@ def loaded(machine: Machine, seen: LibraryCall) -> None:
     elsewhere = saved_files.needs_accelerator(machine, seen)
     entry = machine.stack[0].namespace.path
     anywhere = saved_files.accelerator_is_there(machine) or saved_files.beside_source(seen)
-    device, published = _device_name(frame), _is_downloaded(machine, seen)
-    if any(_is_chosen(value) for _, value in _device_names(frame)):
+    device, published = load_names.device_name(frame), _is_downloaded(machine, seen)
+    if any(load_names.is_chosen(value) for _, value in load_names.device_names(frame)):
         machine.watched.note(ASKS, frame.namespace.path)
     started, name = machine.in_process, saved_files.name_loaded(seen)
     machine.watched.loads.put(
@@ -121,24 +113,6 @@ def _is_downloaded(machine: Machine, seen: LibraryCall) -> bool:
     return any(
         machine.watched.shows(f"{DOWNLOADS} {name}", (seen.frame.namespace.path,)) for name in names
     )
-
-
-def _device_name(frame: Frame) -> str | None:
-    """A name in scope that holds a device."""
-    return next((name for name, _ in _device_names(frame)), None)
-
-
-def _device_names(frame: Frame) -> Iterator[tuple[str, Any]]:
-    for names in (frame.scope.names, frame.namespace.scope.names):
-        for name, value in names.items():
-            if isinstance(name, str) and any(type(leaf) is DeviceValue for leaf in leaves(value)):
-                yield name, value
-
-
-def _is_chosen(value: Any) -> bool:
-    """Whether the program runs with an accelerator and without: a flag says which."""
-    found = [each for leaf in leaves(value) for each in leaves(getattr(leaf, "device", None))]
-    return CPU in found and any(map(is_accelerator, found))
 
 
 def method_called(
@@ -238,29 +212,11 @@ def _restored(
     machine: Machine, value: Any, note: Loaded, node: ast.Call, receiver: Any, frame: Frame
 ) -> None:
     device = note.device
-    func = node.func
-    if device is None and isinstance(func, ast.Attribute) and isinstance(func.value, ast.Name):
-        name = func.value.id
-        if frame is note.frame and name in note.names and _is_module(receiver, name):
-            to_host = _takes_over(node) or any(map(is_without_storage, leaves(receiver)))
-            device = '"cpu"' if to_host else f"next({name}.parameters()).device"
+    if device is None and frame is note.frame:
+        device = load_names.device_of_module(node, receiver, note)
     known = type(value) is not Unknown
     if not known or _on_accelerator(value, _DEPTH):
         machine.watched.restored.append(Restored(note, device, known))
-
-
-def _takes_over(call: ast.Call) -> bool:
-    """Whether the module takes the loaded tensors for its own: it is where they are then."""
-    named = (each.value for each in call.keywords if each.arg == "assign")
-    return any(not (isinstance(each, ast.Constant) and not each.value) for each in named)
-
-
-def _is_module(receiver: Any, name: str) -> bool:
-    """Whether what takes a state is a module, as far as its value or its name tells: an optimizer
-    has no `parameters()`."""
-    if type(receiver) is Unknown:
-        return _NAME_OF_MODULE.match(name) is not None
-    return all(isinstance(leaf, ModuleObject) for leaf in leaves(receiver))
 
 
 def conclude(machine: Machine) -> None:
