@@ -11,6 +11,7 @@ from device_lens.domain.heap import ListObject
 from device_lens.domain.trail import Site
 from device_lens.domain.values import TupleValue
 from device_lens.interpreter.facts import Loop, Repeated
+from device_lens.interpreter.intervals import is_now_and_then
 from device_lens.interpreter.scan import own_nodes
 from device_lens.syntax.walking import walk
 
@@ -37,9 +38,9 @@ def repeated_by(machine: Machine, node: Any, frame: Frame) -> Repeated | None:
     call, _ = way[-1]
     if len(way) == 1 or interval_guarded(call, inner):
         return None
-    functions = ((place, each.function) for place, each in way[:-1])
-    if any(each is None or _is_now_and_then(place, each.node) for place, each in functions):
-        return None
+    for place, each in way[:-1]:
+        if each.function is None or is_now_and_then(place, each.function.node, each):
+            return None
     site = Site(inner.namespace.path, record.chunk, record.node)
     calls = tuple(machine.site(place, each) for place, each in way[:0:-1])
     return Repeated(Loop(site, record.trip_count, True), calls)
@@ -62,7 +63,6 @@ def _has_own_pace(frame: Frame) -> bool:
     return not all(isinstance(each, ast.For) and _is_of_few(each.iter, frame) for each in known)
 
 
-_OUTER = (ast.Global, ast.Nonlocal)
 _LOOPS = "_loops_of_its_own"
 """The entry of a function under which what may give it a pace of its own is kept."""
 FEW = 10
@@ -100,54 +100,11 @@ def interval_guarded(node: Any, frame: Frame) -> bool:
     list has that is emptied there, or once in an epoch. Loops over a handful of things inside of
     that one change nothing about it."""
     for record in reversed(frame.loops):
-        if _runs_by_epoch(record.node, node) or _is_now_and_then(node, record.node):
+        if _runs_by_epoch(record.node, node) or is_now_and_then(node, record.node, frame):
             return True
         if record.hot:
             return False
     return False
-
-
-def _is_now_and_then(node: Any, loop: Any) -> bool:
-    """Whether a test of the loop's count, or of that of a list which begins anew there, or of
-    what is kept from then on, stands between the loop and the node."""
-    counters = _names(getattr(loop, "target", None))
-    for outer in walk(loop):
-        if not isinstance(outer, ast.If):
-            continue
-        if (
-            not _tests_step(outer.test, counters)
-            and not _empties_what_it_counts(outer)
-            and not _keeps_what_it_misses(outer, loop)
-        ):
-            continue
-        if any(inner is node for part in outer.body for inner in walk(part)):
-            return True
-    return False
-
-
-def _keeps_what_it_misses(outer: ast.If, run: Any) -> bool:
-    """`if seen is None: seen = x.to(device)`, where that is a name of the function or module around
-    what runs, or an attribute: nothing is missing the next time."""
-    match outer.test:
-        case ast.Compare(left=missed, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
-            pass
-        case ast.UnaryOp(op=ast.Not(), operand=missed):
-            pass
-        case _:
-            return False
-    if isinstance(missed, ast.Name):
-        outer_names = (each.names for each in walk(run) if isinstance(each, _OUTER))
-        if not any(missed.id in names for names in outer_names):
-            return False
-    elif not isinstance(missed, ast.Attribute):
-        return False
-    text = ast.unparse(missed)
-    return any(
-        ast.unparse(target) == text
-        for statement in outer.body
-        if isinstance(statement, ast.Assign)
-        for target in statement.targets
-    )
 
 
 def _runs_by_epoch(loop: Any, node: Any) -> bool:
@@ -184,49 +141,3 @@ def _inside(loop: Any) -> Iterator[ast.AST]:
 
 def _names(target: Any) -> set[str]:
     return set() if target is None else {n.id for n in walk(target) if isinstance(n, ast.Name)}
-
-
-def _tests_step(test: ast.expr, counters: set[str]) -> bool:
-    return _tests_remainder(test) or any(
-        isinstance(node, ast.Compare)
-        and isinstance(node.ops[0], ast.Eq)
-        and isinstance(node.left, ast.Name)
-        and node.left.id in counters
-        for node in walk(test)
-    )
-
-
-def _tests_remainder(test: ast.expr) -> bool:
-    return any(isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mod) for node in walk(test))
-
-
-def _empties_what_it_counts(branch: ast.If) -> bool:
-    """`if len(kept) == 100: …; kept.clear()`."""
-    counted = {
-        ast.unparse(node.left.args[0])
-        for node in walk(branch.test)
-        if isinstance(node, ast.Compare)
-        and isinstance(node.left, ast.Call)
-        and getattr(node.left.func, "id", "") == "len"
-        and len(node.left.args) == 1
-        and not _is_of_one(node.comparators[0])
-    }
-    inside = (node for part in branch.body for node in walk(part)) if counted else ()
-    return any(not counted.isdisjoint(_emptied(node)) for node in inside)
-
-
-def _is_of_one(count: ast.expr) -> bool:
-    """Whether so many there are after one turn."""
-    return isinstance(count, ast.Constant) and count.value in (0, 1)
-
-
-def _emptied(node: ast.AST) -> list[str]:
-    """The lists that a node leaves empty."""
-    match node:
-        case ast.Call(func=ast.Attribute(value=whole, attr="clear"), args=[]):
-            return [ast.unparse(whole)]
-        case ast.Assign(targets=targets, value=ast.List(elts=[]) | ast.Call(args=[])):
-            return list(map(ast.unparse, targets))
-        case ast.Delete(targets=[ast.Subscript(value=whole, slice=ast.Slice(None, None))]):
-            return [ast.unparse(whole)]
-    return []
