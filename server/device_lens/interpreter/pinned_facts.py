@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from device_lens.domain.device import CPU, is_accelerator
-from device_lens.domain.guard import leaves, primary
+from device_lens.domain.guard import assume_all, leaves, primary
 from device_lens.domain.heap import Instance, contents
 from device_lens.domain.trail import Site
-from device_lens.domain.values import NONE, Tensor
+from device_lens.domain.values import NONE, Tensor, Unknown
 from device_lens.interpreter import places, worker_facts
 from device_lens.interpreter.facts import Transfer
 from device_lens.interpreter.rarer_facts import PinnedHalf
-from device_lens.models.call import is_none, tensor_of
+from device_lens.models.call import constant, is_none, tensor_of
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -93,8 +94,25 @@ def created(machine: Machine, seen: LibraryCall) -> None:
         _pinned_elsewhere(machine, tensor, machine.site(seen.node, seen.frame))
 
 
-def transferred(machine: Machine, fact: Transfer, tensor: Tensor, receiver: Any) -> None:
-    """A move of a tensor from the host, in a loop."""
+def in_background(
+    node: ast.Call, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> Any:
+    """What a transfer is told by `non_blocking`, by its place too (`x.cuda(0, True)`,
+    `x.to(device, dtype, True)`, `x.to(other, True)`); None where it is not."""
+    if "non_blocking" in kwargs:
+        return kwargs["non_blocking"]
+    if any(each.arg is None for each in node.keywords):
+        return Unknown("non_blocking")
+    given = args[1:2] if method == "cuda" else args[2:3]
+    second = args[1] if len(args) > 1 else None
+    if given or not isinstance(constant(second), bool):
+        return given[0] if given else None
+    return second
+
+
+def transferred(machine: Machine, fact: Transfer, tensor: Tensor, receiver: Any, told: Any) -> None:
+    """A move of a tensor from the host, in a loop. `told` is its `non_blocking`, None where
+    nothing is."""
     if not fact.moves or not fact.loops or any(leaf is not CPU for leaf in leaves(fact.source)):
         return
     if not any(is_accelerator(leaf) for leaf in leaves(fact.target)):
@@ -105,11 +123,19 @@ def transferred(machine: Machine, fact: Transfer, tensor: Tensor, receiver: Any)
     form = None
     if fact.non_blocking and batch.pins is False:
         form = "pageable-non-blocking"
-    elif not fact.non_blocking and batch.pins is True and tensor.pinned:
+    elif batch.pins is True and tensor.pinned and _blocks(machine, fact, told):
         form = "blocking-pinned"
     if form is not None:
         half = PinnedHalf(fact.site, form, batch.loader, fact.condition, batch.can_pin)
         machine.findings.add(half)
+
+
+def _blocks(machine: Machine, fact: Transfer, told: Any) -> bool:
+    """Whether a copy surely blocks where it goes to an accelerator."""
+    case = places.accelerator_case(machine, fact.target)
+    if told is None or case is None:
+        return told is None
+    return all(leaf is False for leaf in leaves(assume_all(machine.truth(told), case[0])))
 
 
 _FACTORIES = "zeros ones empty full rand randn randint arange linspace eye"

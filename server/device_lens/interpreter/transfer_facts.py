@@ -111,6 +111,7 @@ def finish(
     is_known = tensor is not None and all(map(_is_known, leaves(target)))
     is_settled = is_known and all(atom.named for atom in atom_set(target))
     names_other = is_settled and _reads_device(argument)
+    in_background = pinned_facts.in_background(node, method, args, kwargs)
     fact = Transfer(
         machine.site(node, frame),
         machine.site(node.func.value, frame),
@@ -125,7 +126,7 @@ def finish(
         _invariant(node, tensor, argument if names_other else None, frame),
         in_place=seen.tensor is None,
         conditional=frame.may_be_left_out,
-        non_blocking=constant(kwargs.get("non_blocking")) is True,
+        non_blocking=constant(in_background) is True,
         pinned=tensor.pinned if tensor else False,
         requires_grad=tensor.requires_grad if tensor else None,
         trail=tensor.trail if tensor else seen.receiver.trail,
@@ -145,7 +146,7 @@ def finish(
     machine.findings.keep(fact)
     if tensor is not None:
         tensor_facts.transferred(machine, seen, fact, value, frame)
-        pinned_facts.transferred(machine, fact, tensor, seen.receiver)
+        pinned_facts.transferred(machine, fact, tensor, seen.receiver, in_background)
         host_facts.transferred(machine, fact, tensor, frame)
 
 

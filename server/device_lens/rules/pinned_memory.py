@@ -23,7 +23,8 @@ for x, y in loader:
 ```
 
 ## Known limits
-Silent where it is not known whether memory is pinned.
+Silent where it is not known whether memory is pinned, and where `non_blocking` may be true when the
+copy goes to an accelerator. No fix where the program computes the half that is missing.
 
 ## Fix safety
 Safe: it adds the missing half. Taking `pin_memory()` off an accelerator tensor is unsafe.
@@ -35,7 +36,8 @@ import ast
 from collections.abc import Iterator
 
 from device_lens.fixes.arguments import add_keyword, keyword, remove_keyword
-from device_lens.fixes.edit import Fix, Safety
+from device_lens.fixes.edit import Edit, Fix, Safety
+from device_lens.fixes.place import Place
 from device_lens.fixes.remove_transfer import remove_pinning
 from device_lens.interpreter.rarer_facts import PinnedHalf
 from device_lens.rules.context import Context
@@ -99,7 +101,7 @@ def _related(fact: PinnedHalf, others: list[PinnedHalf], context: Context) -> It
 def _fix(fact: PinnedHalf, context: Context) -> Fix | None:
     place = context.place(fact.site)
     if fact.form == "blocking-pinned":
-        edit = add_keyword(place, "non_blocking", "True")
+        edit = None if _is_given_in_place(place) else _switched_on(place, "non_blocking")
         return (
             Fix("Copy in the background: non_blocking=True", Safety.SAFE, (edit,)) if edit else None
         )
@@ -111,5 +113,20 @@ def _fix(fact: PinnedHalf, context: Context) -> Fix | None:
         return remove_pinning(place)
     if fact.loader is None or not fact.can_pin or not context.knows(fact.loader):
         return None
-    edit = add_keyword(context.place(fact.loader), "pin_memory", "True")
+    edit = _switched_on(context.place(fact.loader), "pin_memory")
     return Fix("Pin the batches: pin_memory=True", Safety.SAFE, (edit,)) if edit else None
+
+
+def _is_given_in_place(place: Place) -> bool:
+    """Whether an argument without a name may tell a transfer already whether it blocks."""
+    given = place.node.args if isinstance(place.node, ast.Call) else []
+    flags = (each for each in given if isinstance(each, ast.Constant))
+    return len(given) > 2 or any(isinstance(each.value, bool) for each in flags)
+
+
+def _switched_on(place: Place, name: str) -> Edit | None:
+    """The keyword as `True`, unless the program computes what it is."""
+    asked = keyword(place.node, name) if isinstance(place.node, ast.Call) else None
+    if asked is not None and not isinstance(asked.value, ast.Constant):
+        return None
+    return add_keyword(place, name, "True")
