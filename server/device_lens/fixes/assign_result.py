@@ -61,6 +61,24 @@ def assign_result(
     return _assigned_to(receiver.text, text, call)
 
 
+def names_result(call: Place) -> str:
+    """What an assignment calls the result of a transfer; empty where there is none."""
+    whole = call.parent
+    return ast.unparse(whole.targets[0]) if isinstance(whole, ast.Assign) else ""
+
+
+def rename_result(call: Place) -> Fix | None:
+    """`_ = x.to(d)` → `x = x.to(d)`."""
+    receiver, whole = _receiver(call, called=True), call.parent
+    if receiver is None or not isinstance(whole, ast.Assign) or not assignable(receiver):
+        return None
+    if names_result(call) == receiver.text or _loop_of(receiver, call) is not None:
+        return None
+    text = f"{receiver.text} = {call.text}"
+    edit = call.at(whole.targets[0]).replace(receiver.text)
+    return Fix(f"Assign the result: {text}", Safety.SAFE, (edit,))
+
+
 def assign_copies(call: Place, subjects: list[Place], known: Known) -> Fix | None:
     """`move(batch, d)` as a statement → `batch = move(batch, d)`."""
     if not isinstance(call.parent, ast.Expr) or not all(map(assignable, subjects)):

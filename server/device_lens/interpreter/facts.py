@@ -117,6 +117,9 @@ class Transfer:
     arguments do not change: the hoist may go above the last of them."""
     discarded: bool = False
     """The result is thrown away, so that a tensor does not move."""
+    lost: bool = False
+    """A name keeps the result that nothing reads: `_`, or a parameter which its function does not
+    give back."""
     called: bool = True
     in_place: bool = False
     """The receiver itself moves: a module, or an object whose own `to` is in place."""

@@ -149,7 +149,7 @@ class Findings:
         """Puts every fact into the facts of its file."""
         for node, transfer in self.transfers.items():
             if node in self.doubtful:
-                transfer.discarded = False
+                transfer.discarded = transfer.lost = False
                 transfer.redundant = transfer.redundant and transfer.in_place
             if transfer.site.path in files:
                 files[transfer.site.path].transfers.append(transfer)
@@ -230,6 +230,7 @@ def _merge(known: Transfer, fact: Transfer) -> None:
     known.created_here = known.created_here and fact.created_here
     known.made_at = known.made_at if fact.made_at is not None else None
     known.discarded = known.discarded or fact.discarded
+    known.lost = known.lost or fact.lost
     known.settable = known.settable and fact.settable
     known.holder_settable = known.holder_settable and fact.holder_settable
     known.set_by_method = known.set_by_method or fact.set_by_method

@@ -22,6 +22,7 @@ from device_lens.interpreter import (
     host_facts,
     load_facts,
     loop_facts,
+    lost_moves,
     module_facts,
     mps_facts,
     operation_facts,
@@ -269,6 +270,7 @@ def assigned(machine: Machine, node: ast.Assign, value: Any, frame: Frame) -> No
     """An assignment whose value is known."""
     if type(value) is BoundExternal:
         transfer_facts.rebound(machine, node, value, frame)
+    lost_moves.assigned(machine, node, frame)
     graph_facts.assigned(machine, node, frame)
 
 

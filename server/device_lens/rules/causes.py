@@ -331,7 +331,7 @@ def _start(site: Site, all_facts: Mapping[str, FileFacts]) -> tuple[int, int]:
 def _own_facts(files: Iterable[FileFacts]) -> Iterator[tuple[str, Any]]:
     for facts in files:
         for transfer in facts.transfers:
-            if transfer.discarded and not transfer.in_place:
+            if (transfer.discarded and not transfer.in_place) or transfer.lost:
                 yield DISCARDED, transfer.site.node
         for fact in facts.others:
             if isinstance(fact, LatePart):

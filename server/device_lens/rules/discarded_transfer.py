@@ -5,7 +5,8 @@ Flags `x.to(device)`, `x.cuda()`, `x.cpu()`, `x.half()`, `x.pin_memory()` and th
 where nothing keeps the result: as a statement, in a comprehension that is itself a statement, or
 written without the call's parentheses. So it does with a function or method of the program that
 gives moved copies of what it is given and does nothing else: `to_device(batch, device)` as a
-statement.
+statement. Where something fails for it, it tells of `_ = x.to(device)` too, and of
+`x = x.to(device)` in a function that gives nothing back, of its own parameter.
 
 ## Why is this bad?
 A tensor's transfer returns another tensor and leaves the tensor as it was. Only modules move in
@@ -46,7 +47,13 @@ from dataclasses import replace
 
 from device_lens.domain.device import CPU, Device, is_unknown, same_everywhere
 from device_lens.domain.guard import leaves
-from device_lens.fixes.assign_result import assign_copies, assign_result, replace_field
+from device_lens.fixes.assign_result import (
+    assign_copies,
+    assign_result,
+    names_result,
+    rename_result,
+    replace_field,
+)
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import loads_behind, names_in
 from device_lens.fixes.place import Place, shown_below_cell
@@ -63,11 +70,10 @@ RULE = Rule("discarded-transfer", Severity.WARNING, __doc__)
 
 @RULE.reads(Transfer)
 def check(fact: Transfer, context: Context) -> Finding | None:
-    if not fact.discarded or fact.in_place or fact.redundant or fact.kind is not Kind.TENSOR:
-        return None
-    if _is_to_look_at(fact, context) or _has_that_dtype(fact, context):
-        return None
-    if _visits_devices(fact, context) or _asks_for_nothing_else(fact, context):
+    if fact.lost:
+        if not context.consequences(fact.site):
+            return None
+    elif not _is_thrown_away(fact, context):
         return None
     name = context.text(fact.subject)
     return context.finding(
@@ -89,8 +95,19 @@ def check(fact: Transfer, context: Context) -> Finding | None:
     )
 
 
+def _is_thrown_away(fact: Transfer, context: Context) -> bool:
+    """Whether a statement drops what it plainly means to keep."""
+    if not fact.discarded or fact.in_place or fact.redundant or fact.kind is not Kind.TENSOR:
+        return False
+    if _is_to_look_at(fact, context) or _has_that_dtype(fact, context):
+        return False
+    return not (_visits_devices(fact, context) or _asks_for_nothing_else(fact, context))
+
+
 def _assigned(fact: Transfer, context: Context) -> Fix | None:
     place = context.place(fact.site)
+    if fact.lost:
+        return rename_result(place)
     known = Known(context.container_at, fact.holder_settable)
     if not fact.settable:
         return replace_field(place, known) if fact.called else None
@@ -208,6 +225,12 @@ def _message(fact: Transfer, name: str, context: Context) -> str:
             f"not called. {quoted(name)} stays {on(fact.source)}{where}."
         )
     call = quoted(f".{fact.method}(…)")
+    if fact.lost and names_result(context.place(fact.site)) == name:
+        return (
+            f"The result of {call} is lost: {quoted(name)} is a name of this function alone, which "
+            f"gives nothing back. What it was called with{where} stays {on(fact.source)} and is "
+            f"not moved {to(fact.target)}."
+        )
     if fact.method == "pin_memory":
         return (
             f"The result of {call} is thrown away: {quoted(name)}{where} stays in pageable memory, "
