@@ -11,9 +11,11 @@ from device_lens.domain.device import same_everywhere
 from device_lens.domain.heap import DictObject, Instance, ListObject
 from device_lens.domain.values import External, Tensor, TupleValue, Unknown
 from device_lens.interpreter import settable
+from device_lens.interpreter.doings import first_parameter
 from device_lens.interpreter.rarer_facts import DroppedCopy
 from device_lens.interpreter.settable import value_of
 from device_lens.interpreter.transfer_facts import MOVES
+from device_lens.syntax.names import root_name
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -126,7 +128,22 @@ def _is_for_copies(machine: Machine, callee: ast.expr, frame: Frame) -> bool:
         case _:
             return False
     function = called.function if type(called) is BoundMethod else called
-    return type(function) is Function and machine.unit.weigh(function.node, _only_gives) is True
+    if type(function) is not Function:
+        return False
+    asked = machine.unit.weigh(function.node, _methods_of_made)
+    return asked is not None and all(_only_fills(machine, function.owner, name) for name in asked)
+
+
+def _only_fills(machine: Machine, cls: Any, name: str) -> bool:
+    """Whether a method of a class does nothing but set what its object holds."""
+    method = cls.lookup(name) if type(cls) is ClassValue else None
+    if type(method) is not Function or not isinstance(method.node, ast.FunctionDef):
+        return False
+    return machine.unit.weigh(method.node, _sets_own) is True
+
+
+def _sets_own(method: Any) -> bool:
+    return _called_on(method, {first_parameter(method)}) == frozenset()
 
 
 def _member(held: Any, name: str) -> Any:
@@ -139,20 +156,29 @@ def _member(held: Any, name: str) -> Any:
     return cls.lookup(name) if type(cls) is ClassValue else None
 
 
-def _only_gives(function: Any) -> bool:
-    """Whether a function's text keeps and shows nothing. It may call itself, and fill what it has
-    made."""
-    if not isinstance(function, ast.FunctionDef):
-        return False
+def _methods_of_made(function: Any) -> frozenset[str] | None:
+    """The methods that a function calls, as statements, of what it has made, where its text keeps
+    and shows nothing else. It may call itself, and fill what it has made."""
+    return _called_on(function, set()) if isinstance(function, ast.FunctionDef) else None
+
+
+def _called_on(function: ast.FunctionDef, filled: set[str]) -> frozenset[str] | None:
+    """The same, where some names stand for what may be filled."""
     arguments = function.args
     given = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
     made = {
         each.id for each in walk(function) if type(each) is ast.Name and type(each.ctx) is ast.Store
     } - given
-    return all(_gives(each, function.name, made) for each in walk(function))
+    made |= filled
+    called: set[str] = set()
+    if not all(_gives(each, function.name, made, called) for each in walk(function)):
+        return None
+    return frozenset(called)
 
 
-def _gives(node: ast.AST, name: str, made: set[str]) -> bool:
+def _gives(node: ast.AST, name: str, made: set[str], asked: set[str]) -> bool:
+    """Whether a node keeps and shows nothing; a method that fills what was made, perhaps, comes to
+    those that are asked."""
     match node:
         case ast.Global() | ast.Nonlocal() | ast.Delete() | ast.Yield() | ast.YieldFrom():
             return False
@@ -162,13 +188,17 @@ def _gives(node: ast.AST, name: str, made: set[str]) -> bool:
             return True
         case ast.Expr(value=ast.Call(func=ast.Name(id=called))):
             return called == name
-        case ast.Expr(value=ast.Call(func=ast.Attribute(value=ast.Name(id=filled), attr=attr))):
-            return filled in made and attr in _FILLING
+        case ast.Expr(value=ast.Call(func=ast.Attribute(value=filled, attr=attr))):
+            if root_name(filled) not in made:
+                return False
+            if attr not in _FILLING:
+                asked.add(attr)
+            return attr in _FILLING or isinstance(filled, ast.Name)
         case ast.Expr():
             return False
         case (
             ast.Attribute(ctx=ast.Store(), value=owner)
             | ast.Subscript(ctx=ast.Store(), value=owner)
         ):
-            return isinstance(owner, ast.Name) and owner.id in made
+            return root_name(owner) in made
     return True
