@@ -47,7 +47,7 @@ def _is_part(frame: Frame, name: str, attributes: list[str]) -> bool:
 def _read_on_the_way(frame: Frame, name: str, attributes: list[str]) -> frozenset[str] | None:
     """The names and attributes by which `name.attributes` comes into a frame, up to the loop that
     calls it; None where it may be another one in each pass, or a branch leaves the call out."""
-    inner, is_global = frame, False
+    inner, is_global, call = frame, False, frame.call_site
     words: set[str] = set()
     while not inner.loops:
         function, caller = inner.function, inner.parent
@@ -67,10 +67,12 @@ def _read_on_the_way(frame: Frame, name: str, attributes: list[str]) -> frozense
             if name in inner.scope.names:
                 return None
             is_global = True
-        inner = caller
+        inner, call = caller, inner.call_site
     record = inner.loops[-1]
     info = scan.loop_info(record.node)
     texts = {".".join([name, *attributes[:count]]) for count in range(len(attributes) + 1)}
+    if not texts.isdisjoint(info.mutated):  # the method that was run may be called `step`
+        info = scan.changed_besides(record.node, call)
     changes = info.names | info.places | info.mutated
     is_same = inner.open_branches <= record.depth and texts.isdisjoint(changes)
     return frozenset(words) if is_same else None

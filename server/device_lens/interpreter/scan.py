@@ -119,7 +119,12 @@ def loop_info(node: Any) -> LoopInfo:
     return known
 
 
-def _loop_info(node: Any) -> LoopInfo:
+def changed_besides(node: Any, call: Any) -> LoopInfo:
+    """What the body of a loop may change, but for what the name of one call's method says."""
+    return _loop_info(node, call)
+
+
+def _loop_info(node: Any, left_out: Any = None) -> LoopInfo:
     names: set[str] = set()
     places: set[str] = set()
     mutated: set[str] = set()
@@ -139,7 +144,7 @@ def _loop_info(node: Any) -> LoopInfo:
             mutated.add(ast.unparse(inner.target))
         elif isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
             method = inner.func.attr
-            if _mutates(method):
+            if _mutates(method) and inner is not left_out:
                 mutated.add(ast.unparse(inner.func.value))
         elif isinstance(inner, ast.Call):
             _add_set_by_call(inner, places, mutated)
