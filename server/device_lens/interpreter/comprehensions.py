@@ -35,7 +35,7 @@ from device_lens.interpreter.assignment import assign
 from device_lens.interpreter.conditions import narrow, truth
 from device_lens.interpreter.dispatch import EVALUATORS, NEXT
 from device_lens.interpreter.frames import Frame, LoopRecord
-from device_lens.interpreter.iteration import any_of, iterate, most_keys, trip_count
+from device_lens.interpreter.iteration import any_of, iterate, most_keys, runs_often, trip_count
 from device_lens.interpreter.keys import key_of, put
 from device_lens.interpreter.read_up import Reading, reading
 from device_lens.models.python.all_gpus import are_those
@@ -174,6 +174,9 @@ def _run(
             machine.doubt(mark, since)
 
     record = LoopRecord(generator, frame.chunk, count, False, depth=frame.open_branches)
+    if runs_often(iterable, count):
+        targets = (each.target for each in generators)
+        record.each_time = (*targets, *read, *(each.iter for each in generators[1:]))
     moves = len(items) > MAX_UNROLLED and item_effects.moves_items(
         generator, generator.target, elements, items
     )

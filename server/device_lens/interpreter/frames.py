@@ -26,7 +26,8 @@ class LoopRecord:
     `stored` what it put there in each pass (`every_item.py`). `unbound` tells that the present pass
     has read a name that the body binds only later: what follows from it is not run. `first` tells
     that the present turn is the first, with its own number, `held` are the tests of it that held
-    then."""
+    then. `each_time` are the expressions of a comprehension that runs often, which it evaluates on
+    each of its turns."""
 
     __slots__ = (
         "began",
@@ -34,6 +35,7 @@ class LoopRecord:
         "chunk",
         "continues",
         "depth",
+        "each_time",
         "ends",
         "first",
         "held",
@@ -64,6 +66,7 @@ class LoopRecord:
         self.chunk = chunk
         self.trip_count = trip_count
         self.hot = hot
+        self.each_time: tuple[Any, ...] = ()
         self.repeats = True
         self.many = False
         self.ends = True

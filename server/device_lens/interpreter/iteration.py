@@ -191,6 +191,9 @@ def _are_modules(items: tuple[Any, ...]) -> bool:
     return kinds == {ModuleObject}
 
 
+_MANY = 10
+"""Turns of a comprehension that are more than a handful."""
+_LOADER = "torch.utils.data.DataLoader"
 _ITERATING = ("__iter__", "__next__", "__getitem__")
 """The methods that a class iterates by, the last one where there is no other way."""
 
@@ -365,6 +368,16 @@ def is_hot(node: ast.expr, iterable: Any, rest: Any) -> bool:
         known = [leaf for leaf in leaves(iterable) if type(leaf) is not Unknown and leaf != NONE]
         return not known or not all(map(_is_counted, known))
     return not isinstance(iterable, TupleValue | Const)
+
+
+def runs_often(iterable: Any, count: int | None) -> bool:
+    """Whether a comprehension goes over numbers, the rows of a tensor or batches, and over more
+    than a handful of them. A list has what was computed before."""
+    if count is not None and count < _MANY:
+        return False
+    if type(iterable) is Instance:
+        return type(iterable.cls) is External and iterable.cls.name == _LOADER
+    return type(iterable) is Tensor or getattr(iterable, "kind", "") == "range"
 
 
 def _is_counted(value: Any) -> bool:

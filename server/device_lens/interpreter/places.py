@@ -29,7 +29,11 @@ def loops_around(frame: Frame) -> tuple[Loop, ...]:
     """The loops of the function around the present statement, outermost first."""
     path = frame.namespace.path
     return tuple(
-        Loop(Site(path, record.chunk, record.node), record.trip_count, record.hot)
+        Loop(
+            Site(path, record.chunk, record.node),
+            record.trip_count,
+            record.hot or bool(record.each_time),
+        )
         for record in frame.loops
     )
 
@@ -39,7 +43,11 @@ def invariant_loops(frame: Frame, expression: ast.expr) -> tuple[Site, ...]:
     to one that runs the next only in some of its passes."""
     found: list[Site] = []
     for record in reversed(frame.loops):
-        if isinstance(record.node, ast.comprehension) or not is_invariant(expression, record.node):
+        if isinstance(record.node, ast.comprehension):
+            changes = scan.changed_by(record.each_time) if record.each_time else None
+        else:
+            changes = scan.loop_info(record.node)
+        if changes is None or not _is_left_alone(expression, changes):
             break
         if found and record.depth != frame.loops[-1].depth:
             break
@@ -50,7 +58,13 @@ def invariant_loops(frame: Frame, expression: ast.expr) -> tuple[Site, ...]:
 def is_invariant(expression: ast.expr, loop: Any, rebound: frozenset[str] = frozenset()) -> bool:
     """Whether nothing that `expression` reads is changed in the loop's body. `rebound` are names
     whose only assignment in the loop is the expression's own result."""
-    info = scan.loop_info(loop)
+    return _is_left_alone(expression, scan.loop_info(loop), rebound)
+
+
+def _is_left_alone(
+    expression: ast.expr, info: scan.LoopInfo, rebound: frozenset[str] = frozenset()
+) -> bool:
+    """The same, of what is changed."""
     for node in walk(expression):
         if isinstance(node, ast.Name):
             if node.id in info.names - rebound or node.id in info.mutated:

@@ -124,15 +124,24 @@ def changed_besides(node: Any, call: Any) -> LoopInfo:
     return _loop_info(node, call)
 
 
+def changed_by(parts: Sequence[Any]) -> LoopInfo:
+    """What the targets and expressions of a comprehension may change."""
+    return _changes(parts, None)
+
+
 def _loop_info(node: Any, left_out: Any = None) -> LoopInfo:
-    names: set[str] = set()
-    places: set[str] = set()
-    mutated: set[str] = set()
     if isinstance(node, ast.While):
         roots = [node]
     else:
         body = node.body if isinstance(node.body, list) else [node.body]
         roots = [*([node.target] if hasattr(node, "target") else []), *body]
+    return _changes(roots, left_out)
+
+
+def _changes(roots: Sequence[Any], left_out: Any) -> LoopInfo:
+    names: set[str] = set()
+    places: set[str] = set()
+    mutated: set[str] = set()
     for inner in own_nodes(roots):
         if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store | ast.Del):
             names.add(inner.id)

@@ -27,8 +27,9 @@ running_loss = float(running_loss)
 Silent where a test such as `step % 100 == 0` guards it, in a handler and where the loop is left, in
 a loop that counts around the one that trains, and where the device is not known. In a function that
 the loop calls it is told where none of the functions on the way has a loop of its own. Reads right
-behind each other are told of once: the first one waits. A loop that needs the value, as a decoding
-or an environment step does, has to wait.
+behind each other are told of once: the first one waits. In a comprehension only what waits for
+something that it computes for each element is told. A loop that needs the value, as a decoding or
+an environment step does, has to wait.
 
 ## Fix safety
 Unsafe: the total is then summed on the device, in the precision of what is added.
@@ -36,6 +37,7 @@ Unsafe: the total is then summed on the device, in the precision of what is adde
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator
 
 from device_lens.fixes.edit import Fix
@@ -46,7 +48,7 @@ from device_lens.rules.finding import Finding, Related, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.seldom import is_seldom
 from device_lens.rules.timing import is_timed
-from device_lens.rules.waits import hot_loop
+from device_lens.rules.waits import hot_loop, shown
 from device_lens.rules.wording import accelerated, on, quoted, together, when
 
 RULE = Rule("host-sync-in-loop", Severity.INFORMATION, __doc__)
@@ -59,11 +61,11 @@ def check(fact: Synchronization, context: Context) -> Finding | None:
         return None
     if not context.knows(hot.site):
         return None
-    if is_timed(context.place(hot.site)) or _is_seldom(fact, hot, context):
+    if is_timed(context.place(shown(hot))) or _is_seldom(fact, hot, context):
         return None
     device, condition = elsewhere
     symbol = _symbol(fact, context)
-    way = context.related(hot.site, "in this loop")
+    way = context.related(shown(hot), "in this loop")
     if fact.repeated is not None:
         way = context.way_to(fact.repeated)
     behind = context.waits.behind.get(fact.site.node, [])
@@ -84,7 +86,8 @@ def check(fact: Synchronization, context: Context) -> Finding | None:
 
 def _is_seldom(fact: Synchronization, hot: Loop, context: Context) -> bool:
     if fact.repeated is None:
-        return is_seldom(context.place(fact.site), hot.site.node)
+        is_whole = isinstance(hot.site.node, ast.comprehension)
+        return is_seldom(context.place(fact.site), None if is_whole else hot.site.node)
     sites = (*fact.repeated.calls, fact.site)
     if not all(map(context.knows, sites)):
         return True
@@ -100,7 +103,7 @@ def _how_often(fact: Synchronization, hot: Loop, context: Context) -> str:
 
 def _fix(fact: Synchronization, hot: Loop, context: Context) -> Fix | None:
     known = context.expression(fact.subject) if fact.subject is not None else None
-    if known is None or fact.repeated is not None:
+    if known is None or fact.repeated is not None or isinstance(hot.site.node, ast.comprehension):
         return None
     place, loop = context.place(fact.site), context.place(hot.site)
     return accumulate_on_device(place, loop, known.dtype, known.requires_grad is not False)

@@ -23,8 +23,9 @@ for x, y in batches:
 ## Known limits
 Silent where the tensor, an alias of it or the target may change in the loop, for what requires grad
 or is read out of its graph, which an optimizer may change, under a condition in the loop, and in
-loops of one or two iterations. Moving each batch in its loop is right. A target such as `x.device`
-counts as one that does not change where that is the same known device each time.
+loops of one or two iterations; a comprehension has to go over more than a handful of numbers, rows
+or batches, and no fix changes it. Moving each batch in its loop is right. A target such as
+`x.device` counts as one that does not change where that is the same known device each time.
 
 ## Fix safety
 Safe: the transfer goes above the outermost loop through which the tensor does not change, once for
@@ -51,10 +52,12 @@ from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.timing import is_timed
+from device_lens.rules.waits import shown
 from device_lens.rules.wording import quoted, to, when
 
 RULE = Rule("transfer-in-loop", Severity.INFORMATION, __doc__)
 
+_DISPLAYS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 MIN_TRIPS = 3
 """Iterations from which on a loop that is not hot is worth a remark."""
 
@@ -66,6 +69,9 @@ def check(fact: Transfer, context: Context) -> Finding | None:
     if not _is_repeated(fact) or not any(_runs_often(loop) for loop in _invariant(fact)):
         return None
     name = context.text(fact.subject)
+    whole = _comprehension_of(fact)
+    if whole is not None:
+        return _in_comprehension(fact, whole, context)
     outermost = fact.invariant_in[-1]
     if is_timed(context.place(fact.invariant_in[0])):
         return None
@@ -87,6 +93,25 @@ def check(fact: Transfer, context: Context) -> Finding | None:
     return context.finding(
         RULE, fact.site, message, name, related=related, fixes=lambda: [_fix(fact, context)]
     )
+
+
+def _comprehension_of(fact: Transfer) -> Loop | None:
+    found = (each for each in _invariant(fact) if isinstance(each.site.node, ast.comprehension))
+    return next(found, None)
+
+
+def _in_comprehension(fact: Transfer, whole: Loop, context: Context) -> Finding | None:
+    """A copy that each element is made with. One that is the element itself is kept."""
+    call = context.place(fact.site)
+    if fact.created_here or isinstance(call.parent, _DISPLAYS) or not context.knows(whole.site):
+        return None
+    name, iterated = context.text(fact.subject), shown(whole)
+    message = (
+        f"{quoted(name)} does not change in the comprehension of {context.line(iterated)}, yet it "
+        f"is copied {to(fact.target)} for each of its items{when(fact.condition)}."
+    )
+    related = list(context.related(iterated, "the transfer does not change in this loop"))
+    return context.finding(RULE, fact.site, message, name, related=related)
 
 
 def _in_function(fact: Transfer, repeated: Repeated, context: Context) -> Finding | None:

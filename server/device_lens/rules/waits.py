@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from device_lens.domain.trail import Site
 from device_lens.fixes.blocks import block_of
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Kind, Loop, Synchronization
@@ -60,7 +61,19 @@ def hot_loop(fact: Synchronization) -> Loop | None:
         return None
     if fact.repeated is not None:
         return fact.repeated.loop
-    return next((loop for loop in reversed(fact.loops) if loop.hot), None)
+    loop = next((loop for loop in reversed(fact.loops) if loop.hot), None)
+    if loop is None or not isinstance(loop.site.node, ast.comprehension):
+        return loop
+    # What a comprehension reads of what was computed before is there after the first wait.
+    return None if fact.subject is None or _is_plain(fact.subject.node) else loop
+
+
+def shown(loop: Loop) -> Site:
+    """Where a loop is shown: a comprehension has no place of its own, what it goes over has."""
+    site = loop.site
+    if not isinstance(site.node, ast.comprehension):
+        return site
+    return Site(site.path, site.chunk, site.node.iter)
 
 
 def waits_of(context: Context) -> Waits:
