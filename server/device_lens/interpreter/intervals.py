@@ -339,7 +339,7 @@ def _moved_on(part: Sequence[ast.stmt]) -> Iterator[tuple[str, bool]]:
 
 def _keeps_what_it_misses(outer: ast.If, run: Any) -> bool:
     """`if seen is None: seen = x.to(device)`, where that is a name of the function or module around
-    what runs, or an attribute: nothing is missing the next time."""
+    what runs or of none but this place of a loop, or an attribute: nothing is missing next time."""
     match outer.test:
         case ast.Compare(left=missed, ops=[ast.Is()], comparators=[ast.Constant(value=None)]):
             pass
@@ -349,7 +349,8 @@ def _keeps_what_it_misses(outer: ast.If, run: Any) -> bool:
             return False
     if isinstance(missed, ast.Name):
         outer_names = (each.names for each in walk(run) if isinstance(each, _OUTER))
-        if not any(missed.id in names for names in outer_names):
+        here = not isinstance(run, _FUNCTIONS) and _sets(run, missed.id) == _sets(outer, missed.id)
+        if not here and not any(missed.id in names for names in outer_names):
             return False
     elif not isinstance(missed, ast.Attribute):
         return False
@@ -360,6 +361,11 @@ def _keeps_what_it_misses(outer: ast.If, run: Any) -> bool:
         if isinstance(statement, ast.Assign)
         for target in statement.targets
     )
+
+
+def _sets(whole: ast.AST, name: str) -> int:
+    named = (each for each in walk(whole) if isinstance(each, ast.Name) and each.id == name)
+    return sum(isinstance(each.ctx, ast.Store) for each in named)
 
 
 def _empties_what_it_counts(branch: ast.If) -> bool:
