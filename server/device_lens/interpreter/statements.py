@@ -6,6 +6,7 @@ import ast
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.guard import atom_set
 from device_lens.domain.heap import ListObject, moment
 from device_lens.domain.values import NONE, External, Tensor, Unknown
 from device_lens.interpreter import (
@@ -24,6 +25,7 @@ from device_lens.interpreter.dispatch import DEAD, EVALUATORS, EXECUTORS, NEXT
 from device_lens.interpreter.frames import Frame
 from device_lens.syntax.resting import Resting
 from device_lens.syntax.twins import twin
+from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -185,9 +187,24 @@ def _assert(machine: Machine, node: ast.Assert, frame: Frame) -> int:
     if condition is False:
         frame.open_ended = True
         return DEAD
-    machine.path = machine.path.assume(condition)
+    if not _compares_sizes(node.test, condition):
+        machine.path = machine.path.assume(condition)
     narrow(machine, node.test, frame, True)
     return NEXT
+
+
+def _compares_sizes(test: ast.expr, condition: Any) -> bool:
+    """Whether what has to hold is that an unknown number is larger than another. That tells nothing
+    of kinds: what is picked later is none that it may exclude."""
+    if not isinstance(test, ast.Compare) or not all(isinstance(op, _BY_SIZE) for op in test.ops):
+        return False
+    counts = any(
+        isinstance(each, ast.Call) and isinstance(each.func, ast.Name) for each in walk(test)
+    )
+    return not counts and not any(atom.named for atom in atom_set(condition))
+
+
+_BY_SIZE = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 def _break(machine: Machine, node: ast.Break, frame: Frame) -> int:
