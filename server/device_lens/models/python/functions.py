@@ -346,6 +346,7 @@ def register() -> None:
         "tqdm.tqdm_notebook": _first,
         "tqdm.trange": registry.FUNCTIONS["builtins.range"],
         "rich.progress.track": _first,
+        "weakref.WeakKeyDictionary": registry.FUNCTIONS["builtins.dict"],
         "atexit.register": _decorator,
     }
     registry.FUNCTIONS.update(models)

@@ -107,7 +107,9 @@ def _entry(call: Call, target: DictObject, index: Value, default: Value) -> Valu
             return join(present, target.entries[key], default)
         return target.entries[key] if present else default
     found = [*may_hold(target, tuple(target.entries.values()), target.rest)]
-    return _or_else(one_of_these(call, found), default) if found else Unknown()
+    if found:
+        return _or_else(one_of_these(call, found), default)
+    return Unknown() if type(index) is Unknown else default
 
 
 def _or_else(found: Value, default: Value) -> Value:
