@@ -15,6 +15,10 @@ HOW_FAR = "how far a run is decides"
 WHICH_ITEM = "which item has the number"
 """What an atom says that a number decides which is not known: a program need not take each."""
 
+WHICH_COMES = "which item comes next"
+"""The same where each comes at some time, as out of a queue: where a program asks which it is, the
+one that it asks for comes there."""
+
 
 class Atom:
     """A boolean that the analysis cannot decide, equal only to itself.
@@ -72,7 +76,7 @@ class Atom:
     @property
     def tells_items_apart(self) -> bool:
         """Whether a number decides that may stand for some of the items alone."""
-        return self.text == WHICH_ITEM
+        return self.text in (WHICH_ITEM, WHICH_COMES)
 
     def __repr__(self) -> str:
         return f"Atom({self.text or self.order})"

@@ -49,9 +49,9 @@ def _is_own(value: Any) -> bool:
     return type(value.cls) is ClassValue or any(isinstance(e, CODE) for e in value.fields.values())
 
 
-def any_object(objects: list[Any]) -> Any:
+def any_object(objects: list[Any], which: str = WHICH_ITEM) -> Any:
     """One of some objects, whichever it is: what is done to it is done to one of them."""
-    return reduce(lambda rest, each: choose(undecided(WHICH_ITEM), each, rest), objects)
+    return reduce(lambda rest, each: choose(undecided(which), each, rest), objects)
 
 
 Held = TypeVar("Held", ListObject, DictObject)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.condition import exclude, together
 from device_lens.domain.device import (
     CONTESTED,
@@ -53,7 +54,7 @@ def conflict(
     something is, it may be another one."""
     if machine.globals["expecting"] or machine.pick.is_doubtful:
         return
-    if any(atom.tells_items_apart for atom, _ in machine.path.literals):
+    if any(atom.text == WHICH_ITEM for atom, _ in machine.path.literals):
         return
     if places.without_accelerator(literals):
         return

@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from device_lens.domain import optional_items
+from device_lens.domain.atom import WHICH_COMES
 from device_lens.domain.by_number import forget_places
 from device_lens.domain.heap import HELD_ALL, HELD_ANY, PRESENT, DictObject, Instance, ListObject
 from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gather, gathered
 from device_lens.domain.lengths import AT_LEAST, at_least, from_the_end, grown
-from device_lens.domain.objects import any_of_these, holds_all, is_of_many, keep_any, may_hold
+from device_lens.domain.objects import (
+    any_object,
+    any_of_these,
+    few_objects,
+    holds_all,
+    is_of_many,
+    keep_any,
+    may_hold,
+)
 from device_lens.domain.presence import conditions, copied_dict
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import FALSE, NONE, TRUE, Const, TupleValue, Unknown
@@ -296,6 +305,10 @@ def _queue(call: Call) -> Value:
 def _any_item(call: Call) -> Value:
     if call.receiver is None:
         return Unknown()
+    if type(call.receiver) is ListObject and call.receiver.kind == "queue":
+        few = few_objects(may_hold(call.receiver, call.receiver.items, call.receiver.rest))
+        if few:
+            return any_object(few, WHICH_COMES)
     return one_of(call, call.receiver)
 
 
@@ -374,6 +387,6 @@ def register() -> None:
     for name, model in lists.items():
         registry.FUNCTIONS["list." + name] = model
     for name in ("Queue", "LifoQueue", "PriorityQueue", "SimpleQueue"):
-        registry.FUNCTIONS["queue." + name] = _queue
+        registry.FUNCTIONS["queue." + name] = registry.FUNCTIONS["asyncio." + name] = _queue
     for name, model in _LOOKING.items():
         registry.FUNCTIONS["tuple." + name] = model
