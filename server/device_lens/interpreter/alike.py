@@ -33,6 +33,7 @@ from device_lens.domain.values import (
 from device_lens.interpreter.arguments import unseen
 from device_lens.interpreter.memory import MOST_ANSWERS, again, closed_over, own_atoms
 from device_lens.models.numbers import is_number, number
+from device_lens.models.python.own_contexts import IN_THREAD
 
 if TYPE_CHECKING:
     from device_lens.domain.path import Path
@@ -203,7 +204,7 @@ def likeness(
     given = (*args, *kwargs.values(), *unseen(kwargs), *closed)
     marks = [mark_of(machine, value, depth) for value in given]
     ambient = state["default_device"], state["current_cuda"], state["module_hooks"]
-    key = (function.node, *ambient, *marks, *kwargs)
+    key = (function.node, *ambient, state.get(IN_THREAD), *marks, *kwargs)
     try:
         hash(key)
     except TypeError:

@@ -55,6 +55,7 @@ from device_lens.models import registry
 from device_lens.models.numbers import is_text
 from device_lens.models.open_names import as_dict
 from device_lens.models.python import dict_classes, records
+from device_lens.models.python.own_contexts import IN_THREAD, LOCAL
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.evidence import PLAIN
 
@@ -208,6 +209,8 @@ def _of_instance(machine: Machine, receiver: Instance, name: str, node: Any, fra
             return class_attributes.through_instance(machine, receiver, found, node, frame)
         names: tuple[str, ...] = cls.foreign
     else:
+        if cls.name == LOCAL and machine.globals.get(IN_THREAD):
+            return Unknown(name)
         if value is not MISSING:  # where it is not, reading it raises
             machine.path = machine.path.assume(presence(receiver.fields, name))
             return value

@@ -362,6 +362,10 @@ class Machine(Presently, ModelServices):
         exits.append((self.path, value, self.journal.changes(mark)))
         return DEAD
 
+    def in_coroutine(self) -> bool:
+        own = (each.function.node for each in self.stack if each.function is not None)
+        return any(isinstance(node, ast.AsyncFunctionDef) for node in own)
+
     def meet(self, exits: list[Exit], alive: bool, mark: int, blind: bool = False) -> None:
         """Merges paths that left since `mark` with the present one (if it is `alive`)."""
         if not exits:

@@ -29,6 +29,7 @@ from device_lens.domain.values import (
     TupleValue,
 )
 from device_lens.interpreter import ambient, places, scan
+from device_lens.models.python.own_contexts import IN_THREAD
 from device_lens.models.python.picked import keep_held
 from device_lens.models.torch.collectives import GROUP
 
@@ -70,6 +71,7 @@ class Memory:
             id(function.scope),
             state["grad"],
             state["expecting"],
+            state.get(IN_THREAD),
             places.in_hot_loop(machine),
             *map(id, defaults),
         ]

@@ -24,6 +24,7 @@ from device_lens.domain.values import (
 from device_lens.interpreter import conditions, gradient_text, reports
 from device_lens.interpreter.dispatch import NEXT
 from device_lens.interpreter.facts import Skipped
+from device_lens.models.python.own_contexts import OF_THREADS
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch.parts import home_device
 
@@ -50,10 +51,6 @@ def with_active(machine: Any, node: Any, frame: Frame, action: Any) -> Any:
         return action()
     finally:
         machine.active, frame.stuck = before, stuck
-
-
-_OF_THREADS = ("default_device", "current_cuda", "grad")
-"""State that each thread has of its own: a new one begins as the program did."""
 
 
 class ModelServices:
@@ -134,10 +131,10 @@ class ModelServices:
         self: Any, function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         state, write = self.globals, self.journal.write
-        before = {name: state[name] for name in _OF_THREADS}
+        before = {name: state.get(name) for name in OF_THREADS}
         try:
             for name in before:
-                write(state, name, self.program.start[name])
+                write(state, name, self.program.start.get(name, True))
             return self.invoke_beside(function, args, kwargs, False)
         finally:
             for name, value in before.items():

@@ -165,6 +165,9 @@ class Services(Protocol):
     def gpus_hidden(self) -> Value:
         """Whether `CUDA_VISIBLE_DEVICES` hides all GPUs: a tree of constants."""
 
+    def in_coroutine(self) -> bool:
+        """Whether a coroutine runs, in what may be a task of its own."""
+
     def gradients_cleared(self) -> bool:
         """Whether the code around the call clears gradients before it and computes none since."""
 

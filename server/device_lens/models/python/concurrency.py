@@ -14,6 +14,7 @@ from device_lens.domain.trail import Site
 from device_lens.domain.values import NONE, External, TupleValue, Unknown
 from device_lens.models.call import Call, Value, constant, is_none
 from device_lens.models.python.builtins import any_item, listing
+from device_lens.models.python.own_contexts import IN_THREAD
 from device_lens.models.python.picked import rows_of
 from device_lens.models.registry import ALIASES, FUNCTIONS
 from device_lens.models.torch.objects import instance, nothing, register_names
@@ -104,7 +105,10 @@ def _run(call: Call, function: Value, args: tuple[Value, ...], kwargs: dict[str,
         services.set_global(FORKED, None)
         return value
     if isinstance(made, Instance) and made.fields.get(_SET_UP):
-        return services.invoke_beside(function, args, kwargs, False)
+        services.set_global(IN_THREAD, True)
+        found = services.invoke_beside(function, args, kwargs, False)
+        services.set_global(IN_THREAD, None)
+        return found
     return services.invoke_in_thread(function, args, kwargs)
 
 

@@ -20,6 +20,7 @@ from device_lens.models.python import (
     mappings,
     namespaces,
     optparse_options,
+    own_contexts,
     records,
     standard_library,
     texts,
@@ -43,6 +44,7 @@ def register_all() -> None:
     configuration.register()
     namespaces.register()
     optparse_options.register()
+    own_contexts.register()
     commands.register()
     click_commands.register()
     absl_flags.register()
