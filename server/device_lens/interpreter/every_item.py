@@ -7,7 +7,8 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from device_lens.domain.device import is_unknown
+from device_lens.domain.device import SymbolicDevice, is_unknown
+from device_lens.domain.guard import leaves
 from device_lens.domain.heap import MISSING, DictObject, HeapObject, ListObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.similarity import similar
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 
 EVERY = "<every item>"
 """Under this an unknown remembers what a loop has put in place of each of its items."""
+REPLACED = "<items replaced>"
+"""What is remembered of an unknown of which nobody knows which items the program has replaced."""
 _REPLACES = "_replaces_every_item"
 """The entry of a node under which the answer is kept, for as long as the node lives."""
 _READERS = frozenset({"items", "values", "get"})
@@ -171,8 +174,11 @@ def note(record: LoopRecord, receiver: Any, index: Any, value: Any) -> None:
 
 
 def mapping_of(receiver: Unknown, method: str) -> DictObject | None:
-    """An unknown of which every item has been replaced, as the dict that a method of it reads."""
+    """An unknown of which every item has been replaced, or is where the whole is, as the dict that
+    a method of it reads."""
     fields = receiver.fields
+    if method == "items" and _is_placed(receiver):
+        return DictObject({}, Unknown(receiver.label, receiver.device))
     if fields is None or method not in _READERS or fields.get(EVERY) is None:
         return None
     entries = {
@@ -203,6 +209,21 @@ def _is_of_its_pass(record: LoopRecord, value: Any) -> bool:
     if type(value) is TupleValue:
         return all(_is_of_its_pass(record, item) for item in value.items)
     return not isinstance(value, HeapObject) or of_many.is_all_new(value, record.began)
+
+
+def _is_placed(receiver: Unknown) -> bool:
+    """Whether each tensor in it is where it is itself, as in what is loaded to a device: it is
+    known where that is, and nothing was put in."""
+    device, fields = receiver.device, receiver.fields or {}
+    if any(is_unknown(leaf) or isinstance(leaf, SymbolicDevice) for leaf in leaves(device)):
+        return False
+    if not fields.keys().isdisjoint((REPLACED, "update", "setdefault")):
+        return False
+    return all(
+        type(value) is Unknown and value.device == device
+        for place, value in fields.items()
+        if isinstance(place, tuple)
+    )
 
 
 def settle(machine: Machine, record: LoopRecord) -> None:

@@ -40,11 +40,11 @@ from device_lens.interpreter import (
     unknown_containers,
 )
 from device_lens.interpreter.dispatch import NEXT
-from device_lens.interpreter.every_item import EVERY
+from device_lens.interpreter.every_item import EVERY, REPLACED
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import any_of
 from device_lens.interpreter.keys import key_of, put
-from device_lens.interpreter.subscripts import REPLACED, library_classes, replaces_part
+from device_lens.interpreter.subscripts import library_classes, replaces_part
 from device_lens.models import registry
 from device_lens.models.call import constant
 from device_lens.models.numbers import is_number

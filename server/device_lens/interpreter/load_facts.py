@@ -7,7 +7,7 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from device_lens.domain.device import is_accelerator
+from device_lens.domain.device import SymbolicDevice, is_accelerator
 from device_lens.domain.guard import atoms, leaves, primary
 from device_lens.domain.heap import DictObject, contents
 from device_lens.domain.trail import Site
@@ -247,7 +247,8 @@ def _reason(machine: Machine, restored: Restored) -> str | None:
 def _on_accelerator(value: Any, depth: int) -> bool:
     tensor = tensor_of(value)
     if tensor is not None:
-        return any(is_accelerator(leaf) for leaf in leaves(primary(tensor.device)))
+        places = leaves(primary(tensor.device))
+        return any(is_accelerator(leaf) or isinstance(leaf, SymbolicDevice) for leaf in places)
     if not depth or type(value) is not DictObject:
         return False
     return any(_on_accelerator(item, depth - 1) for item in contents(value))

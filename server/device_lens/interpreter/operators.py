@@ -167,6 +167,10 @@ def operate(
         return rest
     if is_number(left) and is_number(right):
         return number()
+    if op is ast.Div and kinds == (Unknown, Const) and isinstance(right.value, str):
+        place = "/", right.value  # `folder / "name"` is the same path each time
+        known = left.parts().get(place)
+        return left.derive(place, Unknown()) if known is None else known
     return _unknown_operand(left, right)
 
 

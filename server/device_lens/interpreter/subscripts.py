@@ -49,7 +49,7 @@ from device_lens.interpreter import (
     library_modules,
 )
 from device_lens.interpreter.dispatch import EVALUATORS
-from device_lens.interpreter.every_item import EVERY
+from device_lens.interpreter.every_item import EVERY, REPLACED
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import any_of
 from device_lens.interpreter.keys import key_of, put
@@ -64,9 +64,6 @@ from device_lens.models.torch.parts import REST, is_opaque, opaque_part
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
-
-REPLACED = "<items replaced>"
-"""What is remembered of an unknown of which nobody knows which items the program has replaced."""
 
 
 def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Any:
