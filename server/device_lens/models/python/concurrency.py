@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from device_lens.domain.heap import DictObject, Instance, moment
+from device_lens.domain.join import join_all
 from device_lens.domain.objects import any_of_these, holds_all, keep_any
 from device_lens.domain.trail import Site
 from device_lens.domain.values import NONE, External, TupleValue, Unknown
@@ -151,6 +152,20 @@ def _result(call: Call) -> Value:
     return made.fields["value"] if isinstance(made, Instance) else Unknown("result")
 
 
+def _is_future(value: Value) -> bool:
+    return isinstance(value, Instance) and value.cls == External(FUTURE)
+
+
+def _as_completed(call: Call) -> Value:
+    """`as_completed(futures)`: each of them, nobody knows in which order."""
+    items, rest = call.services.iterate(call.args[0]) if call.args else ((), Unknown())
+    each_of = [*items, *([] if rest is None else [rest])]
+    found = [each.fields.get("value") if _is_future(each) else each for each in each_of]
+    gives = join_all(found) if found else Unknown()
+    any_of = instance(call, FUTURE, value=gives) if call.name.startswith("concurrent") else gives
+    return listing(call, (any_of,) * len(items), None if rest is None else any_of, "iter")
+
+
 def _apply(call: Call) -> Value:
     function, given = call.get(0, "func", NONE), call.get(1, "args", TupleValue(()))
     named = call.get(2, "kwds")
@@ -221,6 +236,8 @@ def register() -> None:
     for name in _POOLS:
         FUNCTIONS[f"{name}.apply"] = _apply
         FUNCTIONS[f"{name}.apply_async"] = _apply_async
+    FUNCTIONS["concurrent.futures.as_completed"] = _as_completed
+    FUNCTIONS["asyncio.as_completed"] = _as_completed
     FUNCTIONS[f"{FUTURE}.result"] = FUNCTIONS[f"{FUTURE}.get"] = _result
     register_names(FUTURE, "wait", nothing)
     for alias in ("torch.multiprocessing.Process", "torch.multiprocessing.Pool"):
