@@ -5,6 +5,7 @@ from __future__ import annotations
 from device_lens.models.python import (
     absl_flags,
     builtins,
+    chained_dicts,
     click_commands,
     commands,
     concurrency,
@@ -36,6 +37,7 @@ def register_all() -> None:
     mappings.register()
     dict_classes.register()
     user_dicts.register()
+    chained_dicts.register()
     list_classes.register()
     functions.register()
     held_in_texts.register()
