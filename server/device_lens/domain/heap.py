@@ -142,6 +142,8 @@ HELD_ANY = "<any of these>"
 these are not told apart."""
 HELD_ALL = "<all of these>"
 """The field of such a list that tells whether it surely holds each of these values."""
+RETURNED = "<returned>"
+"""The field of a generator with what its function returns at its end, for `yield from`."""
 PRESENT = "<present>"
 """The field of a list, or of what goes through the keys of a dict, with its items and, for each of
 them, the condition under which it is there; absent where all of them are."""

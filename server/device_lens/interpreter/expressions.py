@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import Deferred, Function, Scope, Waiting
 from device_lens.domain.guard import Guarded
-from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject
+from device_lens.domain.heap import MISSING, RETURNED, DictObject, Instance, ListObject
 from device_lens.domain.join import join_blind
 from device_lens.domain.objects import any_of_these, holds_all
 from device_lens.domain.optional_items import keep_presence, surely_or_perhaps
@@ -358,7 +358,8 @@ def _yield_from(machine: Machine, node: ast.YieldFrom, frame: Frame) -> Any:
         held = any_of_these(source) or (() if rest is None else (rest,))
         left_out = left_out or not holds_all(source)
         frame.yields.extend((each, True, left_out) for each in held)
-    return Unknown()
+    found = source.fields.get(RETURNED) if type(source) is ListObject else None
+    return Unknown() if found is None else found
 
 
 def _starred(machine: Machine, node: ast.Starred, frame: Frame) -> Any:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.atom import atoms_before
 from device_lens.domain.code import Function, Scope
 from device_lens.domain.guard import primary
-from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, ModuleObject, moment
+from device_lens.domain.heap import (
+    MISSING,
+    RETURNED,
+    DictObject,
+    Instance,
+    ListObject,
+    ModuleObject,
+    moment,
+)
 from device_lens.domain.join import join_blind
 from device_lens.domain.objects import keep_any
 from device_lens.domain.path import Path
@@ -273,10 +281,16 @@ def _result(machine: Machine, frame: Frame, alive: bool, base: Path) -> Any:
     if frame.yields is not None:
         generator = _generator(machine, frame)
         suspended.suspend(machine, frame, generator)
+        if any(path[1] != NONE for path in paths):
+            generator.fields[RETURNED] = _returned(paths, base)
         return generator
     if not paths:
         ends = _always_raises(frame) or _is_told_apart(machine, frame)
         return NEVER if ends else Unknown()
+    return _returned(paths, base)
+
+
+def _returned(paths: list[tuple[Path, Any]], base: Path) -> Any:
     ways = Ways([path[0] for path in paths], base)
     return fold([path[1] for path in paths], ways, join_values)
 
