@@ -161,15 +161,6 @@ def _repeat(call: Call) -> Value:
     return listing(call, (), first_argument(call), "iter")
 
 
-def _pairs(call: Call) -> Value:
-    columns = []
-    for source in call.args:
-        items, rest = call.services.iterate(source)
-        found = [*items, *([] if rest is None else [rest])]
-        columns.append(join_all(found) if found else Unknown())
-    return listing(call, (), TupleValue(tuple(columns)), "iter")
-
-
 MOST_ARRANGED = 16
 """Rows of items that are known one by one, and items of a row."""
 
@@ -331,7 +322,6 @@ def register() -> None:
         "itertools.filterfalse": _some_of(1),
         "itertools.cycle": _same_elements,
         "itertools.repeat": _repeat,
-        "itertools.product": _pairs,
         "itertools.zip_longest": _zip_longest,
         "itertools.permutations": _arranged(permutations),
         "itertools.combinations": _arranged(combinations),

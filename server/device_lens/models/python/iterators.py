@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise, product
+from math import prod
+
 from device_lens.domain.by_number import MOST_PLACES, keep_places
 from device_lens.domain.code import BoundMethod, Function
 from device_lens.domain.guard import Guarded, choose, undecided
@@ -199,6 +202,46 @@ def _map(call: Call) -> Value:
     return listing(call, found, more, "map")
 
 
+def _star_map(call: Call) -> Value:
+    """`itertools.starmap(f, rows)`: what a function gives for the items of each row."""
+    if len(call.args) != 2:
+        return listing(call, (), Unknown())
+    read_up = call.services.is_read_up(call.site.node)
+
+    def one(row: Value) -> Value:
+        items, rest = call.services.iterate(row)
+        return Unknown() if rest is not None else done_to(call, call.args[0], items, read_up)
+
+    rows, further = rows_of(call, [call.args[1]], MOST_MAPPED)
+    more = None if further is None else one(further[0])
+    return listing(call, tuple(one(row) for (row,) in rows), more, "map")
+
+
+def _pairwise(call: Call) -> Value:
+    """`itertools.pairwise(items)`: each item with the next one."""
+    items, rest = as_placed(first_argument(call), *call.services.iterate(first_argument(call)))
+    pairs = tuple(map(TupleValue, pairwise(items)))
+    each = None if rest is None else any_item(items, rest)
+    return listing(call, pairs, None if each is None else TupleValue((each, each)), "zip")
+
+
+def _product(call: Call) -> Value:
+    """`itertools.product(xs, ys, repeat=1)`: each row where there are a few, else any."""
+    times = constant(call.kwargs.get("repeat"), 1) if call.complete else 0
+    if type(times) is not int or not 0 < times * len(call.args) <= MOST_MAPPED:
+        return listing(call, (), Unknown(), "iter")
+    columns = [as_placed(each, *call.services.iterate(each)) for each in call.args] * times
+    count = prod(len(items) for items, _ in columns)
+    if count <= MOST_MAPPED and all(rest is None for _, rest in columns):
+        rows = product(*(items for items, _ in columns))
+        return listing(call, tuple(map(TupleValue, rows)), None, "iter")
+    found = [
+        Unknown() if not items and more is None else any_item(items, more)
+        for items, more in columns
+    ]
+    return listing(call, (), TupleValue(tuple(found)), "iter")
+
+
 def _read_later(model: Model) -> Model:
     """A function whose answer makes its items when it is read, by the program's code or PyTorch's,
     or takes them from one that does."""
@@ -297,5 +340,8 @@ def register() -> None:
     }
     for name, model in models.items():
         registry.FUNCTIONS["builtins." + name] = model
+    registry.FUNCTIONS["itertools.starmap"] = _read_later(_star_map)
+    registry.FUNCTIONS["itertools.pairwise"] = _pairwise
+    registry.FUNCTIONS["itertools.product"] = _product
     registry.FUNCTIONS["list.__iter__"] = _as_method(_iter)
     registry.FUNCTIONS["list.__next__"] = _as_method(_next)
