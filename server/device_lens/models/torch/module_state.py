@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from device_lens.domain.code import ClassValue, Function
@@ -35,6 +36,28 @@ _OF_LOADING = words(
     "state_dict prefix local_metadata strict missing_keys unexpected_keys error_msgs"
 )
 """What a hook is given before loading: of a copy of the state nothing is known."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _WithoutModule:
+    """A hook that does not get the module."""
+
+    hook: Value
+
+
+def _register_loading(call: Call) -> Value:
+    """`module._register_load_state_dict_pre_hook(hook, with_module=False)`."""
+    given = constant(call.get(1, "with_module", FALSE)) is True
+    hook = call.get(0, "hook", Unknown())
+    kept = Call(
+        call.name,
+        call.receiver,
+        (hook if given else _WithoutModule(hook),),
+        {},
+        call.site,
+        call.services,
+    )
+    return registers(_LOADING)(kept)
 
 
 def _not_saved(module: ModuleObject) -> frozenset[str]:
@@ -82,7 +105,10 @@ def _run_hooks(call: Call, module: ModuleObject, key: str, *given: Value) -> Non
     for _, each in list(walk(module)):
         hooks = each.own.get(key)
         for hook in hooks if isinstance(hooks, tuple) else ():
-            call.services.invoke(hook, (each, *given), {})
+            if type(hook) is _WithoutModule:
+                call.services.invoke(hook.hook, given, {})
+            else:
+                call.services.invoke(hook, (each, *given), {})
 
 
 def _has_own(module: ModuleObject, method: str, hooks: str | None = None) -> bool:
@@ -162,6 +188,7 @@ STATE: dict[str, Callable[[Call], Value]] = {
     "load_state_dict": _load_state_dict,
     "register_state_dict_pre_hook": registers(_BEFORE_SAVING),
     "register_load_state_dict_pre_hook": registers(_LOADING),
+    "_register_load_state_dict_pre_hook": _register_loading,
     "register_state_dict_post_hook": registers(_SAVING),
     "_register_state_dict_hook": registers(_SAVING),
     "register_load_state_dict_post_hook": registers(_LOADED),
