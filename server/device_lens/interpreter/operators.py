@@ -25,14 +25,7 @@ from device_lens.domain.heap import (
 from device_lens.domain.kinds import gather
 from device_lens.domain.lengths import grown
 from device_lens.domain.presence import copied_dict
-from device_lens.domain.values import (
-    NONE,
-    Const,
-    HostArray,
-    Tensor,
-    TupleValue,
-    Unknown,
-)
+from device_lens.domain.values import NONE, Const, HostArray, Tensor, TupleValue, Unknown
 from device_lens.interpreter import beside_arrays, bitwise, calls, reports
 from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
 from device_lens.interpreter.dispatch import EVALUATORS
