@@ -14,8 +14,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.atom import SOME_TURNS
+from device_lens.domain.condition import conjunction
 from device_lens.domain.device import CPU
-from device_lens.domain.guard import Guarded, Literals, atom_set, renamed, undecided
+from device_lens.domain.guard import Guarded, Literals, assume, atom_set, undecided
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.strays import stands_in
 from device_lens.syntax.walking import walk
@@ -50,7 +51,10 @@ def in_some_turns(machine: Machine, node: ast.If, condition: Any, frame: Frame) 
     turn = undecided(f"{SOME_TURNS}{id(loop)} {id(node)}{_apart(node, frame)}")
     if len(opaque) == len(atom_set(condition)):
         return turn
-    return renamed(condition, {opaque[0]: turn.atom}) if len(opaque) == 1 else condition
+    if len(opaque) != 1:
+        return condition
+    where = [assume(condition, opaque[0], holds) for holds in (True, False)]
+    return conjunction(max(where, key=bool), turn) if False in where else condition
 
 
 def cannot_be(machine: Machine, literals: Literals) -> bool:
