@@ -30,6 +30,8 @@ _LONGEST = 1_000
 _APART = ", which has others between them"
 _AFTER_FIRST = ", which held in the first turn and has others between them"
 """How an atom ends that says so."""
+_VERDICTS = "_what_names_are_given"
+"""The entry of a loop or function under which is kept what it gives to names."""
 _OF_TURN = "_test_of_turn"
 """The entry of an `if` under which is kept whether it is such a test."""
 
@@ -195,17 +197,29 @@ def _asks_for_best(node: ast.If, within: Any) -> bool:
 
 def _is_called_best(test: ast.expr, within: Any) -> bool:
     """`is_best = loss < best`, `best = min(loss, best)` and `if is_best:`."""
-    if not isinstance(test, ast.Name) or _times_asked(test.id, within) != 1:
+    found = _verdicts(within).get(test.id, []) if isinstance(test, ast.Name) else []
+    if len(found) != 1 or found[0] is None or _times_asked(ast.unparse(test), within) != 1:
         return False
     kept = [(_text(each.targets[0]), each.value) for each in _assigned(within)]
-    found = [value for name, value in kept if name == test.id]
-    if len(found) != 1:
-        return False
     for names, other in _compared(found[0]):
         for name, value in kept:
             if name in names and other in {ast.unparse(value), *_mentioned(value)}:
                 return not _times_asked(name, within)
     return False
+
+
+def _verdicts(within: Any) -> dict[str, list[ast.Compare | None]]:
+    """What a loop or function gives to names: comparisons, and None for what is none."""
+    known: dict[str, list[ast.Compare | None]] | None = within.__dict__.get(_VERDICTS)
+    if known is not None:
+        return known
+    found: dict[str, list[ast.Compare | None]] = {}
+    for each in _assigned(within):
+        if isinstance(target := each.targets[0], ast.Name):
+            value = each.value if isinstance(each.value, ast.Compare) else None
+            found.setdefault(target.id, []).append(value)
+    within.__dict__[_VERDICTS] = found
+    return found
 
 
 def _assigned(within: Any) -> Iterator[ast.Assign]:
