@@ -33,7 +33,7 @@ _AFTER_FIRST = ", which held in the first turn and has others between them"
 _VERDICTS = "_what_names_are_given"
 """The entry of a loop or function under which is kept what it gives to names."""
 _OF_TURN = "_test_of_turn"
-"""The entry of an `if` under which is kept whether it is such a test."""
+"""The entry of a loop, function or class under which is kept which `if`s are such tests."""
 
 
 def in_some_turns(machine: Machine, node: ast.If, condition: Any, frame: Frame) -> Any:
@@ -42,10 +42,7 @@ def in_some_turns(machine: Machine, node: ast.If, condition: Any, frame: Frame) 
     loop = _innermost(machine)
     if type(condition) is not Guarded or loop is None:
         return condition
-    known: bool | None = node.__dict__.get(_OF_TURN)
-    if known is None:
-        known = node.__dict__[_OF_TURN] = _is_of_turn(node, frame)
-    if not known or not _comes_before_the_last(node.test, frame):
+    if not _is_of_turn(node, frame) or not _comes_before_the_last(node.test, frame):
         return condition
     opaque = [atom for atom in atom_set(condition) if not atom.named]
     if any(atom.goes_both_ways or atom.tells_items_apart for atom in opaque):
@@ -115,13 +112,21 @@ def _innermost(machine: Machine) -> Any:
 
 
 def _is_of_turn(node: ast.If, frame: Frame) -> bool:
+    """Whether an `if` is such a test, kept with all whose text decides that."""
     function = frame.function
     loop = frame.loops[-1].node if frame.loops else None
     scope = loop or (function and function.node)
-    whole = function.owner.node if function and function.owner else scope
-    if loop is not None and _asks_for_remainder(node.test, loop, whole):
-        return True
-    return scope is not None and (_asks_for_best(node, scope) or _is_called_best(node.test, scope))
+    if scope is None:
+        return False
+    whole: Any = function.owner.node if function and function.owner else scope
+    known: dict[Any, bool] = whole.__dict__.setdefault(_OF_TURN, {})
+    if node not in known:
+        known[node] = (
+            (loop is not None and _asks_for_remainder(node.test, loop, whole))
+            or _asks_for_best(node, scope)
+            or _is_called_best(node.test, scope)
+        )
+    return known[node]
 
 
 def _asks_for_remainder(test: ast.expr, loop: Any, whole: Any) -> bool:
