@@ -10,7 +10,7 @@ none were.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.atom import SOME_TURNS
@@ -19,6 +19,7 @@ from device_lens.domain.device import CPU
 from device_lens.domain.guard import Guarded, Literals, assume, atom_set, undecided
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.strays import stands_in
+from device_lens.syntax.gathering import gather
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ _AFTER_FIRST = ", which held in the first turn and has others between them"
 _VERDICTS = "_what_names_are_given"
 """The entry of a loop or function under which is kept what it gives to names."""
 _OF_TURN = "_test_of_turn"
-"""The entry of a loop, function or class under which is kept which `if`s are such tests."""
+"""The entry of a loop or function under which is kept which `if`s are such tests."""
+_SIZES = "_compared_by_size"
 
 
 def in_some_turns(machine: Machine, node: ast.If, condition: Any, frame: Frame) -> Any:
@@ -112,30 +114,66 @@ def _innermost(machine: Machine) -> Any:
 
 
 def _is_of_turn(node: ast.If, frame: Frame) -> bool:
-    """Whether an `if` is such a test, kept with all whose text decides that."""
-    function = frame.function
+    """Whether an `if` is such a test, kept with the loop or function whose text decides that."""
     loop = frame.loops[-1].node if frame.loops else None
-    scope = loop or (function and function.node)
+    scope: Any = loop or (frame.function and frame.function.node)
     if scope is None:
         return False
-    whole: Any = function.owner.node if function and function.owner else scope
-    known: dict[Any, bool] = whole.__dict__.setdefault(_OF_TURN, {})
+    known: dict[Any, bool] = scope.__dict__.setdefault(_OF_TURN, {})
     if node not in known:
         known[node] = (
-            (loop is not None and _asks_for_remainder(node.test, loop, whole))
+            (loop is not None and _asks_for_remainder(node.test, loop))
             or _asks_for_best(node, scope)
             or _is_called_best(node.test, scope)
         )
     return known[node]
 
 
-def _asks_for_remainder(test: ast.expr, loop: Any, whole: Any) -> bool:
-    """Whether a test asks for nothing but a remainder of what a loop counts, alone in the loop; of
-    an attribute, alone in the class."""
+def told_by(nodes: list[ast.AST], loops: list[Any], function: Any) -> tuple[Any, ...]:
+    """What some statements in loops of a function tell of which tests around them are such: what
+    they ask of what is counted or compared there, and what they give to it."""
+    scope = function or (loops[0] if loops else None)
+    if scope is None:
+        return ()
+    counted = {name for loop in loops for name in _counters(loop)}
+    known = counted.union(gather(scope, _SIZES, _compared_by_size))
+    asked = (test for each in nodes for test in _tested(each))
+    given = (each for each in nodes if isinstance(each, ast.Assign) and len(each.targets) == 1)
+    return (
+        tuple(sorted(name for test in asked for name in _mentioned(test) & known)),
+        frozenset(
+            (_text(each.targets[0]), ast.unparse(each.value))
+            for each in given
+            if isinstance(each.value, ast.Compare) or _text(each.targets[0]) in known
+        ),
+    )
+
+
+def _compared_by_size(node: ast.AST) -> Iterable[str]:
+    """What the test of an `if` compares by size."""
+    if not isinstance(node, ast.If):
+        return ()
+    compared = (each for test in walk(node.test) for each in _compared(test))
+    return {name for names, _ in compared for name in names}
+
+
+def _tested(node: ast.AST) -> Iterable[ast.expr]:
+    """What a node asks for."""
+    if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
+        return (node.test,)
+    if isinstance(node, ast.comprehension):
+        return node.ifs
+    if isinstance(node, ast.Match):
+        return (node.subject,)
+    return (node,) if isinstance(node, ast.Compare) else ()
+
+
+def _asks_for_remainder(test: ast.expr, loop: Any) -> bool:
+    """Whether a test asks for nothing but a remainder of what a loop counts, alone in the loop."""
     counter = _counted(test)
     if counter is None or counter not in _counters(loop):
         return False
-    return _times_asked(counter, loop if counter.isidentifier() else whole) == 1 and all(
+    return _times_asked(counter, loop) == 1 and all(
         not isinstance(each, ast.Compare) or counter in _mentioned(each) for each in walk(test)
     )
 
@@ -234,7 +272,7 @@ def _assigned(within: Any) -> Iterator[ast.Assign]:
                 yield each
 
 
-def _compared(test: ast.expr) -> Iterator[tuple[set[str], str]]:
+def _compared(test: ast.AST) -> Iterator[tuple[set[str], str]]:
     """The sides of a comparison by size: what the one mentions, and how the other reads."""
     order = ast.Lt | ast.LtE | ast.Gt | ast.GtE
     if isinstance(test, ast.Compare) and len(test.ops) == 1 and isinstance(test.ops[0], order):

@@ -14,6 +14,7 @@ from device_lens.interpreter import (
     gradient_text,
     item_effects,
     named_views,
+    now_and_then,
     numbered,
     scan,
 )
@@ -30,7 +31,8 @@ class Context:
     whether they move what they go through, do nothing else than one thing, and replace the item
     that they are at or go by names made of it, what they hand from pass to pass (None: any name),
     which of their variables it mentions, whether it has a loop or a backward pass, whether it
-    leaves gradients cleared, whether it reads gradients, and which views it gives names."""
+    leaves gradients cleared, whether it reads gradients, which views it gives names, and what it
+    asks of the loops' turns."""
 
     moved: frozenset[str] | None
     loops: tuple[scan.LoopInfo, ...] = ()
@@ -45,6 +47,7 @@ class Context:
     by_name: tuple[bool, ...] = ()
     carried: tuple[frozenset[str] | None, ...] = ()
     views: frozenset[tuple[str, str]] = frozenset()
+    turns: tuple[object, ...] = ()
 
     def without(self, names: frozenset[str]) -> Context:
         """The same, were it not for some names."""
@@ -99,7 +102,10 @@ class Text:
         moved = None if function is None else doings.moved_by(function.node)
         records = [loop for loop in frame.loops if isinstance(loop.node, ast.stmt)]
         if not records:
-            return Context(moved, clears=self._clears, reads=self._reads, views=self._views)
+            turns = now_and_then.told_by(nodes, [], function and function.node)
+            return Context(
+                moved, clears=self._clears, reads=self._reads, views=self._views, turns=turns
+            )
         loops = [record.node for record in records]
         over = [loop for loop in loops if isinstance(loop, ast.For | ast.AsyncFor)]
         many = [record.node for record in records if record.many]
@@ -118,6 +124,7 @@ class Text:
             tuple(numbered.goes_by_name(loop, loop.body) for loop in over),
             tuple(None if function is None else carried.names(loop, frame) for loop in loops),
             self._views,
+            now_and_then.told_by(nodes, loops, function and function.node),
         )
 
 
