@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from device_lens.interpreter.graph_chains import Level, reaches
@@ -38,29 +38,41 @@ def _is_dropped(chains: Chains, names: set[str], nodes: frozenset[Any]) -> bool:
 
 
 def _is_attribute_never_used(fact: RetainedGraph, chains: Chains) -> bool:
-    """`self.total += loss`, in a class none of whose methods does anything with it, as far as those
-    read it that made, ran and asked the object."""
-    place = container_of(ast.parse(fact.accumulator, mode="eval").body)
-    if not isinstance(place, ast.Attribute) or not isinstance(place.value, ast.Name):
+    """`self.total += loss`, as far as those tell that ran the method and asked for its answer.
+    What other methods do with it the rule asks of their class (`is_read_alone`)."""
+    place = _attribute(fact.accumulator)
+    if place is None:
         return False
-    own: list[Any] = [
-        each for part in fact.site.chunk.body for each in walk(part) if _mentions(each, place)
-    ]
+    own = [each for part in fact.site.chunk.body for each in walk(part) if _mentions(each, place)]
+    if any(_mentioned(part, place.attr) for each in chains for part in _outside(each, own)):
+        return False
+    return _is_dropped(chains, {ast.unparse(place)}, frozenset())
+
+
+def is_read_alone(accumulator: str, method: ast.AST | None, statements: Iterable[ast.stmt]) -> bool:
+    """Whether an attribute that a `method` adds to, of a class among some statements, is read in
+    that class, and none of its methods does anything with its graph."""
+    place = _attribute(accumulator)
+    if place is None:
+        return False
+    own: list[Any] = [e for part in statements for e in walk(part) if _mentions(e, place)]
     if any(place.value.id != _first_parameter(each) for each in own):
         return False
     if not any(_reads(each, place.attr) for each in own):
         return False  # it is there for others
     text = ast.unparse(place)
-    for method in own:
-        if any(_is_what_another_holds(each, text) for each in walk(method)):
-            return False
-        if not any(chain and chain[0].body is method.body for chain in chains) and fate(
-            method.body, {text}, frozenset()
-        ):
-            return False
-    if any(_mentioned(part, place.attr) for each in chains for part in _outside(each, own)):
-        return False
-    return _is_dropped(chains, {text}, frozenset())
+    return not any(
+        any(_is_what_another_holds(node, text) for node in walk(each))
+        or (each is not method and fate(each.body, {text}, frozenset()))
+        for each in own
+    )
+
+
+def _attribute(accumulator: str) -> Any:
+    """The attribute of a name that holds the sum or list; None where another place does."""
+    place = container_of(ast.parse(accumulator, mode="eval").body)
+    is_one = isinstance(place, ast.Attribute) and isinstance(place.value, ast.Name)
+    return place if is_one else None
 
 
 def _mentions(node: ast.AST, place: ast.Attribute) -> bool:

@@ -44,6 +44,7 @@ from device_lens.fixes.place import Place
 from device_lens.fixes.read_value import as_number, drop_graph, drop_graphs
 from device_lens.interpreter.graph_flow import Fate, fate
 from device_lens.interpreter.graph_steps import base_of
+from device_lens.interpreter.graph_uses import is_read_alone
 from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
@@ -56,6 +57,8 @@ RULE = Rule("retained-graph", Severity.WARNING, __doc__)
 
 @RULE.reads(RetainedGraph)
 def check(fact: RetainedGraph, context: Context) -> Finding | None:
+    if not fact.spent and _may_be_used_elsewhere(fact, context):
+        return None
     subject = context.text(fact.subject)
     verb = "adds up" if fact.form == "sum" else "collects"
     graph = "the tensors of {} with their graphs" if fact.form == "parts" else "{} with its graph"
@@ -70,6 +73,14 @@ def check(fact: RetainedGraph, context: Context) -> Finding | None:
     return context.finding(
         RULE, fact.site, message, fact.accumulator, fixes=lambda: _fixes(fact, context)
     )
+
+
+def _may_be_used_elsewhere(fact: RetainedGraph, context: Context) -> bool:
+    """Whether it is an attribute that others than the methods of its class may use."""
+    if isinstance(context.place(fact.site).node, ast.ListComp) or base_of(fact.accumulator):
+        return False
+    place = context.place(fact.site)
+    return not is_read_alone(fact.accumulator, place.function, place.top_level)
 
 
 def _fixes(fact: RetainedGraph, context: Context) -> list[Fix | None]:
