@@ -26,3 +26,13 @@ def test_names_come_and_go_with_the_module_that_has_them(tmp_path: Path) -> None
     editing.agree()
     editing.edit("nets", "def make", "def made")
     editing.agree()
+
+
+def test_a_bare_word_may_be_a_name_that_a_star_brings(tmp_path: Path) -> None:
+    kept = "import torch\n\nkept = torch.ones(2)\n"
+    editing = Editing(tmp_path, {"nets": kept, "main": "from nets import *\n\nkept\nlater = 2\n"})
+    editing.agree()
+    editing.edit("main", "kept\n", "def k\n")
+    editing.agree()
+    editing.edit("main", "def k\n", "kept\n")
+    editing.agree()
