@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from device_lens.fixes.names import deleted_names, is_local, names_in, stores
+from device_lens.fixes.names import deleted_names, is_local, stores
 from device_lens.fixes.place import FUNCTIONS, Place
 from device_lens.syntax.import_statements import bound_names
+from device_lens.syntax.names import names_in
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 

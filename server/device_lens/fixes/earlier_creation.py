@@ -9,10 +9,11 @@ from device_lens.fixes.bindings import means_the_same
 from device_lens.fixes.blocks import block_of, remove_statement
 from device_lens.fixes.create_on_device import create_on_device
 from device_lens.fixes.edit import Fix
-from device_lens.fixes.names import loads, names_in
+from device_lens.fixes.names import loads
 from device_lens.fixes.place import Place, same_cell
 from device_lens.fixes.same_value import Between, Program, is_current_device
 from device_lens.fixes.transfer_call import read_transfer
+from device_lens.syntax.names import names_in
 
 
 def is_made_for(move: Place, made: Place) -> bool:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from device_lens.fixes.names import is_local, names_in, of_comprehension
+from device_lens.fixes.names import is_local, of_comprehension
 from device_lens.fixes.place import FUNCTIONS, LOOPS, Place
+from device_lens.syntax.names import names_in
 from device_lens.syntax.walking import walk
 
 

@@ -7,14 +7,9 @@ import builtins
 
 from device_lens.fixes.comprehension import means_builtin, name_at, sees
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import (
-    assignable,
-    fresh_letter,
-    loads_behind,
-    names_in,
-    words,
-)
+from device_lens.fixes.names import assignable, fresh_letter, loads_behind, words
 from device_lens.fixes.place import Place, grouped
+from device_lens.syntax.names import names_in
 from device_lens.syntax.walking import walk
 
 PATTERNS = {

@@ -10,6 +10,7 @@ from itertools import chain
 
 from device_lens.fixes.place import FUNCTIONS, Place
 from device_lens.syntax.gathering import always, gather
+from device_lens.syntax.names import names_in
 from device_lens.syntax.source import SourceFile
 from device_lens.syntax.walking import children, walk
 
@@ -63,11 +64,6 @@ def fresh_letter(taken: set[str], wanted: str) -> str:
     while name in taken:
         name, number = f"{wanted}{number}", number + 1
     return name
-
-
-def names_in(node: ast.AST) -> set[str]:
-    """The names that an expression or statement reads or binds."""
-    return {each.id for each in walk(node) if isinstance(each, ast.Name)}
 
 
 def loads(node: ast.AST, name: str) -> list[ast.Name]:

@@ -6,8 +6,8 @@ import ast
 
 from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import names_in
 from device_lens.fixes.place import Place
+from device_lens.syntax.names import names_in
 
 
 def move_tensors_alone(call: Place) -> Fix | None:

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from device_lens.fixes.bindings import parameters_of
 from device_lens.fixes.bound_value import bound_value
 from device_lens.fixes.container_uses import GOING_THROUGH, OF_TENSORS
-from device_lens.fixes.names import is_local, loads, names_in
+from device_lens.fixes.names import is_local, loads
 from device_lens.fixes.place import LOOPS, Place
-from device_lens.syntax.names import is_own_attribute, last_name
+from device_lens.syntax.names import is_own_attribute, last_name, names_in
 
 _DISPLAYS = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp, ast.BinOp)
 _MAKING = frozenset("list tuple dict sorted deepcopy copy next split chunk unbind load".split())

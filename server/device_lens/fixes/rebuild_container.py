@@ -10,9 +10,10 @@ from device_lens.fixes.comments import below_comments
 from device_lens.fixes.comprehension import as_condition, can_hold
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.loop_names import outlives
-from device_lens.fixes.names import loads_behind, names_in, stores
+from device_lens.fixes.names import loads_behind, stores
 from device_lens.fixes.place import Place
 from device_lens.fixes.refill import OBJECT, Known, is_plain, refilled
+from device_lens.syntax.names import names_in
 from device_lens.syntax.pairing import gone_through, zipped
 
 

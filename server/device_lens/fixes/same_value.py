@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from device_lens.fixes.names import names_in, stored_names
+from device_lens.fixes.names import stored_names
 from device_lens.fixes.place import FUNCTIONS, Place
 from device_lens.syntax.import_statements import bound_names
-from device_lens.syntax.names import root_name
+from device_lens.syntax.names import names_in, root_name
 from device_lens.syntax.source import SourceFile
 from device_lens.syntax.walking import walk
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from itertools import chain
 from typing import Any
 
 from device_lens.domain.by_number import first_items
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import Const, TupleValue
 from device_lens.interpreter.frames import Frame, LoopRecord
-from device_lens.interpreter.now_and_then import tests_in
+from device_lens.interpreter.now_and_then import asked_by
 from device_lens.models.numbers import FIRST_NUMBER, NUMBERS, number_above
+from device_lens.syntax.names import names_in
 from device_lens.syntax.walking import walk
 
 _ASKED = "_asks_for_its_turn"
@@ -53,7 +53,7 @@ def decides(node: ast.If, condition: bool, frame: Frame) -> bool:
     """Whether a test is known because the turn is the first: in another it may go the other
     way."""
     for record in frame.loops:
-        if record.first and _counter(record.node) & _names(node.test):
+        if record.first and _counter(record.node) & names_in(node.test):
             if condition:
                 record.held.add(node)
             return True
@@ -82,16 +82,12 @@ def _asks(loop: Any) -> bool:
 
 
 def _is_asked(loop: Any) -> bool:
-    compared = (each for part in loop.body for each in walk(part) if isinstance(each, ast.Compare))
     counter = _counter(loop)
-    return any(counter & _names(test) for test in chain(tests_in(loop), compared))
+    nodes = (each for statement in loop.body for each in walk(statement))
+    return any(counter & names_in(test) for each in nodes for test in asked_by(each))
 
 
 def _counter(loop: Any) -> set[str]:
     """The name of the number of a turn: the target of a loop, or the first of several."""
     target = loop.target if isinstance(loop.target, ast.Name) else loop.target.elts[0]
     return {target.id} if isinstance(target, ast.Name) else set()
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {each.id for each in walk(node) if isinstance(each, ast.Name)}

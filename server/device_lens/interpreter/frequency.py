@@ -13,6 +13,7 @@ from device_lens.domain.values import TupleValue
 from device_lens.interpreter.facts import Loop, Repeated
 from device_lens.interpreter.intervals import is_now_and_then
 from device_lens.interpreter.scan import own_nodes
+from device_lens.syntax.names import names_in
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ def _runs_by_epoch(loop: Any, node: Any) -> bool:
         return False
     inner = list(_inside(loop))
     loops = [each for each in inner if isinstance(each, ast.For | ast.While)]
-    if any("epoch" in name.lower() for name in _names(getattr(loop, "target", None))):
+    if any("epoch" in name.lower() for name in names_in(getattr(loop, "target", None))):
         return bool(loops) or not any(map(_trains, inner))
     return _counts(loop) and any(
         any(map(_trains, walk(each))) and not any(node is other for other in walk(each))
@@ -137,7 +138,3 @@ def _counts(loop: Any) -> bool:
 def _inside(loop: Any) -> Iterator[ast.AST]:
     for statement in loop.body:
         yield from walk(statement)
-
-
-def _names(target: Any) -> set[str]:
-    return set() if target is None else {n.id for n in walk(target) if isinstance(n, ast.Name)}

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from device_lens.interpreter.doings import first_parameter
 from device_lens.interpreter.graph_chains import Level, reaches
 from device_lens.interpreter.graph_flow import Fate, fate, stands_for_another
 from device_lens.interpreter.graph_names import container_of
@@ -56,7 +57,7 @@ def is_read_alone(accumulator: str, method: ast.AST | None, statements: Iterable
     if place is None:
         return False
     own: list[Any] = [e for part in statements for e in walk(part) if _mentions(e, place)]
-    if any(place.value.id != _first_parameter(each) for each in own):
+    if any(place.value.id != first_parameter(each) for each in own):
         return False
     if not any(_reads(each, place.attr) for each in own):
         return False  # it is there for others
@@ -101,11 +102,6 @@ def _reads(function: ast.AST, name: str) -> bool:
 
 
 _CHANGES = frozenset("append extend insert appendleft add update clear pop popleft".split())
-
-
-def _first_parameter(function: Any) -> str:
-    first = [*function.args.posonlyargs, *function.args.args][:1]
-    return first[0].arg if first else ""
 
 
 def _is_what_another_holds(node: ast.AST, text: str) -> bool:

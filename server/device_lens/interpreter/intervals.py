@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import BoundMethod, ClassValue, Function, Scope
 from device_lens.domain.heap import Instance, ModuleObject
 from device_lens.interpreter.scan import own_nodes
-from device_lens.syntax.names import last_name
+from device_lens.syntax.names import last_name, names_in
 from device_lens.syntax.walking import children, walk
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class _Text:
     def __init__(self, run: Any) -> None:
         self.run = run
         self.is_function = isinstance(run, _FUNCTIONS)
-        self.target: set[str] = _names(getattr(run, "target", None))
+        self.target: set[str] = names_in(getattr(run, "target", None))
 
     @cached_property
     def above(self) -> dict[ast.AST, ast.AST]:
@@ -82,19 +82,15 @@ def _text_of(run: Any) -> _Text:
     return known
 
 
-def _names(target: Any) -> set[str]:
-    return set() if target is None else {n.id for n in walk(target) if isinstance(n, ast.Name)}
-
-
 def _numbers(target: ast.expr, iterated: ast.expr) -> set[str]:
     """The names of a loop's target that are the number of the turn."""
     if not isinstance(iterated, ast.Call):
         return set()
     name = last_name(iterated.func)
     if name in ("range", "trange", "count"):
-        return _names(target)
+        return names_in(target)
     if name == "enumerate" and isinstance(target, ast.Tuple):
-        return _names(target.elts[0])
+        return names_in(target.elts[0])
     return _numbers(target, iterated.args[0]) if name in _PASSES_ON and iterated.args else set()
 
 

@@ -20,6 +20,7 @@ from device_lens.domain.guard import Guarded, Literals, assume, atom_set, undeci
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.strays import stands_in
 from device_lens.syntax.gathering import gather
+from device_lens.syntax.names import names_in
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -137,7 +138,7 @@ def told_by(nodes: list[ast.AST], loops: list[Any], function: Any) -> tuple[Any,
         return ()
     counted = {name for loop in loops for name in _counters(loop)}
     known = counted.union(gather(scope, _SIZES, _compared_by_size))
-    asked = (test for each in nodes for test in _tested(each))
+    asked = (test for each in nodes for test in asked_by(each))
     given = (each for each in nodes if isinstance(each, ast.Assign) and len(each.targets) == 1)
     return (
         tuple(sorted(name for test in asked for name in _mentioned(test) & known)),
@@ -157,15 +158,18 @@ def _compared_by_size(node: ast.AST) -> Iterable[str]:
     return {name for names, _ in compared for name in names}
 
 
+def asked_by(node: ast.AST) -> Iterable[ast.expr]:
+    """What a node asks for, a comparison that no branch hangs on too."""
+    return (node,) if isinstance(node, ast.Compare) else _tested(node)
+
+
 def _tested(node: ast.AST) -> Iterable[ast.expr]:
-    """What a node asks for."""
+    """What a node has others run under."""
     if isinstance(node, ast.If | ast.IfExp | ast.While | ast.Assert):
         return (node.test,)
     if isinstance(node, ast.comprehension):
         return node.ifs
-    if isinstance(node, ast.Match):
-        return (node.subject,)
-    return (node,) if isinstance(node, ast.Compare) else ()
+    return (node.subject,) if isinstance(node, ast.Match) else ()
 
 
 def _asks_for_remainder(test: ast.expr, loop: Any) -> bool:
@@ -196,7 +200,7 @@ def _are_one(names: set[str]) -> bool:
 def _counters(loop: Any) -> set[str]:
     """The names that count the turns of a loop: its targets, and what it adds a constant to."""
     if isinstance(loop, ast.For | ast.AsyncFor):
-        found = _names(loop.target)
+        found = names_in(loop.target)
     else:
         found = set()
     for each in loop.body:
@@ -207,19 +211,8 @@ def _counters(loop: Any) -> set[str]:
 
 def _times_asked(text: str, within: Any) -> int:
     """How many tests in a loop, function or class mention what reads so."""
-    return sum(text in _mentioned(each) for each in tests_in(within))
-
-
-def tests_in(within: Any) -> Iterator[Any]:
-    """What the statements of a loop, function or class ask for."""
-    for statement in within.body:
-        for each in walk(statement):
-            if isinstance(each, ast.If | ast.IfExp | ast.While | ast.Assert):
-                yield each.test
-            elif isinstance(each, ast.comprehension):
-                yield from each.ifs
-            elif isinstance(each, ast.Match):
-                yield each.subject
+    nodes = (each for statement in within.body for each in walk(statement))
+    return sum(text in _mentioned(test) for each in nodes for test in _tested(each))
 
 
 def _text(node: ast.AST) -> str:
@@ -289,7 +282,7 @@ def _comes_before_the_last(test: ast.expr, frame: Frame) -> bool:
     """Whether a remainder is, or may be, what a test asks for before the last turn."""
     counter = _counted(test)
     for record in frame.loops if counter else ():
-        if isinstance(record.node, ast.For) and counter in _names(record.node.target):
+        if isinstance(record.node, ast.For) and counter in names_in(record.node.target):
             return _may_be_before_the_last(test, record)
     return True
 
@@ -303,7 +296,7 @@ def _may_be_before_the_last(test: ast.expr, record: LoopRecord) -> bool:
         ) if record.trip_count is not None and step:
             pass
         case _:
-            return not _names(test) & _names(record.node.iter) - _names(record.node.target)
+            return not names_in(test) & names_in(record.node.iter) - names_in(record.node.target)
     match number:
         case ast.Name():
             ahead = 0
@@ -313,7 +306,3 @@ def _may_be_before_the_last(test: ast.expr, record: LoopRecord) -> bool:
             return False
     turns = range(min(record.trip_count - 1, _LONGEST))
     return any((turn + ahead) % step == sought for turn in turns)
-
-
-def _names(node: ast.AST) -> set[str]:
-    return {each.id for each in walk(node) if isinstance(each, ast.Name)}

@@ -9,12 +9,11 @@ from collections.abc import Iterator
 from device_lens.domain.device import CPU, SymbolicDevice
 from device_lens.domain.guard import leaves
 from device_lens.fixes.bindings import parameters_of
-from device_lens.fixes.names import names_in
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Conflict, Transfer
 from device_lens.rules.context import Context
 from device_lens.rules.wording import telling_step
-from device_lens.syntax.names import root_name
+from device_lens.syntax.names import names_in, root_name
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _METHODS = ("cpu", "cuda", "xpu", "mps")

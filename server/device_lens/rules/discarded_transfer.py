@@ -55,7 +55,7 @@ from device_lens.fixes.assign_result import (
     replace_field,
 )
 from device_lens.fixes.edit import Fix, Safety
-from device_lens.fixes.names import loads_behind, names_in
+from device_lens.fixes.names import loads_behind
 from device_lens.fixes.place import Place, shown_below_cell
 from device_lens.fixes.refill import Known
 from device_lens.interpreter.facts import Kind, Transfer
@@ -64,6 +64,7 @@ from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import leaf, on, quoted, to
+from device_lens.syntax.names import names_in
 
 RULE = Rule("discarded-transfer", Severity.WARNING, __doc__)
 

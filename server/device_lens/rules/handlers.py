@@ -5,9 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator
 
-from device_lens.fixes.names import names_in
 from device_lens.fixes.place import FUNCTIONS, Place
-from device_lens.syntax.names import last_name
+from device_lens.syntax.names import last_name, names_in
 
 SIMPLE = (ast.Expr, ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Return)
 _REMEDIES = ("cpu", "to", "cuda", "detach")

@@ -42,7 +42,7 @@ from device_lens.fixes.bound_value import bound_value
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.map_container import mapped
 from device_lens.fixes.move_operand import move_alike, move_operand, whole_value
-from device_lens.fixes.names import names_in, own_nodes
+from device_lens.fixes.names import own_nodes
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, Kind, Operand
 from device_lens.rules.causes import MODULE_INPUT, Cause, sides
@@ -63,6 +63,7 @@ from device_lens.rules.losses import given_together, move_inputs, move_loss
 from device_lens.rules.rule import Rule
 from device_lens.rules.whole_modules import move_back, move_whole
 from device_lens.rules.wording import on, quoted
+from device_lens.syntax.names import names_in
 
 RULE = Rule(MODULE_INPUT, Severity.ERROR, __doc__)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from typing import TypeGuard
 
+from device_lens.syntax.walking import walk
+
 
 def root_name(node: ast.AST | None) -> str:
     """`a` of `a.b[0].c` and of `a`; empty for what no name begins."""
@@ -51,3 +53,10 @@ def set_by_call(node: ast.AST | None) -> ast.Attribute | None:
     """The attribute that `setattr(owner, "name", value)` sets, as it would be assigned to."""
     named = named_by_text(node, "setattr", 3)
     return None if named is None else ast.Attribute(*named, ast.Store())
+
+
+def names_in(node: ast.AST | None) -> set[str]:
+    """The names that an expression or statement reads or binds; none where there is no node."""
+    if node is None:
+        return set()
+    return {each.id for each in walk(node) if isinstance(each, ast.Name)}
