@@ -36,7 +36,7 @@ _DEPTH = 2
 
 class HostCopy(NamedTuple):
     """A value on the host that was on an accelerator: where it came down, through what, and the
-    functions that ran there."""
+    functions that ran there, which outlive edits of their text."""
 
     site: Site
     through: str
@@ -61,7 +61,7 @@ def _reaches_host(seen: LibraryCall) -> bool:
 
 
 def _copy(machine: Machine, seen: LibraryCall) -> HostCopy:
-    running = tuple(frame.function and frame.function.node for frame in machine.stack)
+    running = tuple(frame.function for frame in machine.stack)
     site = machine.site(seen.node, seen.frame)
     return HostCopy(site, f".{seen.name.rpartition('.')[2]}()", running)
 
@@ -164,8 +164,10 @@ def _is_hot(machine: Machine) -> bool:
 
 
 def _same_stretch(machine: Machine, copy: HostCopy) -> bool:
-    running = tuple(frame.function and frame.function.node for frame in machine.stack)
-    return running[-1] in copy.running or copy.running[-1] in running
+    running = [frame.function for frame in machine.stack]
+    return any(running[-1] is each for each in copy.running) or any(
+        copy.running[-1] is each for each in running
+    )
 
 
 WATCHERS = dict.fromkeys(_DOWN, called)

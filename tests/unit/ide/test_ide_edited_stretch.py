@@ -327,3 +327,26 @@ def test_the_end_of_a_block_is_not_its_beginning(tmp_path: Path, scripts: list[s
     editing = Editing(tmp_path, {"train": LOOP})
     assert typed(editing, "# first", "batch = torch.ones(4).cuda()", scripts) > 0
     assert typed(editing, "# last", "new = batch + torch.ones(4)", scripts) == 0
+
+
+THERE_AND_BACK = """\
+import torch
+
+
+def main():
+    batch = torch.zeros(4)
+    for step in range(3000):
+        batch = batch.to("cpu")
+        # back
+
+
+main()
+"""
+
+
+def test_a_copy_that_came_down_before_what_is_typed_comes_back_in_it(tmp_path: Path) -> None:
+    editing = Editing(tmp_path, {"train": THERE_AND_BACK})
+    editing.said("train")
+    for statement in ("batch = batch.to('cuda')", "batch + batch"):
+        editing.edit("train", "        # back", f"        {statement}\n        # back")
+        assert editing.said("train") == editing.said("train", editing.fresh())
