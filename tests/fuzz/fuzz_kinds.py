@@ -25,6 +25,7 @@ from fuzz_patterns import PATTERNS
 from fuzz_programs import FLAG_LINES, SHARED_LINES, flagged_program, idiomatic_program, program
 from fuzz_traffic import converse
 from fuzz_truth import check_truth
+from fuzz_turns import check_turns, turns, turns_edited
 
 from device_lens.ide.project import Project
 
@@ -67,6 +68,8 @@ KINDS: dict[str, Kind] = {
     ),
     "flags": Kind(flagged_program, lambda made, random: check_truth(str(made), random, FLAG_LINES)),
     "cases": Kind(by_flags, lambda made, random: check_by_flags(str(made))),
+    "turns": Kind(turns, lambda made, random: check_turns(str(made))),
+    "turns edited": Kind(turns_edited, _replay),
     "traffic": Kind(lambda random, corpus: list(corpus), converse),
 }
 

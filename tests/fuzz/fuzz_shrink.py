@@ -29,8 +29,8 @@ def shrunk(
         return found is not None and found.signature == failure.signature
 
     if isinstance(made, str):
-        return _smaller(made, fails, whole=kind == "truth") if fails(made) else made
-    if kind in ("edits", "typing") and isinstance(made, list):
+        return _smaller(made, fails, whole=kind in ("truth", "turns")) if fails(made) else made
+    if kind in ("edits", "typing", "turns edited") and isinstance(made, list):
         return _smaller_steps(made, fails)
     return None
 

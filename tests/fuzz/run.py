@@ -33,6 +33,8 @@ SHARES = {
     "idioms": 1,
     "flags": 1,
     "cases": 2,
+    "turns": 1,
+    "turns edited": 1,
     "traffic": 1,
 }
 """How inputs are shared out among the kinds: those of a kind with more cost are fewer."""

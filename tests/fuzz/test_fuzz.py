@@ -27,6 +27,8 @@ BLOCKS = [
         ("truth", 100),
         ("flags", 50),
         ("cases", 300),
+        ("turns", 150),
+        ("turns edited", 50),
     )
     for start in range(0, count, BLOCK)
 ] + [("traffic", start) for start in range(0, 50, 10)]
@@ -62,6 +64,8 @@ def test_the_same_seed_makes_the_same_inputs() -> None:
         "idioms",
         "flags",
         "cases",
+        "turns",
+        "turns edited",
     ):
         one, other = (KINDS[kind].make(Random(f"{kind}:1:2"), CORPUS) for _ in range(2))
         assert one == other

@@ -1,4 +1,5 @@
-"""The first turn of a loop that asks for its number: `if epoch == 0:`, `if step > 0:`.
+"""The first turn of a loop that asks for its number, `if epoch == 0:`, `if step > 0:`, or that
+hands it to what may ask.
 
 What only the first turn finds, as a tensor that it moves, meets nothing of what is done in the
 others; so that turn is run with its own number, and those after it with a larger one.
@@ -14,18 +15,18 @@ from device_lens.domain.by_number import first_items
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import Const, TupleValue
 from device_lens.interpreter.frames import Frame, LoopRecord
-from device_lens.interpreter.now_and_then import asked_by
+from device_lens.interpreter.now_and_then import asked_by, handed_by
 from device_lens.models.numbers import FIRST_NUMBER, NUMBERS, number_above
 from device_lens.syntax.names import names_in
 from device_lens.syntax.walking import walk
 
 _ASKED = "_asks_for_its_turn"
-"""The entry of a loop under which is kept whether it asks for the number of its turn."""
+"""The entry of a loop under which is kept whether something may ask for the number of its turn."""
 
 
 def turns_apart(node: Any, iterable: Any, rest: Any) -> tuple[Any, Any] | None:
     """What the first turn of a loop has and what any other has, where its body asks for their
-    numbers; None where it does not, or where these are not known."""
+    numbers or hands them on; None where it does not, or where these are not known."""
     if type(iterable) is not ListObject or iterable.items or not isinstance(node.target, _TARGETS):
         return None
     first = _first_number(iterable)
@@ -83,8 +84,10 @@ def _asks(loop: Any) -> bool:
 
 def _is_asked(loop: Any) -> bool:
     counter = _counter(loop)
-    nodes = (each for statement in loop.body for each in walk(statement))
-    return any(counter & names_in(test) for each in nodes for test in asked_by(each))
+    nodes = [each for statement in loop.body for each in walk(statement)]
+    return any(
+        counter & names_in(part) for each in nodes for part in (*asked_by(each), *handed_by(each))
+    )
 
 
 def _counter(loop: Any) -> set[str]:

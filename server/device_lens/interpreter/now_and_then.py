@@ -10,6 +10,7 @@ none were.
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,14 @@ _LONGEST = 1_000
 _APART = ", which has others between them"
 _AFTER_FIRST = ", which held in the first turn and has others between them"
 """How an atom ends that says so."""
+_ASKS_NOTHING = frozenset(
+    (
+        *dir(builtins),
+        *("format", "append", "write", "debug", "info", "warning", "log", "add_scalar"),
+        *("add_scalars", "set_description", "set_postfix", "set_epoch", "manual_seed"),
+    )
+)
+"""What is called with the number of a turn as a rule to tell of it, or to keep it."""
 _VERDICTS = "_what_names_are_given"
 """The entry of a loop or function under which is kept what it gives to names."""
 _OF_TURN = "_test_of_turn"
@@ -132,13 +141,13 @@ def _is_of_turn(node: ast.If, frame: Frame) -> bool:
 
 def told_by(nodes: list[ast.AST], loops: list[Any], function: Any) -> tuple[Any, ...]:
     """What some statements in loops of a function tell of which tests around them are such: what
-    they ask of what is counted or compared there, and what they give to it."""
+    they ask of what is counted or compared there, or hand on of it, and what they give to it."""
     scope = function or (loops[0] if loops else None)
     if scope is None:
         return ()
     counted = {name for loop in loops for name in _counters(loop)}
     known = counted.union(gather(scope, _SIZES, _compared_by_size))
-    asked = (test for each in nodes for test in asked_by(each))
+    asked = (part for each in nodes for part in (*asked_by(each), *handed_by(each)))
     given = (each for each in nodes if isinstance(each, ast.Assign) and len(each.targets) == 1)
     return (
         tuple(sorted(name for test in asked for name in _mentioned(test) & known)),
@@ -161,6 +170,19 @@ def _compared_by_size(node: ast.AST) -> Iterable[str]:
 def asked_by(node: ast.AST) -> Iterable[ast.expr]:
     """What a node asks for, a comparison that no branch hangs on too."""
     return (node,) if isinstance(node, ast.Compare) else _tested(node)
+
+
+def handed_by(node: ast.AST) -> Iterable[ast.expr]:
+    """The numbers and names that a node gives to a call or an attribute, which others may ask."""
+    if isinstance(node, ast.Call):
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else _text(node.func)
+        if called in _ASKS_NOTHING:
+            return ()
+        given = (*node.args, *(each.value for each in node.keywords))
+        return [each for each in given if isinstance(each, ast.Name | ast.BinOp)]
+    if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Attribute):
+        return (node.value,) if isinstance(node.value, ast.Name | ast.BinOp) else ()
+    return ()
 
 
 def _tested(node: ast.AST) -> Iterable[ast.expr]:

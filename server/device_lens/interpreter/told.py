@@ -32,7 +32,7 @@ class Context:
     that they are at or go by names made of it, what they hand from pass to pass (None: any name),
     which of their variables it mentions, whether it has a loop or a backward pass, whether it
     leaves gradients cleared, whether it reads gradients, which views it gives names, and what it
-    asks of the loops' turns."""
+    asks of the loops' turns or hands on of them."""
 
     moved: frozenset[str] | None
     loops: tuple[scan.LoopInfo, ...] = ()
