@@ -168,6 +168,16 @@ def settle(journal: Journal, entries: Entries | Names, key: Any, condition: Any)
     journal.write(records, key, Presence(entries[key], condition))
 
 
+def replace(journal: Journal, entries: Table, key: Any, value: Any) -> None:
+    """Writes another value under a key, which is there as surely as before."""
+    if value is entries.get(key, MISSING):
+        return
+    condition = presence(entries, key)
+    journal.write(entries, key, value)
+    if type(entries) is Entries and condition is not True:
+        settle(journal, entries, key, condition)
+
+
 def put(journal: Journal, entries: Table, key: Any, value: Any, condition: Any = True) -> None:
     """Writes a value where a condition holds."""
     if type(entries) is not Entries:

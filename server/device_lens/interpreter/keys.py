@@ -86,7 +86,7 @@ def overwrite(machine: Machine, target: DictObject, key: Any, value: Any) -> Non
     joined = perhaps_none.either_with(value)
     for name, old in list(target.entries.items()):
         if _may_be(key, name):
-            machine.journal.write(target.entries, name, joined(old))
+            presence.replace(machine.journal, target.entries, name, joined(old))
 
 
 def _may_be(key: Any, name: Any) -> bool:

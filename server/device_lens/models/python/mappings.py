@@ -35,6 +35,7 @@ from device_lens.domain.presence import (
     presence,
     put,
     put_all,
+    replace,
     without,
 )
 from device_lens.domain.similarity import similar
@@ -286,7 +287,7 @@ def overwrite(call: Call, target: DictObject, value: Value) -> None:
     """Any entry may be `value` from here on."""
     joined = either_with(value)
     for key, old in list(target.entries.items()):
-        call.write(target.entries, key, joined(old))
+        replace(call.services.journal, target.entries, key, joined(old))
 
 
 def _move_to_end(call: Call) -> Value:
