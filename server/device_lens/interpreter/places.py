@@ -114,21 +114,30 @@ def _is_impure_call(node: ast.AST) -> bool:
 def condition_text(machine: Machine, literals: Literals = ()) -> str | None:
     """The named part of the present path condition and of `literals`, in the program's words.
     Accelerators being there and flags having their defaults is what a reader takes for granted
-    only where the program asks for it, so these are named too."""
+    only where the program asks for it, so these are named too; that others are not there beside one
+    that is goes without saying."""
     path = machine.path.literals
     merged: dict[Any, bool] = {}
     for atom, value in (*path, *literals):
         if atom.named:
             merged[atom] = value
-    return describe(tuple(merged.items()))
+    is_there = any(value and atom.kind == "accelerator" for atom, value in merged.items())
+    said = (
+        (atom, value)
+        for atom, value in merged.items()
+        if value or not is_there or atom.kind != "accelerator"
+    )
+    return describe(tuple(said))
 
 
 _NEVER_TOGETHER = {TEXTS["cuda"], TEXTS["mps"]}
 
 
 def without_accelerator(literals: Literals) -> bool:
-    """Whether a case lies where there is no accelerator: nothing of ours to report there."""
-    return any(atom.kind == "accelerator" and not value for atom, value in literals)
+    """Whether a case lies where none of the accelerators is there that are asked for: nothing of
+    ours to report there."""
+    there = [value for atom, value in literals if atom.kind == "accelerator"]
+    return bool(there) and not any(there)
 
 
 def on_no_machine(machine: Machine, literals: Literals) -> bool:

@@ -104,12 +104,14 @@ class _Pair:
                 atom = tree.atom
         if atom is None:
             return self._leaf(left, right, literals)
-        results = []
-        for value in (True, False):
+        results = {}
+        first = atom.default is not False  # what is said of both cases is said of the usual one
+        for value in (first, not first):
             under = (*literals, (atom, value))
-            results.append(self.merge(assume(left, atom, value), assume(right, atom, value), under))
-        yes, no = results
-        return node(atom, yes, no)
+            results[value] = self.merge(
+                assume(left, atom, value), assume(right, atom, value), under
+            )
+        return node(atom, results[True], results[False])
 
     def _leaf(self, left: Any, right: Any, literals: Any) -> Any:
         if left is CONTESTED or right is CONTESTED:

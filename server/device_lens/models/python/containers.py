@@ -130,7 +130,7 @@ def _reorder(call: Call) -> Value:
     target = _list(call)
     if target is not None:
         ask_key(call, target.items, target.rest)
-    if target is not None and len(target.items) > 1:
+    if target is not None and len(target.items) + (target.rest is not None) > 1:
         mix(call, target)
     return NONE
 

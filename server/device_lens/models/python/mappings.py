@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.guard import Guarded, combine, undecided
+from device_lens.domain.guard import Guarded, choose, combine, undecided
 from device_lens.domain.heap import (
     MISSING,
     OF_MODULE,
@@ -137,9 +137,13 @@ def _set_default(call: Call) -> Value:
 
 
 def _set_any_default(call: Call, target: DictObject, value: Value) -> Value:
-    """The same under a key that is not known, with a default `value`. Of objects that are made for
-    one key after the other, the first stands for all."""
-    rest = target.rest
+    """The same under a key that is not known, with a default `value`, which may be one that need
+    not be there. Of objects that are made for one key after the other, the first stands for all."""
+    journal, rest = call.services.journal, target.rest
+    for key in list(target.entries):
+        present = presence(target.entries, key)
+        if present is not True:
+            put(journal, target.entries, key, value, choose(present, False, undecided()))
     if type(value) in (ListObject, DictObject) and not contents(value):
         value.many = None, None  # the one under any such key
     if rest is None:
@@ -310,14 +314,19 @@ def _from_keys(call: Call) -> Value:
     items, rest = call.services.iterate(call.args[0]) if call.args else ((), None)
     value = call.args[1] if len(call.args) > 1 else NONE
     least = surely_held(call.args[0], items) if call.args else 0
+    others: list[Value] = []
     for index, item in enumerate(items):
         key = _key(item)
         if key is not MISSING:
             sure = True if index < least else undecided()
             put(call.services.journal, found.entries, key, value, sure)
+        else:
+            others.append(item)
     if rest is not None:
+        others.append(any_picked(call.args[0], rest))
+    if others:
         found.fields["rest"] = value
-        found.fields["rest_key"] = any_picked(call.args[0], rest)
+        found.fields["rest_key"] = others[0] if len(others) == 1 else Unknown("a key")
     return found
 
 
