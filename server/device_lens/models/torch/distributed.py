@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from device_lens.domain.by_number import number_of
-from device_lens.domain.condition import together
+from device_lens.domain.condition import conjunction, together
 from device_lens.domain.device import (
     CONTESTED,
     CPU,
@@ -58,12 +58,17 @@ def _asks(name: str) -> Model:
     return lambda call: question(name)
 
 
-def _where_any(ids: Value) -> Value:
-    """The numbers of GPUs in the case in which there are some: the others use no wrapper."""
+def _are_none(ids: Value) -> bool:
+    return is_none(ids) or ids == TupleValue(()) or is_empty(ids)
+
+
+def _where_any(ids: Value, scatters: bool) -> Value:
+    """The numbers of GPUs in the case in which there are some: the others use no wrapper, or one
+    that moves nothing."""
     if type(ids) is not Guarded:
         return ids
     for side, other in ((ids.yes, ids.no), (ids.no, ids.yes)):
-        if side == TupleValue(()) or is_empty(side):
+        if _are_none(side) and not (scatters and is_none(side)):
             return other
     return ids
 
@@ -81,7 +86,11 @@ class Wrapper:
         call.write(module.modules, "module", inner)
         if type(inner) is Unknown:
             hold(call.services, module, inner)
-        call.write(module.fields, "device_ids", _where_any(call.get(1, "device_ids", NONE)))
+        ids = call.get(1, "device_ids", NONE)
+        call.write(module.fields, "device_ids", _where_any(ids, self.scatters))
+        if not self.scatters:
+            moves = combine(lambda leaf: not _are_none(leaf), ids)
+            call.write(module.fields, "moves_inputs", moves)
         call.write(module.fields, "output_device", call.get(2, "output_device", NONE))
         call.write(module.fields, "training", TRUE)
         for literals, each in cases(inner) if self.scatters else ():
@@ -124,6 +133,8 @@ class Wrapper:
         args, kwargs = call.args, call.kwargs
         if device is not None:
             where = self._present(call, inner)
+            if not self.scatters:
+                where = conjunction(where, wrapper.fields.get("moves_inputs", True))
             goes = self._checked(call, inner, where, device) if self.scatters else device
 
             def scattered(value: Value) -> Value:
