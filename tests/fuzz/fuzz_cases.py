@@ -1,5 +1,6 @@
-"""Draws programs that put names of devices into lists, dicts and objects as flags decide, and holds
-what is said of them against what Python does for all values of the flags."""
+"""Draws programs that put names of devices into lists, dicts and objects as flags decide, under
+keys and at places of which some are not known, and holds what is said of them against what Python
+does for all values of the flags."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import itertools
 import re
 from collections import defaultdict
 from collections.abc import Sequence
+from functools import partial
 from random import Random
 from types import SimpleNamespace
 from typing import Any
@@ -21,7 +23,11 @@ FLAGS = ("A", "B", "C")
 DEVICES = ("cpu", "cuda:0", "cuda:1")
 PLAIN = 0.35
 """How many of the statements hang on no flag."""
-HEAD = "import collections\nimport copy\nimport os\nimport torch\n" + "".join(
+ELSEWHERE = "from elsewhere import key, number"
+"""What gives a key and a number that nobody knows; a number is at least 1."""
+OUTCOMES = 5
+"""Runs for the same flags, each with other keys and numbers."""
+HEAD = f"import collections\nimport copy\nimport os\nimport torch\n{ELSEWHERE}\n" + "".join(
     f'{name} = os.environ.get("{name}") == "1"\n' for name in FLAGS
 )
 LISTS = (
@@ -45,6 +51,18 @@ LISTS = (
     "xs = [each for _, each in enumerate(xs)]",
     "if len(xs) > 1:\n    xs[1] = {d}",
     "first, *xs = xs or ['cpu']",
+    "if xs:\n    xs[number() % len(xs)] = {d}",
+    "xs.insert(number(), {d})",
+    "xs = xs[number():] or [{d}]",
+    "xs[:number()] = [{d}]",
+    "if xs:\n    xs.pop(number() % len(xs))",
+    "for _ in range(number()):\n    xs.append({d})",
+    "while len(xs) < number():\n    xs.append({d})",
+    "xs += [{d}] * number()",
+    "if number() == 1:\n    xs.append({d})",
+    "if {d} in xs:\n    xs[xs.index({d})] = {e}",
+    "xs.sort()",
+    "xs = sorted(xs, reverse={f})",
     "for each in xs:\n    if each == {d}:\n        last = each",
     "for number in range(2):\n    xs.append('cpu')",
     "for number in range(2):\n    if {f}:\n        xs.append({d})",
@@ -80,6 +98,18 @@ DICTS = (
     "x = sorted(m.values())[0] if m else {d}",
     "m = dict(collections.defaultdict(lambda: {d}, m))",
     "x = collections.defaultdict(lambda: {d}, m)[{k}]",
+    "m[key()] = {d}",
+    "m.update({{key(): {d}}})",
+    "m.pop(key(), None)",
+    "x = m.get(key(), {d})",
+    "x = m.setdefault(key(), {d})",
+    "if (k := key()) in m:\n    x = m[k]",
+    "if (k := key()) not in m:\n    m[k] = {d}",
+    "m = {{**m, key(): {d}}}",
+    "n = dict.fromkeys([key(), {k}], {d})\nm.update(n)",
+    "m = dict(zip([key(), {k}], [{d}, {e}]))",
+    "if key() == {k}:\n    m[{k}] = {d}",
+    "try:\n    del m[key()]\nexcept KeyError:\n    m[{k}] = {d}",
 )
 OBJECTS = (
     "{o}.{a} = {d}",
@@ -130,6 +160,7 @@ ABOUT_LISTS = (
     "if xs and all(each == xs[0] for each in xs):\n    PROBE(xs[-1])",
     "if len({*xs}) == 1:\n    PROBE(xs[-1])",
     "for each in xs:\n    PROBE(each)",
+    "if xs:\n    PROBE(xs[number() % len(xs)])",
 )
 ABOUT_DICTS = (
     *(f'if "{key}" in m:\n    PROBE(m["{key}"])' for key in "abc"),
@@ -139,6 +170,7 @@ ABOUT_DICTS = (
     "if m:\n    PROBE(next(iter(m.values())))\n    PROBE(list(m.values())[-1])",
     "if len(m) > 1:\n    PROBE(list(m.values())[1])",
     "if not m:\n    PROBE(x)",
+    'PROBE(m.get(key(), "cpu"))',
 )
 ABOUT_OBJECTS = (
     *(f"PROBE({name}.{part})" for name in "os" for part in ("p", "q", "shared")),
@@ -195,15 +227,19 @@ def _all_runs(text: str) -> dict[int, set[str]]:
     made = [
         re.sub(r"torch\.ones\(1, device=(.*)\)$", rf"ones({number}, \1)", line)
         for number, line in enumerate(text.splitlines(), 1)
-        if line not in ("import os", "import torch")
+        if line not in ("import os", "import torch", ELSEWHERE)
     ]
     code = compile("\n".join(made), "program", "exec")
     found: dict[int, set[str]] = defaultdict(set)
-    for values in itertools.product("01", repeat=len(FLAGS)):
+    outcomes = range(OUTCOMES if "key()" in text or "number()" in text else 1)
+    for *values, outcome in itertools.product(*["01"] * len(FLAGS), outcomes):
+        drawn = Random(outcome)
         names: dict[str, Any] = {
             "__name__": "__main__",
             "os": SimpleNamespace(environ=dict(zip(FLAGS, values, strict=True))),
             "ones": lambda number, device: found[number].add(device),
+            "key": partial(drawn.choice, "abcd"),
+            "number": partial(drawn.randint, 1, 4),
         }
         try:
             exec(code, names)

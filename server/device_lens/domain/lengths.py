@@ -88,10 +88,17 @@ def in_order(entries: Table, values: tuple[Any, ...], rest: Any) -> tuple[tuple[
         return values, rest
     more = [each for each in (*values[least:], rest) if each is not None]
     devices = [device for each in more for device in _devices(each)]
-    is_open = rest is not None and any(type(leaf) is Unknown for leaf in leaves(rest))
+    is_open = rest is not None and any(map(_is_open, more))
     if all(each == devices[0] for each in devices) and not (is_open and devices):
         return values, rest
     return values[:least], any_such(gathered(more, None))
+
+
+def _is_open(value: Any) -> bool:
+    """Whether nothing is known of a value, or of that in a pair of a key and a value."""
+    if type(value) is TupleValue:
+        return any(map(_is_open, value.items[-1:]))
+    return any(type(leaf) is Unknown for leaf in leaves(value))
 
 
 def any_such(value: Any) -> Any:

@@ -15,7 +15,6 @@ from device_lens.domain.heap import (
     MISSING,
     OF_MODULE,
     DictObject,
-    HeapObject,
     Instance,
     ListObject,
     ModuleObject,
@@ -52,14 +51,15 @@ from device_lens.interpreter.dispatch import EVALUATORS
 from device_lens.interpreter.every_item import EVERY, REPLACED
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.iteration import any_of
-from device_lens.interpreter.keys import key_of, put
+from device_lens.interpreter.keys import key_of
+from device_lens.interpreter.on_demand import made_on_demand, or_made, or_new
 from device_lens.interpreter.sequences import CONTAINERS, of_constant, of_sequence
 from device_lens.models import registry
 from device_lens.models.call import constant
 from device_lens.models.numbers import is_one_of_few
 from device_lens.models.python import dict_classes
 from device_lens.models.python.all_gpus import are_those
-from device_lens.models.torch import optim, replaced
+from device_lens.models.torch import replaced
 from device_lens.models.torch.parts import REST, is_opaque, opaque_part
 
 if TYPE_CHECKING:
@@ -237,25 +237,20 @@ def _of_dict(machine: Machine, receiver: DictObject, index: Any, node: Any, fram
             if key == "params" and replaced.GROUP_OF in receiver.fields:
                 replaced.read_group(machine.journal, receiver)
             is_made = type(receiver.fields.get("default")) is Function
-            return _or_made(receiver, key, found) if is_made else found
+            return or_made(receiver, key, found) if is_made else found
         if receiver.rest is not None:
             held = any_of_these(receiver)
             found = item_choices.item_choice(machine, held, Unknown(), node, frame)
-            return opened(receiver.rest) if found is None else found
-        return _made_on_demand(machine, receiver, index)
+            found = opened(receiver.rest) if found is None else found
+            return or_new(machine, receiver, found)
+        return made_on_demand(machine, receiver, index)
     found = choices.choice(machine, receiver, index)
     if found is None and type(index) in _OPEN:
         held = may_hold(receiver, tuple(receiver.entries.values()), receiver.rest)
         found = item_choices.item_choice(machine, held, index, node, frame)
     if found is None:
         found = any_of(tuple(receiver.entries.values()), receiver.rest)
-    return found if found is not None else _made_on_demand(machine, receiver, index)
-
-
-def _or_made(receiver: DictObject, key: Any, found: Any) -> Any:
-    """What is under a key of a dict in which a function of the program puts what it lacks."""
-    present = presence(receiver.entries, key)
-    return found if present is True else join(present, found, Unknown())
+    return found if found is not None else made_on_demand(machine, receiver, index)
 
 
 _OPEN = (Unknown, HostArray, Tensor, Parameter)
@@ -268,22 +263,6 @@ def _is_any(receiver: ListObject, index: Any) -> bool:
     if not any_of_these(receiver) or not isinstance(position, int):
         return False
     return not 0 <= position < at_least(receiver)
-
-
-_STATE_OF = External(optim.STATE_OF)
-"""What makes an item of the key that it is for."""
-
-
-def _made_on_demand(machine: Machine, receiver: DictObject, index: Any) -> Any:
-    """The new item of a `defaultdict`."""
-    factory = receiver.fields.get("default")
-    if factory is None:
-        return Unknown()
-    made = machine.invoke(factory, (index,) if factory == _STATE_OF else (), {})
-    if isinstance(made, HeapObject) and key_of(index) is MISSING:
-        made.many = None, None  # the item of any such key
-    put(machine, receiver, index, made)
-    return made
 
 
 def _of_object(machine: Machine, receiver: Instance, index: Any, node: Any, frame: Frame) -> Any:
