@@ -11,11 +11,12 @@ from device_lens.domain.device import SymbolicDevice, is_unknown
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import MISSING, DictObject, HeapObject, ListObject
 from device_lens.domain.join import join_blind
+from device_lens.domain.objects import stands_for
 from device_lens.domain.similarity import similar
 from device_lens.domain.unknowns import moved_alone
 from device_lens.domain.values import Tensor, TupleValue, Unknown
 from device_lens.interpreter import keys, of_many, scan
-from device_lens.interpreter.frames import LoopRecord
+from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
 
@@ -226,7 +227,7 @@ def _is_placed(receiver: Unknown) -> bool:
     )
 
 
-def settle(machine: Machine, record: LoopRecord) -> None:
+def settle(machine: Machine, record: LoopRecord, frame: Frame) -> None:
     """After a loop: its items are what the passes have put in their place. Passes that took them
     one by one need no such thing."""
     found, stored = record.replaces, record.stored
@@ -238,26 +239,46 @@ def settle(machine: Machine, record: LoopRecord) -> None:
     value = _in_place(record, [each.value for each in stored], found.tensors_only)
     if value is None:
         return
-    write = machine.journal.write
-
-    def instead(old: Any) -> Any:
-        if not found.tensors_only:
-            return value
-        if type(old) is Tensor:
-            return old.with_(device=value.device, trail=value.trail)
-        return moved_alone(old.label, value.device) if type(old) is Unknown else old
-
-    if type(receiver) is Unknown:
-        parts = receiver.parts()
+    each = isinstance(receiver, DictObject) and of_many.is_taken_for_each(receiver, frame)
+    if isinstance(receiver, HeapObject):
+        every = each or of_many.does_to_each(receiver, found.target, frame)
+        _replace(machine, receiver, _Instead(value, found.tensors_only, every))
+        for other in stands_for(receiver) if isinstance(receiver, DictObject) else ():
+            _replace(machine, other, _Instead(value, found.tensors_only, each))
+    elif type(receiver) is Unknown:
+        instead = _Instead(value, found.tensors_only, True)
+        parts, write = receiver.parts(), machine.journal.write
         for place in [each for each in parts if isinstance(each, tuple) and each[0] == "[]"]:
             write(parts, place, instead(parts[place]))
         write(parts, EVERY, instead(Unknown()))
-    elif type(receiver) is DictObject:
+
+
+class _Instead(NamedTuple):
+    """What an item is once a loop has put a value in the place of each."""
+
+    value: Any
+    tensors_only: bool
+    surely: bool
+    """Whether it has done so with the items of this container, and not of another like it."""
+
+    def __call__(self, old: Any) -> Any:
+        new = self._new(old)
+        return new if self.surely else join_blind(old, new)
+
+    def _new(self, old: Any) -> Any:
+        if not self.tensors_only:
+            return self.value
+        if type(old) is Tensor:
+            return old.with_(device=self.value.device, trail=self.value.trail)
+        return moved_alone(old.label, self.value.device) if type(old) is Unknown else old
+
+
+def _replace(machine: Machine, receiver: HeapObject, instead: _Instead) -> None:
+    write = machine.journal.write
+    if isinstance(receiver, DictObject):
         for key, old in list(receiver.entries.items()):
             write(receiver.entries, key, instead(old))
-        if receiver.rest is not None:
-            write(receiver.fields, "rest", instead(receiver.rest))
-    elif type(receiver) is ListObject:
-        write(receiver.fields, "items", tuple(map(instead, receiver.items)))
-        if receiver.rest is not None:
-            write(receiver.fields, "rest", instead(receiver.rest))
+    elif isinstance(receiver, ListObject):
+        write(receiver.fields, "items", tuple(instead(item) for item in receiver.items))
+    if isinstance(receiver, DictObject | ListObject) and receiver.rest is not None:
+        write(receiver.fields, "rest", instead(receiver.rest))

@@ -28,6 +28,8 @@ from device_lens.domain.values import (
     NONE,
     BoundExternal,
     Const,
+    DeviceValue,
+    DtypeValue,
     External,
     HostArray,
     Tensor,
@@ -97,7 +99,8 @@ def _keys(value: DictObject) -> Items:
 def _key_value(key: Any) -> Any:
     if isinstance(key, tuple):
         return TupleValue(tuple(_key_value(part) for part in key))
-    return key if isinstance(key, External | Instance) else Const(key)
+    is_value = isinstance(key, External | Instance | Parameter | DeviceValue | DtypeValue)
+    return key if is_value else Const(key)
 
 
 def _of_constant(value: Any) -> Items:

@@ -119,7 +119,7 @@ def _over(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame, iterable
         if watch is not None:
             watch.forget_moved(machine, items)
         item_effects.settle(machine, record, iterable, items if record.many else (), rest, apart)
-    every_item.settle(machine, record)
+    every_item.settle(machine, record, frame)
     if items and not how_many_surely(iterable, items):
         flow = or_not_at_all(machine, record, frame, path, flow)
     return flow or _otherwise(machine, record, node.orelse, frame)

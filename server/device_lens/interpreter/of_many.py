@@ -26,6 +26,7 @@ from device_lens.domain.values import WHOLE, Tensor, TupleValue, Unknown
 from device_lens.interpreter.frames import Frame, LoopRecord
 from device_lens.interpreter.scan import names_bound
 from device_lens.models.torch.many import DEEPEST, birth, held_by, stand_for
+from device_lens.models.torch.optimizer_state import TAKEN_FOR
 from device_lens.models.torch.parts import REST, STANDS_FOR
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk as walk_tree
@@ -102,6 +103,20 @@ def does_to_each(many: HeapObject, node: Any, frame: Frame) -> bool:
     stands for them: its receiver is what a loop over all of them is at, by itself or by its
     number. What is one is each of itself."""
     return many.many is None or _is_each(many, _receiver(node), frame)
+
+
+def is_taken_for_each(state: DictObject, frame: Frame | None) -> bool:
+    """Whether what an optimizer keeps for any of several parameters is what it keeps for the one
+    that a loop over these is at."""
+    parameter = state.fields.get(TAKEN_FOR)
+    while frame is not None and parameter is not None:
+        for record in frame.loops:
+            target = getattr(record.node, "target", None)
+            names = () if target is None else names_bound(target)
+            if any(frame.scope.names.get(name) is parameter for name in names):
+                return not _takes_some(state, record.node.iter, frame)
+        frame = frame.parent
+    return False
 
 
 def is_called_of_one(function: Function, args: tuple[Any, ...], node: Any, frame: Any) -> bool:

@@ -11,12 +11,12 @@ from device_lens.domain.join import join
 from device_lens.domain.presence import presence
 from device_lens.domain.values import External, Unknown
 from device_lens.interpreter.keys import key_of, put
-from device_lens.models.torch import optim
+from device_lens.models.torch import optimizer_state
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
 
-_STATE_OF = External(optim.STATE_OF)
+_STATE_OF = External(optimizer_state.STATE_OF)
 """What makes an item of the key that it is for."""
 
 

@@ -59,7 +59,7 @@ from device_lens.models.call import constant
 from device_lens.models.numbers import is_one_of_few
 from device_lens.models.python import dict_classes
 from device_lens.models.python.all_gpus import are_those
-from device_lens.models.torch import replaced
+from device_lens.models.torch import optimizer_state, replaced
 from device_lens.models.torch.parts import REST, is_opaque, opaque_part
 
 if TYPE_CHECKING:
@@ -230,6 +230,10 @@ def _of_any_index(machine: Machine, receiver: Any, index: Guarded, node: Any, fr
 
 
 def _of_dict(machine: Machine, receiver: DictObject, index: Any, node: Any, frame: Frame) -> Any:
+    if optimizer_state.KEPT_BY in receiver.fields:
+        found = optimizer_state.taken(machine.journal, receiver, index)
+        if found is not None:
+            return found
     key = key_of(index)
     if key is not MISSING:
         found = receiver.entries.get(key, MISSING)

@@ -56,6 +56,7 @@ from device_lens.models.python import dict_classes
 from device_lens.models.python.containers import clear, copy
 from device_lens.models.python.pairs import values_of
 from device_lens.models.python.picked import also_hold, keep_held, one_of_these
+from device_lens.models.torch.optimizer_state import KEPT_BY, taken
 from device_lens.models.torch.unnamed_parts import lose_parts
 
 VIEWED = "<viewed>"
@@ -96,6 +97,10 @@ def _get(call: Call) -> Value:
 
 
 def _entry(call: Call, target: DictObject, index: Value, default: Value) -> Value:
+    if KEPT_BY in target.fields:
+        found = taken(call.services.journal, target, index)
+        if found is not None:
+            return _or_else(found, default)
     key = _key(index)
     if key is not MISSING:
         if target.rest is not None:
@@ -107,9 +112,9 @@ def _entry(call: Call, target: DictObject, index: Value, default: Value) -> Valu
         if type(present) is Guarded:
             return join(present, target.entries[key], default)
         return target.entries[key] if present else default
-    found = [*may_hold(target, tuple(target.entries.values()), target.rest)]
-    if found:
-        return _or_else(one_of_these(call, found), default)
+    held = [*may_hold(target, tuple(target.entries.values()), target.rest)]
+    if held:
+        return _or_else(one_of_these(call, held), default)
     return Unknown() if type(index) is Unknown else default
 
 

@@ -24,6 +24,7 @@ from device_lens.models.reports import optimizer_conflict
 from device_lens.models.torch.handles import add, handle
 from device_lens.models.torch.module import OPTIMIZERS, REPLACED
 from device_lens.models.torch.objects import itself, nothing, unknown
+from device_lens.models.torch.optimizer_state import KEPT_BY, any_owner
 from device_lens.models.torch.replaced import GROUP_OF, left_at
 from device_lens.models.words import words
 
@@ -167,6 +168,8 @@ def _make_state(call: Call, made: Instance, form: str) -> None:
         kept = _added_to(call, made, known, state)
     else:
         kept = DictObject({}, state, call.site.node)
+        kept.fields[KEPT_BY] = made
+        kept.fields["rest_key"] = any_owner(made)
     call.write(made.fields, ENTRIES, kept)
     call.write(made.fields, TAKEN, False)
 
