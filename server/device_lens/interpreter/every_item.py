@@ -175,19 +175,22 @@ def note(record: LoopRecord, receiver: Any, index: Any, value: Any) -> None:
 
 
 def mapping_of(receiver: Unknown, method: str) -> DictObject | None:
-    """An unknown of which every item has been replaced, or is where the whole is, as the dict that
-    a method of it reads."""
+    """An unknown of which every item has been replaced, or is where the whole is, or some items are
+    known by their names, as the dict that a method of it reads."""
     fields = receiver.fields
     if method == "items" and _is_placed(receiver):
         return DictObject({}, Unknown(receiver.label, receiver.device))
-    if fields is None or method not in _READERS or fields.get(EVERY) is None:
+    if fields is None or method not in _READERS:
         return None
+    every = fields.get(EVERY)
     entries = {
         place[1]: value
         for place, value in fields.items()
         if isinstance(place, tuple) and place[0] == "[]" and place[1] is not None
     }
-    return DictObject(entries, fields[EVERY])
+    if every is None and (method != "get" or not any(isinstance(key, str) for key in entries)):
+        return None
+    return DictObject(entries, Unknown() if every is None else every)
 
 
 def _in_place(record: LoopRecord, values: list[Any], tensors_only: bool) -> Any:

@@ -225,11 +225,12 @@ def _pipeline_device(call: Call) -> Value:
 
 def _output(call: Call, result: Tensor) -> Value:
     """A structure of tensors on the model's device, of which those that a model always gives are
-    known by name."""
+    known by name; the first is one of these, or the loss."""
     made = call.unknown(result.device)
     if type(made) is Unknown:
         tensor = result.with_(requires_grad=None)
         made.parts().update((key, tensor) for name in _GIVEN for key in (name, ("[]", name)))
+        made.parts()["[]", 0] = tensor
     return made
 
 
