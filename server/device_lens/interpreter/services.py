@@ -26,6 +26,7 @@ from device_lens.interpreter.dispatch import NEXT
 from device_lens.interpreter.facts import Skipped
 from device_lens.models.python.own_contexts import OF_THREADS
 from device_lens.models.torch import module as torch_module
+from device_lens.models.torch import optimizer_state
 from device_lens.models.torch.parts import home_device
 
 if TYPE_CHECKING:
@@ -275,6 +276,7 @@ class ModelServices:
         for value in values:
             if isinstance(value, Instance):
                 _lose_gradients(self.journal, value)
+                optimizer_state.lose(self.journal, value)
         short = name.removesuffix(".__init__").rpartition(".")[2]
         moves = any(part in short.lower() for part in MOVERS)
         if any(word in short.lower() for word in PLACE_WORDS) or any(map(_is_device, values)):

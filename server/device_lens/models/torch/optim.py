@@ -10,10 +10,9 @@ import operator
 from typing import Any
 
 from device_lens.domain.condition import conjunction, forced, negation
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Agreement, DeviceTree, agree
+from device_lens.domain.device import Agreement, DeviceTree, agree
 from device_lens.domain.guard import Literals, combine, leaves, primary
 from device_lens.domain.heap import MEMBERS, STATE, DictObject, Instance, ListObject, Parameter
-from device_lens.domain.join import join_all
 from device_lens.domain.path import without_unnamed
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import NONE, Const, External, Tensor, TupleValue
@@ -24,7 +23,18 @@ from device_lens.models.reports import optimizer_conflict
 from device_lens.models.torch.handles import add, handle
 from device_lens.models.torch.module import OPTIMIZERS, REPLACED
 from device_lens.models.torch.objects import itself, nothing, unknown
-from device_lens.models.torch.optimizer_state import KEPT_BY, any_owner
+from device_lens.models.torch.optimizer_state import (
+    ENTRIES,
+    FORM,
+    LOADED,
+    STATE_OF,
+    STATE_SITE,
+    TAKEN,
+    groups_of,
+    kept_at,
+    make,
+    state_of,
+)
 from device_lens.models.torch.replaced import GROUP_OF, left_at
 from device_lens.models.words import words
 
@@ -42,15 +52,7 @@ SCHEDULERS = words(
     "CosineAnnealingLR ChainedScheduler SequentialLR ReduceLROnPlateau CyclicLR OneCycleLR "
     "CosineAnnealingWarmRestarts PolynomialLR LRScheduler _LRScheduler"
 )
-ENTRIES = "<state entries>"
-"""The field with the dict that `optimizer.state` is."""
-TAKEN = "<state taken>"
-"""The field that tells whether the program took `optimizer.state` since it was made: it may have
-moved what it found there."""
-STATE_OF = f"{BASE}.<state of>"
-FORM = "<state form>"
 SITE = "<site>"
-STATE_SITE = "<state site>"
 
 
 def _constructor(name: str) -> Model:
@@ -85,7 +87,7 @@ def fill(call: Call, made: Instance, name: str) -> None:
     call.write(made.fields, ENTRIES, state)
     call.write(made.fields, "defaults", DictObject(dict(options), call.unknown(), call.site.node))
     if name in EAGER:
-        _make_state(call, made, "eager-state")
+        make(call, made, "eager-state")
 
 
 def _given(call: Call, params: Value) -> list[Value]:
@@ -133,65 +135,6 @@ def _single(params: Value) -> bool:
     return type(params) in (Parameter, Tensor)
 
 
-def _where(made: Instance) -> list[tuple[Value, DeviceTree]]:
-    found = []
-    for value in made.fields.get(MEMBERS, ()):
-        tensor = tensor_of(value)
-        if tensor is not None:
-            found.append((value, tensor.device))
-    return found
-
-
-def _state_of(call: Call) -> Value:
-    """What a program reads of a parameter's state before any step has made it, which there is not,
-    or after one that no path here has taken: what the library keeps beside the parameter."""
-    tensor = tensor_of(call.get(0, "parameter"))
-    entries: dict[Any, Value] = {"step": Tensor(CPU, "float32", ())}
-    device = UNKNOWN_DEVICE if tensor is None else tensor.device
-    return DictObject(entries, Tensor(device, zero_dim=False), call.site.node)
-
-
-def _make_state(call: Call, made: Instance, form: str) -> None:
-    """Makes the state beside the parameters, wherever they are now."""
-    pairs = _where(made)
-    call.write(made.fields, STATE, tuple(pairs))
-    call.write(made.fields, FORM, form)
-    call.write(made.fields, STATE_SITE, call.site)
-    devices = [device for _, device in pairs]
-    same = bool(devices) and all(device == devices[0] for device in devices)
-    device = devices[0] if same else UNKNOWN_DEVICE
-    entries: dict[Any, Value] = {"step": Tensor(CPU, "float32", ())}
-    state = DictObject(entries, Tensor(device, zero_dim=False), call.site.node)
-    state.many = None, None
-    known = made.fields.get(ENTRIES)
-    if type(known) is DictObject and (known.entries or known.rest is not None):
-        kept = _added_to(call, made, known, state)
-    else:
-        kept = DictObject({}, state, call.site.node)
-        kept.fields[KEPT_BY] = made
-        kept.fields["rest_key"] = any_owner(made)
-    call.write(made.fields, ENTRIES, kept)
-    call.write(made.fields, TAKEN, False)
-
-
-def _added_to(call: Call, made: Instance, known: DictObject, state: DictObject) -> Value:
-    """The state of an optimizer of which the program has put something of its own there before: it
-    stays, and what the library adds is beside it."""
-    parts = [*known.entries.values(), *([known.rest] if known.rest is not None else [])]
-    if any(type(part) is not DictObject for part in parts):
-        return call.unknown()
-    for part in parts:
-        for key, value in state.entries.items():
-            if key not in part.entries:
-                call.write(part.entries, key, value)
-        rest = state.rest if part.rest is None else join_all([part.rest, state.rest])
-        call.write(part.fields, "rest", rest)
-    covered = all(member in known.entries for member in made.fields.get(MEMBERS, ()))
-    if known.rest is None and not covered:
-        call.write(known.fields, "rest", state)
-    return known
-
-
 def _registers(key: str) -> Model:
     """`optimizer.register_step_post_hook(hook)`. A class of the program has a `step` of its own:
     its hooks are followed where they are registered, as what may run."""
@@ -236,10 +179,14 @@ def _step(call: Call) -> Value:
     state = made.fields.get(STATE)
     if not isinstance(state, tuple):
         if not _is_stateless(made):
-            _make_state(call, made, "stepped-state")
+            make(call, made, "stepped-state")
         return loss
-    for value, device in () if made.fields.get(TAKEN) else state:
-        move, where = _left_behind(value, device, call.services.condition())
+    for value, device in state:
+        now = kept_at(made.fields.get(ENTRIES), value)
+        if now is None and made.fields.get(TAKEN):
+            continue
+        places = (device,) if now is None else (device, now)
+        move, where = _left_behind(value, places, call.services.condition())
         if move is not None:
             _report(call, _form(made), made, move.site, forced(where))
             break
@@ -270,21 +217,22 @@ def _form(made: Instance) -> str:
 def _is_stateless(made: Instance) -> bool:
     if type(made.cls) is not External or made.cls.name not in STATELESS:
         return False
-    groups = made.fields.get("param_groups")
-    for group in groups.items if type(groups) is ListObject else ():
-        if type(group) is DictObject and constant(group.entries.get("momentum", Const(0))) != 0:
-            return False
-    return True
+    return all(constant(each.entries.get("momentum", Const(0))) == 0 for each in groups_of(made))
 
 
-def _left_behind(value: Value, device: DeviceTree, here: Value) -> tuple[Trail | None, Value]:
-    """The move that took a parameter away from its state, and where it surely did: in some case of
-    those in which the step runs that has a name, whatever tests decide that have none."""
+def _left_behind(
+    value: Value, places: tuple[DeviceTree, ...], here: Value
+) -> tuple[Trail | None, Value]:
+    """The move that took a parameter away from its state, from where that was made and where it is
+    now, and where it surely did: in some case of those in which the step runs that has a name,
+    whatever tests decide that have none."""
     tensor = tensor_of(value)
     if tensor is None or tensor.trail is None or tensor.trail.kind != "moved":
         return None, False
     apart = combine(
-        lambda now, then: agree(now, then) is Agreement.DIFFERENT, tensor.device, device
+        lambda at, *others: all(agree(at, each) is Agreement.DIFFERENT for each in others),
+        tensor.device,
+        *places,
     )
     surely = conjunction(here, negation(without_unnamed(negation(apart))))
     return (tensor.trail if any(leaves(surely)) else None), surely
@@ -325,7 +273,7 @@ def _state_dict(call: Call) -> Value:
 def _load_state_dict(call: Call) -> Value:
     """The state is cast to wherever the parameters are at that moment."""
     if isinstance(call.receiver, Instance):
-        _make_state(call, call.receiver, "loaded-state")
+        make(call, call.receiver, LOADED, call.get(0, "state_dict"))
     return NONE
 
 
@@ -366,7 +314,7 @@ def register_all() -> None:
         module = "sparse_adam" if name == "SparseAdam" else name.lower()
         ALIASES[f"torch.optim.{module}.{name}"] = f"torch.optim.{name}"
     FUNCTIONS[BASE] = _constructor(BASE)
-    FUNCTIONS[STATE_OF] = _state_of
+    FUNCTIONS[STATE_OF] = state_of
     ALIASES["torch.optim.optimizer.Optimizer"] = BASE
     ATTRIBUTES[f"{BASE}.state"] = _state
     for name, model in METHODS.items():
