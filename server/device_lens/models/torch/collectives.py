@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from device_lens.domain.device import CPU
 from device_lens.domain.guard import cases
-from device_lens.domain.values import NONE, Tensor
+from device_lens.domain.heap import ListObject
+from device_lens.domain.values import NONE, Tensor, TupleValue
 from device_lens.models.call import Call, Value, constant, is_none, tensor_of
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch.objects import register_names
@@ -27,15 +28,15 @@ _TAKEN = {
     "isend": "tensor",
     "irecv": "tensor",
     "all_gather": "tensor_list tensor",
-    "gather": "tensor",
-    "scatter": "tensor",
-    "reduce_scatter": "output",
+    "gather": "tensor gather_list",
+    "scatter": "tensor scatter_list",
+    "reduce_scatter": "output input_list",
+    "all_to_all": "output_tensor_list input_tensor_list",
     "all_gather_into_tensor": "output_tensor input_tensor",
     "reduce_scatter_tensor": "output input",
     "all_to_all_single": "output input",
 }
-"""The tensors that an operation begins with; others, such as lists of what is gathered, are made
-like these."""
+"""The tensors that an operation begins with, and lists of them."""
 
 
 def _init(call: Call) -> Value:
@@ -61,12 +62,21 @@ def _collective(call: Call) -> Value:
     if type(group) is not Tensor or not is_none(named) or not call.complete:
         return NONE
     for value, place in _tensors(call):
-        tensor = tensor_of(value)
+        one = _any_of(call, value)
+        tensor = tensor_of(one)
         for literals, device in cases(tensor.device) if tensor is not None else ():
             if device is CPU:
                 there = group, "process_group"
-                call.services.conflict(call.name, (value, place), there, literals)
+                call.services.conflict(call.name, (one, place), there, literals)
     return NONE
+
+
+def _any_of(call: Call, value: Value) -> Value:
+    """What stands for the tensors of a list: the first, if there are any that are known."""
+    if type(value) not in (ListObject, TupleValue):
+        return value
+    items, rest = call.services.iterate(value)
+    return items[0] if items else rest
 
 
 def _tensors(call: Call) -> Iterator[tuple[Value, int | str]]:

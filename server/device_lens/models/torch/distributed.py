@@ -26,7 +26,7 @@ from device_lens.models.call import Call, Model, Value, device_of, is_none
 from device_lens.models.numbers import number
 from device_lens.models.python.all_gpus import is_empty
 from device_lens.models.registry import ALIASES, BASES, FUNCTIONS, MODULES
-from device_lens.models.torch import collectives
+from device_lens.models.torch import collectives, process_objects
 from device_lens.models.torch.availability import assumed_accelerator, availability, several
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.module import hold, move
@@ -37,8 +37,7 @@ from device_lens.models.torch.target import present
 from device_lens.models.words import words
 
 MODULE = "torch.nn.Module"
-_SILENT = """barrier monitored_barrier all_to_all all_gather_object broadcast_object_list
-    gather_object scatter_object_list batch_isend_irecv"""
+_SILENT = "barrier monitored_barrier batch_isend_irecv"
 _NUMBERS = words("get_rank get_world_size get_backend new_group get_group_rank get_global_rank")
 _ORDINALS = words("get_rank get_world_size")
 _QUESTIONS = words(
@@ -266,6 +265,7 @@ def register_all() -> None:
     FUNCTIONS["torch.nn.SyncBatchNorm.convert_sync_batchnorm"] = first
     register_names("torch.distributed", _SILENT, nothing)
     collectives.register_all()
+    process_objects.register_all()
     for name in (*_NUMBERS, *_QUESTIONS):
         FUNCTIONS[f"torch.distributed.{name}"] = _asks(f"torch.distributed.{name}")
     FUNCTIONS["torch.multiprocessing.spawn"] = _spawn
