@@ -48,7 +48,12 @@ if TYPE_CHECKING:
 
 MOST_METHODS = 32
 """Methods whose texts are read for what one call may do."""
-_HANDING_OUT = frozenset("items values get pop".split())
+_HANDING_OUT = frozenset(
+    """items values get pop parameters named_parameters buffers named_buffers modules named_modules
+    children named_children""".split()
+)
+_APPLYING = frozenset({"apply", "_apply", "to_empty"})
+"""Methods of modules that move them, or that hand their parts to a function which may."""
 _OBJECTS = (ModuleObject, Parameter, Instance, DictObject)
 _SEEN = sys.stdlib_module_names | {"builtins", "numpy", "torch"}
 """Packages whose classes are known for modules where they are."""
@@ -151,7 +156,8 @@ def _hide_parts(machine: Machine, module: ModuleObject, place: DeviceTree) -> No
 
 
 def held_by(function: Any, node: Any) -> Any:
-    """The modules that a method of a mapping which is not seen may hand out: `nets.items()`."""
+    """The modules that a method of a mapping or a module which is not seen may hand out, or the
+    parts of which it may: `nets.items()`."""
     if type(function) is not Unknown or function.fields is None or not isinstance(node, ast.Call):
         return ()
     hands_out = getattr(node.func, "attr", "") in _HANDING_OUT
@@ -242,6 +248,8 @@ def run_perhaps(machine: Machine, part: Unknown, name: str) -> None:
     """A method is called of what may be any of some parts of a module, or of some objects: that of
     each which has one may have run, and moved it."""
     wholes = None if part.fields is None else part.fields.get(WHOLE)
+    if wholes and name in _APPLYING:
+        torch_module.part_moved(machine, part)
     if not wholes or not _may_move(machine, name):
         return
     owners: dict[int, Instance] = {}

@@ -16,6 +16,7 @@ from device_lens.models.torch.parts import (
     Part,
     all_parts,
     children,
+    home_device,
     is_many,
     is_opaque,
     opaque_part,
@@ -121,7 +122,8 @@ def _modules(with_names: bool) -> Model:
             return call.unknown()
         pairs = list(walk(module))
         further: list[Value] = [opaque_part(each, REST) for _, each in pairs if is_opaque(each)]
-        further += (found for name, found in pairs if is_many(name))
+        many = [found for name, found in pairs if is_many(name)]
+        further += many if len(many) <= MOST_KINDS else _one_of_each(many)
         rest = gathered(further, None, MOST_KINDS)
         if rest is not None and with_names:
             rest = TupleValue((Unknown("name"), rest))
@@ -129,6 +131,17 @@ def _modules(with_names: bool) -> Model:
         return listing(call, items, rest)
 
     return model
+
+
+def _one_of_each(many: list[ModuleObject]) -> list[Value]:
+    """One module for each class and place among those that stand for many. All of them are items
+    that are known one by one as well, so that what is done to each kind reaches the others."""
+    found: list[tuple[Value, Value, ModuleObject]] = []
+    for module in many:
+        where = home_device(module)
+        if not any(cls == module.cls and place == where for cls, place, _ in found):
+            found.append((module.cls, where, module))
+    return [module for _, _, module in found]
 
 
 def _children(with_names: bool) -> Model:
