@@ -41,6 +41,21 @@ def few_objects(values: Iterable[Any]) -> list[Any]:
     return list(objects.values())
 
 
+def alike_as_one(values: Iterable[Any]) -> list[Any]:
+    """The values, and of what is one of many objects these, with one object for those of one class
+    that differ in numbers alone."""
+    found: list[Any] = []
+    for value in (one for each in values for one in one_of_these(each) or (each,)):
+        for place, known in enumerate(found):
+            one = one_of(known, value) if type(known) is type(value) is Instance else None
+            if one is not None and known is not value:
+                found[place] = one
+                break
+        else:
+            found.append(value)
+    return found
+
+
 def _is_own(value: Any) -> bool:
     """Whether this is an object of the program's classes, or one that runs its code, as a thread
     does."""

@@ -10,6 +10,7 @@ from device_lens.domain.join import join_all
 from device_lens.domain.kinds import gather, gathered
 from device_lens.domain.lengths import AT_LEAST, at_least, from_the_end, grown
 from device_lens.domain.objects import (
+    alike_as_one,
     any_object,
     any_of_these,
     few_objects,
@@ -306,7 +307,8 @@ def _any_item(call: Call) -> Value:
     if call.receiver is None:
         return Unknown()
     if type(call.receiver) is ListObject and call.receiver.kind == "queue":
-        few = few_objects(may_hold(call.receiver, call.receiver.items, call.receiver.rest))
+        held = may_hold(call.receiver, call.receiver.items, call.receiver.rest)
+        few = few_objects(alike_as_one(held))
         if few:
             return any_object(few, WHICH_COMES)
     return one_of(call, call.receiver)
