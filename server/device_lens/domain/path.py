@@ -43,6 +43,8 @@ MOST_MIXED = 24
 """Conditions over atoms of both kinds that a path keeps: one for each `elif` that asks what a flag
 is, where it may have been given anything."""
 
+MOST_WORDS = 4
+"""Values one of which something is, of which a path keeps that it is one of these."""
 MOST_GROWN = 4 * MOST_CASES
 """Leaves of what some conditions are together, from which the rest is left out: the whole is not
 expected to have few again."""
@@ -50,7 +52,8 @@ expected to have few again."""
 
 class Path:
     """`named` is a condition over named atoms; `literals` are the atoms of any kind that are
-    decided; `mixed` are conditions over named and other atoms of which the two do not tell all."""
+    decided; `mixed` are conditions over named and other atoms, or over a few that ask for one
+    value, of which the two do not tell all."""
 
     __slots__ = ("_known", "literals", "mixed", "named")
 
@@ -120,6 +123,10 @@ class Path:
         for known in (self.named, *self.mixed):
             if type(known) is not Guarded or asked.isdisjoint(atom_set(known)):
                 continue  # neither tells anything of the other
+            if known is not self.named:
+                known = self.left_of(known)
+                if type(known) is not Guarded:
+                    continue
             if exclude(known, condition):
                 return False
             if implies(known, condition):
@@ -217,11 +224,13 @@ ALWAYS = Path(True, ())
 @lru_cache(MOST_REMEMBERED)
 def _is_mixed(condition: Guarded) -> bool:
     """Whether atoms of both kinds are open in a condition where all that it forces holds; or drawn
-    ones, of which conflicts are told too."""
+    ones, of which conflicts are told too; or what one value is, of a few that it may be."""
     found = atoms(assume_all(condition, forced(condition)))
     if all(atom.named for atom in found):
         return False
-    return any(atom.named or atom.goes_both_ways for atom in found)
+    if any(atom.named or atom.goes_both_ways for atom in found):
+        return True
+    return 1 < len(found) <= MOST_WORDS and len({atom.text or atom for atom in found}) == 1
 
 
 def without_unnamed(condition: Any) -> Any:
