@@ -36,7 +36,7 @@ _PASSING = frozenset("sum max min list tuple zip enumerate sorted reversed abs d
 _STORES = frozenset("append extend add insert appendleft".split())
 _LOGS = ("log", "info", "debug", "warn", "add_", "set_postfix", "set_desc", "write", "print")
 _LIBRARIES = frozenset(
-    "torch F np numpy nn math plt wandb logging logger json os sys tqdm pd random time".split()
+    "torch th F np numpy nn math plt wandb logging logger json os sys tqdm pd random time".split()
 )
 
 
