@@ -118,8 +118,21 @@ def _read(statement: ast.Assign | ast.Return) -> ast.Subscript | None:
     ):
         return None
     value = statement.value
-    plain = isinstance(value, ast.Subscript) and _is_plain(value.value) and _is_plain(value.slice)
-    return value if plain and isinstance(value, ast.Subscript) else None
+    if isinstance(value, ast.Subscript) and _is_plain(value.value) and _is_plain_key(value.slice):
+        return value
+    return None
+
+
+def _is_plain_key(node: ast.expr) -> bool:
+    """The same for a key that is put together: `str(x.device)`, `f"{n}@{x.device}"`, a tuple."""
+    match node:
+        case ast.Call(func=ast.Name(id="str"), args=[part], keywords=[]):
+            return _is_plain(part)
+        case ast.JoinedStr(values=parts) | ast.Tuple(elts=parts):
+            return all(map(_is_plain_key, parts))
+        case ast.FormattedValue(value=part, format_spec=None):
+            return _is_plain(part)
+    return _is_plain(node)
 
 
 def _is_plain(node: ast.expr) -> bool:

@@ -347,7 +347,7 @@ def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
             present = presence(right.entries, key)
             if right.rest is None or present is True:
                 return present
-        if type(right) in (TupleValue, ListObject):
+        if type(right) in (TupleValue, ListObject) and type(left) is not Unknown:
             items, rest = parts(right)
             keys = [key_of(item) for item in items]
             if key in keys:

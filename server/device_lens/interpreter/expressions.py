@@ -13,10 +13,12 @@ from device_lens.domain.join import join_blind
 from device_lens.domain.objects import any_of_these, holds_all
 from device_lens.domain.optional_items import keep_presence, surely_or_perhaps
 from device_lens.domain.presence import presence, put_all
+from device_lens.domain.torch_keys import put_together
 from device_lens.domain.values import (
     NONE,
     Const,
     DeviceValue,
+    DtypeValue,
     External,
     SliceValue,
     TupleValue,
@@ -281,7 +283,7 @@ def _joined_string(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Any:
             _describe(machine, found, value, frame)
             if value.format_spec is not None or value.conversion != -1:
                 found = Unknown()
-            elif type(found) is DeviceValue:
+            elif type(found) in (DeviceValue, DtypeValue):
                 found = string_of(found)
         else:
             found = Unknown()
@@ -293,7 +295,9 @@ def _joined_string(machine: Machine, node: ast.JoinedStr, frame: Frame) -> Any:
     def joined(*parts: Any) -> Any:
         if all(type(part) is Const for part in parts):
             return Const("".join(str(part.value) for part in parts))
-        return parts[0] if len(parts) == 1 and is_text(parts[0]) else unknown
+        if len(parts) == 1 and is_text(parts[0]):
+            return parts[0]
+        return put_together(unknown, parts)
 
     return by_cases(joined, parts, unknown)
 

@@ -14,7 +14,7 @@ from device_lens.domain.values import Const, DeviceValue, External, TupleValue, 
 from device_lens.interpreter import class_attributes
 from device_lens.interpreter.enumerations import is_member
 from device_lens.models import registry
-from device_lens.models.numbers import start_of
+from device_lens.models.numbers import is_text, start_of
 from device_lens.models.open_names import met_by, stored_in
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def _may_be(key: Any, name: Any) -> bool:
         return bool(known == name)
     if type(key) is DeviceValue:
         return type(name) is DeviceValue
+    if is_text(key):
+        return not isinstance(name, str) or name.startswith(start_of(key))
     if type(key) is not TupleValue:
         return True
     if not isinstance(name, tuple) or len(name) != len(key.items):

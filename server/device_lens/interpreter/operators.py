@@ -25,6 +25,7 @@ from device_lens.domain.heap import (
 from device_lens.domain.kinds import gather
 from device_lens.domain.lengths import grown
 from device_lens.domain.presence import copied_dict
+from device_lens.domain.torch_keys import put_together
 from device_lens.domain.values import NONE, Const, HostArray, Tensor, TupleValue, Unknown
 from device_lens.interpreter import beside_arrays, bitwise, calls, reports
 from device_lens.interpreter.conditions import forget_narrowed, narrow, truth
@@ -104,13 +105,13 @@ def operate(
             reports.percent_formatted(machine, node, right, frame)
             return _put_in(left.value, right)
         if op is ast.Add and (is_text(right) or type(right) is Unknown):
-            return text_begun(left.value)
+            return put_together(text_begun(left.value), (left, right))
         if op is ast.Add and type(right) is Guarded:
             return by_cases(partial(_folded, fold, left), (right,), text_begun(left.value))
     if op is ast.Add and type(left) is Guarded and _are_words(left, right):
         return by_cases(partial(_put_together, fold), (left, right), Unknown())
     if op is ast.Add and start_of(left):
-        return text_begun(start_of(left))
+        return put_together(text_begun(start_of(left)), (left, right))
     if isinstance(left, Instance) or isinstance(right, Instance):
         found = _own_operator(machine, node, name, left, right, frame, in_place)
         if found is not None:
@@ -234,13 +235,15 @@ def _put_in(form: str, right: Any) -> Any:
 
 def _folded(fold: Any, left: Const, right: Any) -> Any:
     """A text and another value, which has to be a text too."""
-    return _fold(fold, left.value, right.value) if type(right) is Const else text_begun(left.value)
+    if type(right) is Const:
+        return _fold(fold, left.value, right.value)
+    return put_together(text_begun(left.value), (left, right))
 
 
 def _put_together(fold: Any, left: Any, right: Any) -> Any:
     """One text after another, as far as they are known."""
     if type(left) is not Const:
-        return Unknown()
+        return put_together(Unknown(), (left, right))
     return _folded(fold, left, right)
 
 

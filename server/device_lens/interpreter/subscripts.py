@@ -56,7 +56,7 @@ from device_lens.interpreter.on_demand import made_on_demand, or_made, or_new
 from device_lens.interpreter.sequences import CONTAINERS, of_constant, of_sequence
 from device_lens.models import registry
 from device_lens.models.call import constant
-from device_lens.models.numbers import is_one_of_few
+from device_lens.models.numbers import fitting, is_one_of_few
 from device_lens.models.python import dict_classes
 from device_lens.models.python.all_gpus import are_those
 from device_lens.models.torch import optimizer_state, replaced
@@ -250,10 +250,10 @@ def _of_dict(machine: Machine, receiver: DictObject, index: Any, node: Any, fram
         return made_on_demand(machine, receiver, index)
     found = choices.choice(machine, receiver, index)
     if found is None and type(index) in _OPEN:
-        held = may_hold(receiver, tuple(receiver.entries.values()), receiver.rest)
+        held = may_hold(receiver, fitting(receiver.entries, index), receiver.rest)
         found = item_choices.item_choice(machine, held, index, node, frame)
     if found is None:
-        found = any_of(tuple(receiver.entries.values()), receiver.rest)
+        found = any_of(fitting(receiver.entries, index), receiver.rest)
     return found if found is not None else made_on_demand(machine, receiver, index)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Mapping
 from typing import Any
 
 from device_lens.domain.device import some_device
@@ -122,6 +123,19 @@ def start_of(value: Value) -> str:
     """What a string that is not known surely begins with."""
     start = value.fields.get(_START) if type(value) is Unknown and value.fields else None
     return str(start.value) if type(start) is Const else ""
+
+
+def fitting(entries: Mapping[Any, Any], key: Value) -> tuple[Any, ...]:
+    """What a dict may have under a key that is not known: of a text that begins so, what is under
+    names that do."""
+    start = start_of(key)
+    if not start:
+        return tuple(entries.values())
+    return tuple(
+        value
+        for name, value in entries.items()
+        if not isinstance(name, str) or name.startswith(start)
+    )
 
 
 def note_not_none(value: Unknown) -> Unknown:

@@ -20,6 +20,7 @@ from device_lens.domain.objects import (
     may_hold,
 )
 from device_lens.domain.presence import carry, conditions
+from device_lens.domain.torch_keys import named_for
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -199,8 +200,10 @@ def string_of(value: Value) -> Value:
     if type(value) is Const and not isinstance(value.value, bytes):
         return Const(str(value.value))
     from device_lens.domain.device import ANY_INDEX, Device
-    from device_lens.domain.values import DeviceValue
+    from device_lens.domain.values import DeviceValue, DtypeValue
 
+    if type(value) is DtypeValue and value.name is not None:
+        return Const(f"torch.{value.name}")
     if type(value) is DeviceValue:
 
         def name(leaf: Any) -> Value:
@@ -210,7 +213,8 @@ def string_of(value: Value) -> Value:
             if known or (leaf.index is None and value.placed is False):
                 return Const(str(leaf))
             numbered = value.placed or leaf.index is not None
-            return (text_numbered if numbered else text_begun)(f"{leaf.type}:")
+            found = (text_numbered if numbered else text_begun)(f"{leaf.type}:")
+            return named_for(found, leaf) if value.placed else found
 
         return combine(name, value.device)
     if type(value) is External and value.name in _NAMED_ALIKE:

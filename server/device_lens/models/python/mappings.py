@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from device_lens.domain.guard import Guarded, choose, combine, undecided
+from device_lens.domain.guard import Guarded, Literals, cases, choose, combine, undecided
 from device_lens.domain.heap import (
     MISSING,
     OF_MODULE,
@@ -17,8 +17,9 @@ from device_lens.domain.heap import (
     Parameter,
     contents,
 )
-from device_lens.domain.join import join, join_all, join_blind
+from device_lens.domain.join import MAX_VALUE_DEPTH, join, join_all, join_blind
 from device_lens.domain.lengths import AT_LEAST, in_order, surely_held, surely_present
+from device_lens.domain.narrowing import where
 from device_lens.domain.objects import (
     any_of_these,
     any_picked,
@@ -51,6 +52,7 @@ from device_lens.domain.values import (
 )
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
+from device_lens.models.numbers import fitting
 from device_lens.models.open_names import OPEN, stored_in
 from device_lens.models.python import dict_classes
 from device_lens.models.python.containers import clear, copy
@@ -112,7 +114,7 @@ def _entry(call: Call, target: DictObject, index: Value, default: Value) -> Valu
         if type(present) is Guarded:
             return join(present, target.entries[key], default)
         return target.entries[key] if present else default
-    held = [*may_hold(target, tuple(target.entries.values()), target.rest)]
+    held = [*may_hold(target, fitting(target.entries, index), target.rest)]
     if held:
         return _or_else(one_of_these(call, held), default)
     return Unknown() if type(index) is Unknown else default
@@ -129,16 +131,35 @@ def _set_default(call: Call) -> Value:
     target = _dict(call)
     if target is None or not call.args:
         return Unknown()
-    key = _key(call.args[0])
+    index = told_apart(call.args[0])
     value = call.args[1] if len(call.args) > 1 else NONE
-    if key is MISSING:
+    found: dict[Any, list[Literals]] = {}
+    for literals, leaf in cases(index):
+        found.setdefault(_key(leaf), []).append(literals)
+    if MISSING in found or len(found) > MAX_VALUE_DEPTH:
         return _set_any_default(call, target, value)
+    for key, each in found.items():
+        under = combine(lambda leaf, key=key: _key(leaf) == key, index)
+        given = where(value, each[0]) if len(each) == 1 else value
+        _set_default_of(call, target, key, given, under)
+    return _of_cases(target, index)
+
+
+def _of_cases(target: DictObject, index: Value) -> Value:
+    """What is under the key of each case."""
+    if type(index) is not Guarded:
+        return target.entries[_key(index)]
+    condition = Guarded(index.atom, True, False)
+    return join(condition, *(_of_cases(target, side) for side in (index.yes, index.no)))
+
+
+def _set_default_of(call: Call, target: DictObject, key: Any, value: Value, condition: Any) -> None:
+    """The same under a key that is the one where a condition holds."""
     present = presence(target.entries, key)
     if present is not True:
         value = value if target.rest is None else join_blind(target.rest, value)
         value = join(present, target.entries.get(key, MISSING), value)
-        put(call.services.journal, target.entries, key, value)
-    return target.entries[key]
+        put(call.services.journal, target.entries, key, value, condition)
 
 
 def _set_any_default(call: Call, target: DictObject, value: Value) -> Value:
