@@ -43,6 +43,7 @@ from device_lens.interpreter.graph_steps import (
     is_of_one_step,
     is_of_parts,
     joined,
+    taken_in_place,
 )
 from device_lens.interpreter.graph_uses import is_never_used
 from device_lens.interpreter.graph_windows import is_bounded, lets_go
@@ -170,18 +171,18 @@ def _graphs_at(machine: Machine, node: ast.expr) -> list[Any]:
 
 
 def written(machine: Machine, seen: LibraryCall) -> None:
-    """`rows[i].copy_(out)`, `row.add_(out)`, where that is a row of a tensor."""
+    """`total.add_(loss)`, and `rows[i].copy_(out)` where that is a row of a tensor."""
     node = seen.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return
-    if len(node.args) != 1 or len(seen.args) != 1 or not has_graph(seen.args[0]):
+    if not node.args or len(node.args) != len(seen.args) or not has_graph(seen.args[0]):
         return
     if machine.globals["grad"] is False:
         return
-    held = kept_in(machine, node.func.value, seen.frame)
-    if held is not None and held is not node.func.value:
-        form = "sum" if node.func.attr == "add_" else "collect"
-        _keep(machine, node, held, node.args[0], form, seen.frame, [seen.args[0]])
+    form, holder = taken_in_place(node) or ("", node.func.value)
+    held = kept_in(machine, holder, seen.frame)
+    if held is not None and (form or held is not holder):
+        _keep(machine, node, held, node.args[0], form or "collect", seen.frame, [seen.args[0]])
 
 
 def appended(machine: Machine, seen: LibraryCall) -> None:
@@ -391,4 +392,5 @@ WATCHERS = {
     "torch.Tensor.add_": written,
     "torch.Tensor.backward": passed,
     "torch.Tensor.copy_": written,
+    "torch.Tensor.lerp_": written,
 }

@@ -11,7 +11,9 @@ from device_lens.interpreter.graph_flow import DROP, arguments
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
 
-_COPIES = frozenset("cpu cuda to float double half clone mean sum squeeze".split())
+_COPIES = frozenset(
+    "cpu cuda to float double half clone mean sum squeeze unsqueeze view reshape flatten".split()
+)
 """Methods whose result keeps the graph of what it is taken from."""
 
 _ONE_BY_ONE = frozenset("len enumerate zip reversed list tuple sorted iter filter".split())

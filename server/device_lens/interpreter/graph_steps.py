@@ -71,8 +71,20 @@ def _assigned(run: Any) -> tuple[_Assigned, ...]:
             )
             for node in walk(run)
             if isinstance(node, ast.Assign)
-        )
+        ) + tuple(map(_cut_off, filter(_cuts_off, walk(run))))
     return known
+
+
+def _cuts_off(node: ast.AST) -> bool:
+    """Whether this is `total.detach_()`."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Name(), attr="detach_")):
+            return True
+    return False
+
+
+def _cut_off(node: Any) -> _Assigned:
+    return _Assigned(frozenset((node.func.value.id,)), frozenset(), None, node.lineno)
 
 
 def _begun_once(node: ast.AST) -> list[tuple[str, ast.stmt]]:
@@ -130,14 +142,62 @@ def joined(value: ast.expr) -> tuple[str, list[ast.expr]]:
     if isinstance(value, ast.IfExp):
         form, parts = joined(value.orelse)
         return (form, parts) if parts else joined(value.body)
-    if isinstance(value, ast.BinOp) and isinstance(value.op, ast.Add):
-        return "sum", [value.left, value.right]
+    if isinstance(value, ast.BinOp):
+        return _calculated(value)
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.args:
         first = value.args[0]
         puts = value.func.attr in ("cat", "concat", "concatenate", "hstack", "vstack")
         if puts and isinstance(first, ast.List | ast.Tuple):
             return "collect", first.elts
+        if value.func.attr in _TOGETHER:
+            return _TOGETHER[value.func.attr], _two_of(value.func, value.args)
     return "", []
+
+
+_TOGETHER = {
+    "add": "sum",
+    **dict.fromkeys("max min maximum minimum fmax fmin lerp".split(), "collect"),
+}
+"""Functions, and methods, whose result has the graphs of two tensors."""
+
+
+def _calculated(value: ast.BinOp) -> tuple[str, list[ast.expr]]:
+    """What an expression adds up, and perhaps scales then: `(average * i + loss) / (i + 1)`."""
+    if isinstance(value.op, ast.Add):
+        return "sum", [value.left, value.right]
+    if isinstance(value.op, ast.Div | ast.Mult):
+        sides = (value.left, value.right) if isinstance(value.op, ast.Mult) else (value.left,)
+        for side in sides:
+            if isinstance(side, ast.BinOp) and isinstance(side.op, ast.Add):
+                return "sum", [side.left, side.right]
+    return "", []
+
+
+def _two_of(function: ast.Attribute, given: list[ast.expr]) -> list[ast.expr]:
+    """`torch.add(a, b)`, `a.add(b)`: the two."""
+    if isinstance(function.value, ast.Name) and function.value.id == "torch":
+        return given[:2]
+    return [function.value, given[0]]
+
+
+_IN_PLACE = {"add_": "sum", "lerp_": "collect"}
+
+
+def taken_in_place(call: ast.Call) -> tuple[str, ast.expr] | None:
+    """What a method adds to a tensor that has a name: `total.add_(loss)`, and, once it is scaled,
+    `average.mul_(0.9).add_(loss)`."""
+    if not isinstance(call.func, ast.Attribute) or call.func.attr not in _IN_PLACE:
+        return None
+    holder = call.func.value
+    while isinstance(holder, ast.Call) and isinstance(holder.func, ast.Attribute):
+        if holder.func.attr not in _SCALING:
+            return None
+        holder = holder.func.value
+    is_apart = isinstance(holder, ast.Attribute) and holder.attr in ("data", "grad")
+    return None if is_apart else (_IN_PLACE[call.func.attr], holder)
+
+
+_SCALING = ("mul", "mul_", "div", "div_")
 
 
 def is_of(part: ast.expr, accumulator: str) -> bool:
@@ -146,6 +206,10 @@ def is_of(part: ast.expr, accumulator: str) -> bool:
         if isinstance(part.op, ast.Mult) and ast.unparse(part.right) == accumulator:
             return True
         part = part.left
+    while isinstance(part, ast.Call) and isinstance(part.func, ast.Attribute):
+        if part.func.attr not in _SCALING:
+            break
+        part = part.func.value
     match part:
         case ast.Call(func=ast.Attribute(value=whole, attr="get"), args=[key, *_]):
             return f"{ast.unparse(whole)}[{ast.unparse(key)}]" == accumulator
