@@ -11,6 +11,7 @@ from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch import gradient_hooks
 from device_lens.models.torch.everywhere import MODULE, of_all, registers_everywhere
 from device_lens.models.torch.handles import add, handle
+from device_lens.models.torch.parametrized import compute_weights
 
 BEFORE, AFTER = "forward_pre_hooks", "forward_hooks"
 """The entries of a module with its hooks, in the order in which they run."""
@@ -47,8 +48,9 @@ def _of(services: Services, module: ModuleObject, key: str) -> tuple[Value, ...]
 
 
 def run_before(services: Services, module: ModuleObject, given: Given) -> Given:
-    """The arguments of a module's call after its hooks."""
+    """The arguments of a module's call after its hooks, and after what computes its weights."""
     args, kwargs = given
+    compute_weights(services, module)
     for hook in _of(services, module, BEFORE):
         if type(hook) is WithKeywords:
             keywords = DictObject(dict(kwargs), None, module.site)

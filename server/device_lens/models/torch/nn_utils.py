@@ -22,7 +22,7 @@ _PACK = TableModel("(@input, !lengths, batch_first, enforce_sorted) -> some.keep
 _PACK_LISTED = TableModel("(@input, lengths, batch_first, enforce_sorted) -> some.keep")
 _MODULES = """remove_weight_norm spectral_norm remove_spectral_norm
     parametrizations.weight_norm parametrizations.spectral_norm parametrizations.orthogonal
-    parametrize.remove_parametrizations fuse_conv_bn_eval convert_conv2d_weight_memory_format"""
+    fuse_conv_bn_eval convert_conv2d_weight_memory_format"""
 
 
 def _skipping(call: Call) -> Value:

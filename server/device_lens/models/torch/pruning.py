@@ -8,8 +8,10 @@ from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.values import Const, External, Unknown
 from device_lens.models.call import Call, Value, constant, tensor_of
 from device_lens.models.registry import FUNCTIONS
+from device_lens.models.torch.forward_hooks import BEFORE
 from device_lens.models.torch.nn_layer import agreeing
 from device_lens.models.torch.objects import first
+from device_lens.models.torch.parametrized import HELD
 from device_lens.models.torch.parts import REPARAMETRISED
 from device_lens.models.words import words
 
@@ -85,15 +87,17 @@ def _parametrized(call: Call) -> Value:
     if found is None or not isinstance(part, ModuleObject):
         return reparametrised(call)
     module, name, parameter = found
-    held, computing = ModuleObject(_HOLDER, call.site.node), ModuleObject(_HOLDER, call.site.node)
-    computing.parameters["original"] = parameter
-    computing.modules["0"] = part
-    known = module.modules.get(_HELD)
-    if isinstance(known, ModuleObject):
-        held = known
-    else:
-        call.write(module.modules, _HELD, held)
-    call.write(held.modules, name, computing)
+    held = module.modules.get(HELD)
+    if not isinstance(held, ModuleObject):
+        held = ModuleObject(_HOLDER, call.site.node)
+        call.write(module.modules, HELD, held)
+    computing = held.modules.get(name)
+    if not isinstance(computing, ModuleObject):
+        computing = ModuleObject(_HOLDER, call.site.node)
+        computing.parameters["original"] = parameter
+        call.write(held.modules, name, computing)
+    call.write(computing.modules, str(len(computing.modules)), part)
+    call.write(module.own, BEFORE, module.own.get(BEFORE, ()))
     computed = tensor_of(call.services.invoke(part, (parameter,), {}))
     if computed is None or not same_everywhere(computed.device, parameter.tensor.device):
         call.services.journal.delete(module.parameters, name)
@@ -101,12 +105,21 @@ def _parametrized(call: Call) -> Value:
     return reparametrised(call)
 
 
-_HELD = "parametrizations"
+def _unparametrized(call: Call) -> Value:
+    """`remove_parametrizations(module, name)`: nothing is computed any more."""
+    module, name = call.get(0, "module"), constant(call.get(1, "tensor_name"))
+    held = module.modules.get(HELD) if isinstance(module, ModuleObject) else None
+    if isinstance(held, ModuleObject) and name in held.modules:
+        call.services.journal.delete(held.modules, name)
+    return first(call)
+
+
 _HOLDER = External("torch.nn.ModuleDict")
 
 
 def register_all() -> None:
     FUNCTIONS["torch.nn.utils.parametrize.register_parametrization"] = _parametrized
+    FUNCTIONS["torch.nn.utils.parametrize.remove_parametrizations"] = _unparametrized
     for name in _PRUNING:
         FUNCTIONS[f"torch.nn.utils.prune.{name}"] = _pruned
     FUNCTIONS["torch.nn.utils.prune.custom_from_mask"] = _masked
