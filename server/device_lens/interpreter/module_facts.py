@@ -18,16 +18,16 @@ from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, Instance, ModuleObject, Parameter
 from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import DeviceValue, Tensor, TupleValue, Unknown
-from device_lens.interpreter import places, tensor_facts
+from device_lens.interpreter import late_parts, tensor_facts
 from device_lens.interpreter.container_parts import keys_of, plain_items
 from device_lens.interpreter.library_modules import leaves_alone
-from device_lens.interpreter.rarer_facts import LatePart, PlainAttribute
+from device_lens.interpreter.rarer_facts import PlainAttribute
 from device_lens.interpreter.usage import MOVES, becomes_parameter, changes_kept, usage_of
 from device_lens.models.call import constant
 from device_lens.models.torch.every_module import OF_EVERY_MODULE
 from device_lens.models.torch.module import optimizers_of
 from device_lens.models.torch.moved_along import HELD
-from device_lens.models.torch.parts import REST, all_parts, is_opaque, of_many, tensor_in, walk
+from device_lens.models.torch.parts import REST, all_parts, is_opaque, of_many, walk
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -72,7 +72,7 @@ def assigned(
         _plain(machine, module, name, holds, UNKNOWN_DEVICE, node, frame, source, None)
         machine.watched.lists.append((node, module, name, value))
     if type(value) in (ModuleObject, Parameter) and not leaves_alone(module, name, value):
-        _late(machine, module, name, value, node, frame, source)
+        late_parts.put_in(machine, module, name, value, node, frame, source)
     return value
 
 
@@ -219,7 +219,7 @@ def called(machine: Machine, layer: Any, value: Any) -> None:
 def parameter_set(machine: Machine) -> None:
     """A parameter is elsewhere from now on: a part that came after a move may have moved, too."""
     for part, key in machine.watched.late.seen().values():
-        if key is not None and _stays_at(part) is not CPU:
+        if key is not None and late_parts.stays_at(part) is not CPU:
             machine.findings.others.pop(key, None)
 
 
@@ -317,56 +317,6 @@ def forget_moved_later(machine: Machine, instance: Instance) -> None:
                 machine.journal.write(instance.fields, name, DeviceValue(UNKNOWN_DEVICE))
 
 
-def _late(
-    machine: Machine,
-    module: ModuleObject,
-    name: str,
-    value: Any,
-    node: Any,
-    frame: Frame,
-    source: Any,
-) -> None:
-    """A new part for a module that has already moved to an accelerator."""
-    moved = module.own.get("moved")
-    if moved is None or source is None or _is_input(module, source, frame):
-        return
-    whole = module.own.get("device")
-    if whole is None or not any(is_accelerator(leaf) for leaf in leaves(whole)):
-        return
-    part = _stays_at(value)
-    if part is not CPU or (type(value) is Parameter and value.tensor.zero_dim):
-        return  # one number on the host meets what is anywhere
-    text = places.whole_text(node)
-    site, origin = machine.site(node, frame), machine.site(source, frame)
-    machine.watched.late.put(value, (LatePart, node, None))
-    machine.findings.add(LatePart(site, name, text, origin, part, whole, moved, False))
-
-
-def _is_input(module: ModuleObject, source: Any, frame: Frame) -> bool:
-    """Whether a module only remembers what its `forward` is given, which is no part of its own."""
-    function = frame.function
-    if frame.self_value is not module or function is None or function.name != "forward":
-        return False
-    given = (each.arg for each in ast.walk(function.node.args) if isinstance(each, ast.arg))
-    return isinstance(source, ast.Name) and source.id in given
-
-
-def _stays_at(value: ModuleObject | Parameter) -> Any:
-    """Where a part is; the CPU where something of it is. What a class of the program inherits from
-    a library, which may be nothing, counts where the class has no parts of its own."""
-    if type(value) is Parameter:
-        return value.tensor.device
-    assert isinstance(value, ModuleObject)
-    listed: list[Any] = []
-    unlisted: list[Any] = []
-    for part in all_parts(value):
-        tensor = tensor_in(part.value)
-        if tensor is not None:
-            guessed = part.key == "" and type(value.cls) is ClassValue
-            (unlisted if guessed else listed).append(tensor.device)
-    return CPU if CPU in (listed or unlisted) else None
-
-
 def added(machine: Machine, seen: LibraryCall) -> None:
     """`module.add_module(name, part)`, `blocks.append(part)`."""
     if not isinstance(seen.receiver, ModuleObject) or not isinstance(seen.node, ast.Call):
@@ -374,7 +324,7 @@ def added(machine: Machine, seen: LibraryCall) -> None:
     for index, value in enumerate(seen.args[: len(seen.node.args)]):
         if type(value) in (ModuleObject, Parameter):
             source = seen.node.args[index]
-            _late(machine, seen.receiver, "", value, seen.node, seen.frame, source)
+            late_parts.put_in(machine, seen.receiver, "", value, seen.node, seen.frame, source)
 
 
 def put(machine: Machine, seen: LibraryCall) -> None:
@@ -384,7 +334,7 @@ def put(machine: Machine, seen: LibraryCall) -> None:
         return
     value = seen.args[-1] if seen.args else None
     if isinstance(seen.receiver, ModuleObject) and type(value) in (ModuleObject, Parameter):
-        _late(machine, seen.receiver, "", value, node, seen.frame, statement.value)
+        late_parts.put_in(machine, seen.receiver, "", value, node, seen.frame, statement.value)
 
 
 _ADDERS = (

@@ -276,6 +276,8 @@ class LatePart:
     used: bool
     """A call of the module after that surely fails."""
     condition: str | None = None
+    part_trail: Trail | None = None
+    """The history of a parameter."""
 
 
 @dataclass(slots=True)

@@ -240,7 +240,7 @@ def _made_for_module(
             continue
         first = trail.first.site
         made = _place(first, all_facts)
-        part = _late_part(made, late) if late else None
+        part = (_late_part(made, late) or _late_parameter(operand, late)) if late else None
         if part is not None:
             return LATE, part.site, None
         is_part = operand.is_parameter or makes_part(made)
@@ -261,6 +261,15 @@ def _late_part(made: Place, late: Mapping[Any, LatePart]) -> LatePart | None:
         if owner is not None and isinstance(node, ast.Call) and last_name(node.func) == owner.name:
             return fact
     return None
+
+
+def _late_parameter(operand: Operand, late: Mapping[Any, LatePart]) -> LatePart | None:
+    """The late parameter that an operand is, or holds, where its tensor was made elsewhere."""
+    if not operand.is_parameter or operand.trail is None:
+        return None
+    first = operand.trail.first.site
+    trails = ((fact, fact.part_trail) for fact in late.values())
+    return next((fact for fact, trail in trails if trail and trail.first.site == first), None)
 
 
 def _telling_origin(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> Origin:
