@@ -14,6 +14,7 @@ from device_lens.domain.values import METHOD, DeviceValue, External, Tensor, Tup
 from device_lens.interpreter.facts import Kind
 from device_lens.models.numbers import is_number, is_text
 from device_lens.models.operation import ResultNames
+from device_lens.models.torch.module import BUFFER
 from device_lens.models.torch.parts import walk
 from device_lens.syntax.names import last_name
 
@@ -98,6 +99,9 @@ def _instance(_: Recorder, value: Instance) -> tuple[Kind, Any] | None:
     if type(value.cls) is not External:
         return None
     name = value.cls.name
+    if name == BUFFER:
+        tensor = value.fields.get("tensor")
+        return (Kind.TENSOR, tensor.device) if type(tensor) is Tensor else None
     if name.startswith("torch.optim."):
         return Kind.OPTIMIZER, None
     if name == "torch.utils.data.DataLoader":

@@ -9,7 +9,7 @@ from device_lens.domain.by_number import MOST_PLACES, keep_places
 from device_lens.domain.code import BoundMethod, Function
 from device_lens.domain.guard import Guarded, choose, undecided
 from device_lens.domain.heap import MADE_UNDER, ListObject
-from device_lens.domain.join import join_blind
+from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.objects import any_of_these, holds_all, holds_objects, keep_any
 from device_lens.domain.optional_items import as_placed, keep_presence, where_present
 from device_lens.domain.values import (
@@ -217,6 +217,31 @@ def _star_map(call: Call) -> Value:
     return listing(call, tuple(one(row) for (row,) in rows), more, "map")
 
 
+def _accumulate(call: Call) -> Value:
+    """`itertools.accumulate(items, function=add, *, initial=None)`: what `reduce` gives for as many
+    of the items as have come."""
+    if not call.args:
+        return listing(call, (), Unknown(), "iter")
+    function = call.get(1, "func", NONE)
+    function = External("operator.add") if is_none(function) else function
+    items, rest = call.services.iterate(call.args[0])
+    first = call.kwargs.get("initial", NONE)
+    values = list(items if is_none(first) else (first, *items))
+    if len(values) > MOST_MAPPED:
+        rest = join_all([*values[MOST_MAPPED:], *([] if rest is None else [rest])])
+        values = values[:MOST_MAPPED]
+    found = values[:1]
+    for value in values[1:]:
+        found.append(call.services.invoke(function, (found[-1], value), {}))
+    if rest is None:
+        return listing(call, tuple(found), None, "map")
+    last = found[-1] if found else rest
+    once = call.services.invoke(function, (last, rest), {})
+    twice = call.services.invoke(function, (once, rest), {})
+    more = join_all([rest, once, twice] if not found else [once, twice])
+    return listing(call, tuple(found), more, "map")
+
+
 def _pairwise(call: Call) -> Value:
     """`itertools.pairwise(items)`: each item with the next one."""
     items, rest = as_placed(first_argument(call), *call.services.iterate(first_argument(call)))
@@ -341,6 +366,7 @@ def register() -> None:
     for name, model in models.items():
         registry.FUNCTIONS["builtins." + name] = model
     registry.FUNCTIONS["itertools.starmap"] = _read_later(_star_map)
+    registry.FUNCTIONS["itertools.accumulate"] = _accumulate
     registry.FUNCTIONS["itertools.pairwise"] = _pairwise
     registry.FUNCTIONS["itertools.product"] = _product
     registry.FUNCTIONS["list.__iter__"] = _as_method(_iter)

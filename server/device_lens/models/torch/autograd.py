@@ -101,17 +101,21 @@ def _backward(call: Call) -> Value:
 def _check_given(call: Call, outputs: str, position: int, gradients: str) -> None:
     """The gradient that is given for an output has to be where that is, unless it has no
     dimensions."""
-    operation = call.name
-    left = _one_by_one(call, 0, outputs)
-    right = _one_by_one(call, position, gradients)
+    check_beside(call, one_by_one(call, 0, outputs), one_by_one(call, position, gradients))
+
+
+def check_beside(
+    call: Call, left: list[tuple[Value, Place]], right: list[tuple[Value, Place]]
+) -> None:
+    """Each gradient, or direction, has to be where its tensor is, unless it has no dimensions."""
     for (output, its), (its_gradient, other) in zip(left, right, strict=False):
         tensor, given = tensor_of(output), tensor_of(its_gradient)
         if tensor is not None and given is not None and given.zero_dim is False:
             pair: list[Placed] = [(tensor, output, its), (given, its_gradient, other)]
-            common_device(call.services, operation, pair, True)
+            common_device(call.services, call.name, pair, True)
 
 
-def _one_by_one(call: Call, position: int, name: str) -> list[tuple[Value, Place]]:
+def one_by_one(call: Call, position: int, name: str) -> list[tuple[Value, Place]]:
     """A tensor, or those of a list of known length, with their places."""
     value, place = call.get(position, name), call.place(position, name)
     items = sequence(value)

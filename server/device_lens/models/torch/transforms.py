@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from device_lens.domain.device import UNKNOWN_DEVICE, same_everywhere
 from device_lens.domain.heap import DictObject, ModuleObject, Parameter
-from device_lens.domain.values import BoundExternal, Const, Tensor, TupleValue
+from device_lens.domain.values import BoundExternal, Const, External, Partial, Tensor, TupleValue
 from device_lens.models.call import Call, Model, Value, tensor_of
 from device_lens.models.registry import ALIASES, FUNCTIONS
+from device_lens.models.torch.autograd import check_beside, one_by_one
 from device_lens.models.torch.parts import Part, all_parts, is_many
 from device_lens.models.words import words
 
@@ -19,6 +20,7 @@ DERIVATIVES = words("grad jacrev jacfwd hessian grad_and_value")
 _TRANSFORMED = "torch.func.derivative"
 _WITH_VALUE = "torch.func.derivative_and_value"
 _VECTORISED = "torch.func.vectorised"
+_PULLED = "torch.func.pulled_back"
 
 
 def _vectorise(call: Call) -> Value:
@@ -60,6 +62,33 @@ def _derivative(call: Call) -> Value:
 def _derivative_and_value(call: Call) -> Value:
     result = call.services.invoke(call.receiver, call.args, call.kwargs)
     return TupleValue((_alike(call.args[0]), result)) if call.args else call.unknown()
+
+
+def _forward_mode(call: Call) -> Value:
+    """`jvp(f, primals, tangents)`: what `f` gives, and a direction beside it. Each of those
+    that are given is where its input is."""
+    primals = call.get(1, "primals")
+    if type(primals) is not TupleValue or call.kwargs.keys() - {"func", "primals", "tangents"}:
+        return call.unknown()
+    given = one_by_one(call, 1, "primals"), one_by_one(call, 2, "tangents")
+    check_beside(call, *given)
+    output = call.services.invoke(call.get(0, "func", call.unknown()), primals.items, {})
+    return TupleValue((output, _alike(output)))
+
+
+def _reverse_mode(call: Call) -> Value:
+    """`vjp(f, x, …)`: what `f` gives, and a function that gives gradients beside `x`."""
+    if not call.args or call.kwargs or not call.complete:
+        return call.unknown()
+    output = call.services.invoke(call.args[0], call.args[1:], {})
+    return TupleValue((output, Partial(External(_PULLED), (output, *call.args[1:]), {})))
+
+
+def _pulled(call: Call) -> Value:
+    """The gradients beside the inputs, for one beside the output."""
+    if len(call.args) < 2:
+        return call.unknown()
+    return TupleValue(tuple(map(_alike, call.args[1:-1])))
 
 
 def _alike(value: Value) -> Value:
@@ -146,6 +175,9 @@ def register_all() -> None:
     FUNCTIONS["torch.func.stack_module_state"] = _stack_module_state
     FUNCTIONS["torch.func.functional_call"] = _functional_call
     ALIASES["torch.nn.utils.stateless.functional_call"] = "torch.func.functional_call"
+    FUNCTIONS["torch.func.jvp"] = _forward_mode
+    FUNCTIONS["torch.func.vjp"] = _reverse_mode
+    FUNCTIONS[_PULLED] = _pulled
     FUNCTIONS["torch.vmap"] = FUNCTIONS["torch.func.vmap"] = _vectorise
     FUNCTIONS[_VECTORISED] = _vectorised
     for name in DERIVATIVES:
