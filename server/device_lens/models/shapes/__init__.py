@@ -27,6 +27,7 @@ SHAPES: dict[str, Rule] = {
     "repeated": rules.repeated,
     "permuted": rules.permuted,
     "rank": rules.same_rank,
+    "padded": rules.padded,
     "ranked": rules.nonzero_dim,
     "transposed": rules.transposed,
     "mT": rules.matrix_transposed,

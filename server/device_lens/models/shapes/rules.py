@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from device_lens.domain.values import Dim, Tensor
 from device_lens.models.call import is_none, tensor_of
-from device_lens.models.numbers import dimension
+from device_lens.models.numbers import dimension, sequence
 from device_lens.models.shapes.extent import (
     ANY,
     NO_DIMENSIONS,
@@ -181,6 +181,22 @@ def _rank(tensor: Tensor | None) -> Extent:
     if tensor is None or tensor.shape is None:
         return ANY if tensor is None else (None, tensor.zero_dim)
     return exactly(None for _ in tensor.shape)
+
+
+def padded(bound: Bound, tensors: list[Tensor]) -> Extent:
+    """Each dimension longer by two of the numbers of `pad`, the last one first."""
+    tensor, given = main(tensors, bound), bound.get("pad")
+    pad = None if given is None or isinstance(given, tuple) else sequence(given)
+    if tensor is None or tensor.shape is None or pad is None or len(pad) % 2:
+        return same_rank(bound, tensors)
+    shape = list(tensor.shape)
+    for number in range(min(len(pad) // 2, len(shape))):
+        place, known = len(shape) - 1 - number, shape[-1 - number]
+        ends = [dimension(each) for each in pad[2 * number : 2 * number + 2]]
+        if ends != [0, 0]:
+            total = [each for each in (known, *ends) if isinstance(each, int)]
+            shape[place] = sum(total) if len(total) == 3 else None
+    return exactly(shape)
 
 
 def same_rank(bound: Bound, tensors: list[Tensor]) -> Extent:

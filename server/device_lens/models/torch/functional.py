@@ -81,7 +81,7 @@ LAYERS = """
 @key_padding_mask, need_weights, @attn_mask, use_separate_proj_weight, @q_proj_weight, \
 @k_proj_weight, @v_proj_weight, @static_k, @static_v) -> (=some.keep, =some.keep)
     multi_head_attention_forward
-(@input, pad, mode, value) -> rank.keep
+(@input, pad, mode, value) -> padded.keep
     pad
 (@input, num_classes) -> one_hot.int64
     one_hot

@@ -79,7 +79,7 @@ TABLE = """
     slice_inverse
 (@input, dimension, size, step) -> some.keep
     unfold_copy
-(@input, pad, value) -> rank.keep
+(@input, pad, value) -> padded.keep
     constant_pad_nd
 (@input, upscale_factor) -> rank.keep
     pixel_shuffle
