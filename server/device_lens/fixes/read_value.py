@@ -9,8 +9,9 @@ from device_lens.fixes.bindings import parameters_of
 from device_lens.fixes.blocks import insert_below
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.move_operand import appended
-from device_lens.fixes.names import loads
+from device_lens.fixes.names import loads, stores
 from device_lens.fixes.place import Place, grouped
+from device_lens.syntax.names import names_in
 
 
 def drop_graph(subject: Place, mixed: bool = False) -> Fix | None:
@@ -54,10 +55,14 @@ def _stands_alone(subject: Place) -> bool:
 
 
 def _is_given(subject: Place) -> bool:
-    """Whether a value is made of nothing but parameters, their attributes and items, and
+    """Whether a value is made of nothing but what the function is given."""
+    return _is_made_of(subject.node, _given_names(subject.function))
+
+
+def _is_made_of(value: ast.AST, given: set[str]) -> bool:
+    """Whether a value is made of nothing but such names, their attributes and items, and
     constants. What has a slice is no number."""
-    given = _given_names(subject.function)
-    pending = [subject.node]
+    pending = [value]
     while pending:
         node = pending.pop()
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice):
@@ -77,15 +82,33 @@ def _is_given(subject: Place) -> bool:
 
 
 def _given_names(function: ast.AST | None) -> set[str]:
-    """The parameters of a function, and what its loops find in them: `for i, v in
-    enumerate(values)`, `for k, v in kwargs.items()`."""
+    """The parameters of a function, what its loops find in them: `for i, v in enumerate(values)`,
+    `for k, v in kwargs.items()`, and what it makes of these alone: `m = self.momentum`."""
     given = set(parameters_of(function))
-    for node in ast.walk(function) if function is not None else ():
+    if function is None:
+        return given
+    for node in ast.walk(function):
         if isinstance(node, ast.For | ast.comprehension):
             source = (each.id for each in ast.walk(node.iter) if isinstance(each, ast.Name))
             if not given.isdisjoint(source):
                 given |= {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
+    for target, value in _assignments(function):
+        if isinstance(target, ast.Name) and _is_made_of(value, given):
+            fixed = names_in(value).isdisjoint(given)  # a start, which what comes later replaces
+            if not fixed or len(list(stores(function, target.id))) == 1:
+                given.add(target.id)
     return given
+
+
+def _assignments(function: ast.AST) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """The plain assignments of a function, as they are written."""
+    found = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
+    for node in sorted(found, key=lambda each: (each.lineno, each.col_offset)):
+        for target in node.targets:
+            if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+                yield from zip(target.elts, node.value.elts, strict=False)
+            else:
+                yield target, node.value
 
 
 def as_number(subject: Place, mixed: bool = False) -> Fix | None:
