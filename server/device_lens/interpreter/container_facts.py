@@ -51,7 +51,7 @@ def moved(machine: Machine, node: ast.Call, receiver: Any, frame: Frame) -> None
         return
     site, subject = machine.site(node, frame), machine.site(node.func.value, frame)
     single = tensors and not inner and _has_one_item(receiver)
-    mixed = tensors and any(map(_is_no_tensor, items))
+    mixed = tensors and any(map(_may_be_no_tensor, items))
     settable = takes_value(machine, node.func.value, frame)
     fact = ContainerTransfer(
         site, subject, kind, method, tensors, modules, single, inner, mixed, settable
@@ -77,8 +77,9 @@ def _innermost(items: list[Any]) -> tuple[tuple[str, ...], list[Any]]:
     return tuple(inner), items
 
 
-def _is_no_tensor(value: Any) -> bool:
-    return type(value) is Const or isinstance(value, Instance) or container_name(value) is not None
+def _may_be_no_tensor(value: Any) -> bool:
+    """What nobody knows counts: it may be the number of an item, as `"image_id": index`."""
+    return tensor_of(value) is None and type(value) is not ModuleObject
 
 
 def _has_one_item(receiver: Any) -> bool:
