@@ -21,6 +21,22 @@ def moved_alone(label: str, device: DeviceTree) -> Unknown:
     return made
 
 
+_MOVES = "<can be moved>"
+"""Under this an unknown remembers that its class has a method which moved it: it is no list."""
+
+
+def moved_whole(label: str, device: DeviceTree) -> Unknown:
+    """What a program has moved, whatever it is."""
+    made = Unknown(label, device)
+    made.parts()[_MOVES] = TRUE
+    return made
+
+
+def is_no_list(value: Unknown) -> bool:
+    """Whether it has been moved by a method of its own, which a list has not."""
+    return value.fields is not None and _MOVES in value.fields
+
+
 def device_of_items(value: Unknown, index: Any = None) -> DeviceTree:
     """Where the items of an unknown are, or the one that an index gives: where the whole is, if
     that has moved with all that is in it. What is read by several indices is a tensor."""

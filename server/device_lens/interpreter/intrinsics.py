@@ -10,6 +10,7 @@ from device_lens.domain.guard import Guarded, combine
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join
 from device_lens.domain.presence import settle
+from device_lens.domain.unknowns import is_no_list
 from device_lens.domain.values import (
     BoundExternal,
     Const,
@@ -89,7 +90,8 @@ def instance_condition(machine: Machine, value: Any, classes: Any) -> Any:
         if all(answer is False for answer in answers):
             return False
         if type(value) is Unknown:
-            names = tuple(class_name(cls) for cls in classes.items)
+            asked = zip(classes.items, answers, strict=True)
+            names = tuple(class_name(cls) for cls, answer in asked if answer is not False)
             return opaque(value, ("isinstance", names))
         return next(answer for answer in answers if answer is not False)
     typed = _is_of_type(value, classes) if type(classes) is External else None
@@ -222,7 +224,9 @@ def _of_library_class(machine: Machine, value: Any, name: str) -> bool | None:
         return name in (_OF_WHOLE_NUMBERS if whole else _OF_FRACTIONS)
     if is_text(value):
         return name == "builtins.str" or is_standard(str, name)
-    return None if kind is Unknown else False
+    if kind is Unknown:
+        return False if name == "builtins.list" and is_no_list(value) else None
+    return False
 
 
 def _constant_is(value: Any, name: str) -> bool:

@@ -16,6 +16,7 @@ from device_lens.domain.device import (
 )
 from device_lens.domain.guard import Guarded, combine, leaves, primary
 from device_lens.domain.join import join
+from device_lens.domain.unknowns import moved_whole
 from device_lens.domain.values import (
     Const,
     DeviceValue,
@@ -119,7 +120,7 @@ def convert(call: Call, receiver: Value, wish: Conversion) -> Value:
         if wish.device is None:
             return Unknown(receiver.label, receiver.device)
         part_moved(call.services, receiver, wish.device)
-        return Unknown(receiver.label, wish.device)
+        return moved_whole(receiver.label, wish.device)
     tensor = tensor_of(receiver)
     if tensor is None:
         return call.unknown(UNKNOWN_DEVICE if wish.device is None else wish.device)
