@@ -9,6 +9,7 @@ from typing import Any
 from device_lens.domain.bound_code import any_code, differ_in_objects
 from device_lens.domain.code import Function, is_one_text
 from device_lens.domain.condition import conjunction
+from device_lens.domain.denied import beside_tensor
 from device_lens.domain.device import (
     UNKNOWN_DEVICE,
     flatten_device,
@@ -99,7 +100,7 @@ def join(condition: Any, left: Any, right: Any) -> Any:
         return _join_items(condition, left, right)
     if left is None or right is None:
         return right if left is None else left
-    return _usual(choose(condition, left, right), 0)
+    return _usual(beside_tensor(choose(condition, left, right), left, right), 0)
 
 
 def _join_arrays(left: HostArray, right: HostArray) -> HostArray:

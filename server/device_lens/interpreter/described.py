@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue
+from device_lens.domain.denied import is_empty
 from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice, is_unknown, same_everywhere
 from device_lens.domain.guard import Guarded, combine, leaves, node
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
@@ -133,6 +134,8 @@ def _guarded(recorder: Recorder, value: Guarded) -> tuple[Kind, Any] | None:
         describe = DESCRIBE.get(type(leaf))
         found = describe(recorder, leaf) if describe else None
         if type(leaf) is Unknown:
+            if is_empty(leaf):
+                return None
             if found is None:
                 return UNKNOWN_DEVICE
             of_unknown = found[0]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from device_lens.domain import denied
 from device_lens.domain.code import ClassValue, Namespace
+from device_lens.domain.denied import is_empty
 from device_lens.domain.guard import Guarded, combine, leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.presence import presence
@@ -137,6 +139,8 @@ def is_without(value: Any, name: str) -> bool:
         return imports.lacks(value, name)
     if type(value) is HostArray:
         return name in _MOVES
+    if is_empty(value):
+        return denied.lacks(name)
     return value == NONE or lacks(value, name)
 
 

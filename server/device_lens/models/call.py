@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol
 
+from device_lens.domain.denied import is_empty
 from device_lens.domain.device import (
     ANY_INDEX,
     UNKNOWN_DEVICE,
@@ -279,13 +280,17 @@ def _tensor_of_tree(tree: Guarded) -> Tensor | None:
         found = left or right
         assert found is not None
         other = no if left is not None else yes
-        if any(type(leaf) in (Unknown, BoundExternal, HostArray) for leaf in leaves(other)):
+        if any(type(leaf) in _UNTOLD and not is_empty(leaf) for leaf in leaves(other)):
             sides = (found.device, UNKNOWN_DEVICE)
             device = choose(Guarded(tree.atom, left is not None, left is None), *sides)
             return found.with_(device=widen_device(device))
         return found
     joined = join(Guarded(tree.atom, True, False), left, right)
     return joined if type(joined) is Tensor else None
+
+
+_UNTOLD = (Unknown, BoundExternal, HostArray)
+"""What may be somewhere else than a tensor that a tree has beside it."""
 
 
 def device_of(value: Value, current_cuda: DeviceTree | None = None) -> DeviceTree | None:
