@@ -13,7 +13,7 @@ from device_lens.models.call import Call, Model, Value, is_none, tensor_of, trea
 from device_lens.models.numbers import is_number
 from device_lens.models.operands import collect
 from device_lens.models.registry import FUNCTIONS
-from device_lens.models.shapes.extent import ANY, SOME, Extent, exactly
+from device_lens.models.shapes.extent import ANY, SOME, Extent, exactly, sizes
 from device_lens.models.signature import Bound, signature
 from device_lens.models.torch.creation import make
 from device_lens.models.torch.target import asked, factory_device
@@ -178,13 +178,15 @@ def legacy(dtype: str, home: Callable[[Call], DeviceTree]) -> object:
 
     def model(call: Call) -> Value:
         bound = Bound(signature("...data, *, device"), call)
-        data: tuple[Value, ...] = bound.get("data") or ()
+        data = call.args or _by_keyword(call)
         other = tensor_of(data[0]) if len(data) == 1 else None
         if other is not None and call.name == "torch.Tensor":
             is_any = type(data[0]) is Unknown and not treated_as_tensor(data[0])
             numbers = is_any and other.device is not CPU  # a list of them is as likely as a tensor
             return other.with_(device=UNKNOWN_DEVICE) if numbers else other
-        if len(data) == 1 and not is_number(data[0]):
+        if "size" in call.kwargs:
+            extent = sizes((call.kwargs["size"],))
+        elif len(data) == 1 and not is_number(data[0]):
             extent, _ = described(data[0])
         else:
             extent = exactly(value.value if type(value) is Const else None for value in data)
@@ -192,6 +194,11 @@ def legacy(dtype: str, home: Callable[[Call], DeviceTree]) -> object:
         return make(bound, extent, dtype, where, False)
 
     return model
+
+
+def _by_keyword(call: Call) -> tuple[Value, ...]:
+    """What such a constructor is given by its name: data, or another tensor."""
+    return tuple(call.kwargs[name] for name in ("data", "other") if name in call.kwargs)
 
 
 def legacy_sparse(dtype: str, home: Callable[[Call], DeviceTree]) -> Model:
