@@ -59,7 +59,7 @@ def evaluate_call(machine: Machine, node: ast.Call, frame: Frame, unpacked: Any 
     if type(function) is Unknown and type(receiver) is Instance:
         effects.lose_parts(machine, receiver)
     elif isinstance(func, ast.Attribute) and type(receiver) is Unknown:
-        unknown_containers.called(machine, receiver, func.attr)
+        unknown_containers.called(machine, receiver, func.attr, args)
         if type(function) is Unknown:
             effects.run_perhaps(machine, receiver, func.attr)
     watch = reports.before_call(machine, node, receiver, frame)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain import objects
 from device_lens.domain.by_number import forget_places
 from device_lens.domain.guard import Guarded, leaves
 from device_lens.domain.heap import MISSING, DictObject, ListObject
+from device_lens.domain.kinds import gathered
 from device_lens.domain.lengths import grown
 from device_lens.domain.objects import may_hold
 from device_lens.domain.presence import without
@@ -49,10 +51,24 @@ def changed(machine: Machine, receiver: Any) -> None:
                 without(machine.journal, each, MISSING)  # any key may have gone
 
 
-def called(machine: Machine, receiver: Any, method: str) -> None:
-    """The same where it is a method that may change it."""
-    if method in MUTATORS or method in CHANGING:
+def called(machine: Machine, receiver: Any, method: str, args: tuple[Any, ...]) -> None:
+    """The same where it is a method that may change it. What one of several lists takes in, each
+    may have beside what it had."""
+    if method == "append" and len(args) == 1 and _is_one_of_lists(receiver):
+        for each in members(receiver.fields[WHOLE]):
+            _perhaps_take_in(machine, each, args[0])
+    elif method in MUTATORS or method in CHANGING:
         changed(machine, receiver)
+
+
+def _is_one_of_lists(receiver: Any) -> bool:
+    lists = objects.one_of_these(receiver)
+    return bool(lists) and all(type(each) is ListObject for each in lists)
+
+
+def _perhaps_take_in(machine: Machine, target: ListObject, value: Any) -> None:
+    held = may_hold(target, target.items, target.rest)
+    hold(machine.journal, target, (*held, value), gathered((*target.items, value), target.rest))
 
 
 def put_in_place(machine: Machine, left: Any, value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from device_lens.domain import optional_items
+from device_lens.domain import objects, optional_items
 from device_lens.domain.by_number import forget_places
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import HELD_ALL, HELD_ANY, DictObject, ListObject, ModuleObject, moment
@@ -175,6 +175,9 @@ def members(source: Value, items: tuple[Value, ...], rest: Value) -> tuple[Value
     module: what stands for any number of them, and those for which it does not stand. Where they
     are picked from modules that others have too, nobody knows which ones move with the module."""
     held = any_of_these(source)
+    inner = _of_one_of_lists(source)
+    if inner and all(type(each) is ModuleObject for each in inner):
+        return any_changeable(inner), []
     if not held or rest is None:
         return rest, []
     stands = [*leaves(rest)]
@@ -183,3 +186,13 @@ def members(source: Value, items: tuple[Value, ...], rest: Value) -> tuple[Value
         return rest, others
     are_modules = all(type(each) is ModuleObject for each in held)
     return (any_changeable([*items, *held]), []) if are_modules else (rest, [])
+
+
+def _of_one_of_lists(source: Value) -> list[Value]:
+    """All that may be an item of what is one of several lists, nobody knows which."""
+    lists = objects.one_of_these(source)
+    if not all(type(each) is ListObject for each in lists):
+        return []
+    held = (item for each in lists for item in may_hold(each, each.items, each.rest))
+    found = (leaf for item in held for leaf in leaves(item))
+    return [one for leaf in found for one in objects.one_of_these(leaf) or (leaf,)]
