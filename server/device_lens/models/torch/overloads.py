@@ -175,12 +175,16 @@ def gradient(call: Call) -> Value:
 
 
 def repeat_interleave(call: Call) -> Value:
-    """`repeat_interleave(x, repeats)`; repeats alone give indices."""
-    if argument(call, 1, "repeats") is None:
-        return apply(parse("(@input, *, output_size) -> line.int64 waits"), call)
+    """`repeat_interleave(x, repeats)`; repeats alone give indices. The size of the result hangs on
+    a tensor's values, unless the call tells it; of what may be a number it is not known to."""
     repeats = argument(call, 1, "repeats")
+    counts = argument(call, 0, "input") if repeats is None else repeats
+    told = not is_none(call.kwargs.get("output_size", NONE))
+    waits = "" if told or not treated_as_tensor(counts) else " waits"
+    if repeats is None:
+        return apply(parse(f"(@input, *, output_size) -> line.int64{waits}"), call)
     row = "(@input, @repeats, dim, *, output_size) -> interleaved.keep"
-    return apply(parse(row if is_number(repeats) else f"{row} waits"), call)
+    return apply(parse(f"{row}{waits}"), call)
 
 
 def _bounded(model: Model) -> Model:
