@@ -34,10 +34,11 @@ class Trail:
     runs on the host alone), `moved`, `assigned`, `received` or `loaded`; `text` completes the
     sentence that starts with the value's name: "is created on the CPU by torch.randn". `case` is
     the condition over named atoms, and those of how far a run is, under which the step was taken,
-    `instead` what happened where it was not, if that has a history of its own.
+    `instead` what happened where it was not, if that has a history of its own. `is_given_out` tells
+    that a data loader has given out since what there was then.
     """
 
-    __slots__ = ("case", "instead", "kind", "length", "previous", "site", "text")
+    __slots__ = ("case", "instead", "is_given_out", "kind", "length", "previous", "site", "text")
 
     def __init__(
         self, kind: str, text: str, site: Site, previous: Trail | None = None, case: Any = True
@@ -47,6 +48,7 @@ class Trail:
         self.site = site
         self.case = case
         self.instead: Trail | None = None
+        self.is_given_out = False
         if previous is not None and previous.length >= MAX_STEPS:
             previous = previous.first
         self.previous = previous
@@ -56,6 +58,15 @@ class Trail:
         """This step as the last one of another history."""
         found = Trail(self.kind, self.text, self.site, previous, self.case)
         found.instead = self.instead
+        found.is_given_out = self.is_given_out
+        return found
+
+    def given_out(self) -> Trail:
+        """The history of what a data loader gives out."""
+        if self.is_given_out:
+            return self
+        found = self.behind(self.previous)
+        found.is_given_out = True
         return found
 
     def or_else(self, other: Trail) -> Trail:

@@ -322,6 +322,9 @@ def _is_expected(conflict: Conflict, all_facts: Mapping[str, FileFacts]) -> bool
 def _explains(conflict: Conflict, origin: Origin, all_facts: Mapping[str, FileFacts]) -> bool:
     if conflict.operation in _COMPARISONS:
         return False  # a reference may be computed on the host on purpose
+    trail = conflict.stray.trail
+    if trail is not None and trail.is_given_out:
+        return False  # batches move after they are made, whatever the data set calls to make them
     if conflict.site.path not in all_facts:
         return True
     made, used = _place(origin.site, all_facts), _place(conflict.site, all_facts)

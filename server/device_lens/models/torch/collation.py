@@ -32,6 +32,19 @@ def pin(batch: Value) -> Value:
     return map_tensors(batch, _pinned)
 
 
+def given_out(item: Value) -> Value:
+    """An item of a data set as its loader takes it; what has identity is the program's own."""
+    if type(item) is Guarded:
+        return combine(given_out, item)
+    if type(item) is TupleValue:
+        items = tuple(map(given_out, item.items))
+        same = all(each is before for each, before in zip(items, item.items, strict=True))
+        return item if same else TupleValue(items, item.names)
+    if type(item) is Tensor and item.trail is not None:
+        return item.with_(trail=item.trail.given_out())
+    return item
+
+
 def _rebuild(call: Call, item: Value, leaf: Any, plain: bool) -> Value:
     if type(item) is Guarded:
         return combine(lambda found: _rebuild(call, found, leaf, plain), item)
@@ -57,7 +70,7 @@ def _batched(call: Call, item: Value, size: int | None) -> Value:
         item, kind = item.tensor, Tensor
     if kind is Tensor:
         shape = None if item.shape is None else (size, *item.shape)
-        return item.with_(shape=shape, zero_dim=False, pinned=False)
+        return given_out(item.with_(shape=shape, zero_dim=False, pinned=False))
     if kind is HostArray:
         shape = None if item.shape is None else (size, *item.shape)
         return _made(call, item.dtype, shape)

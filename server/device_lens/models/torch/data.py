@@ -27,7 +27,7 @@ from device_lens.models.methods import find_method
 from device_lens.models.numbers import is_plain, number
 from device_lens.models.registry import ALIASES, BASES, FUNCTIONS
 from device_lens.models.reports import generator_conflict
-from device_lens.models.torch.collation import collate, convert, map_tensors, pin
+from device_lens.models.torch.collation import collate, convert, given_out, map_tensors, pin
 from device_lens.models.torch.copying import mark_fresh
 from device_lens.models.torch.many import stand_for
 from device_lens.models.torch.moving_code import OF_MOVING_CODE, is_run_by, names_device
@@ -118,7 +118,7 @@ def batch_of(call: Call, loader: Instance) -> Value:
         if find_method(sampler, "__iter__") is not None:
             services.iterate(sampler)  # what it computes indices with is the program's own code
     since = moment()
-    item = item_of(services, fields.get("dataset", NONE))
+    item = given_out(item_of(services, fields.get("dataset", NONE)))
     size = constant(fields.get("batch_size", Const(1)))
     function = fields.get("collate_fn")
     if not is_none(function) and function is not None:
