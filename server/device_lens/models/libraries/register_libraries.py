@@ -27,6 +27,7 @@ from device_lens.models.libraries import (
     torchtext,
     torchvision,
     transformers,
+    transformers_layers,
 )
 
 _TABLES = (
@@ -41,6 +42,7 @@ _TABLES = (
     timm,
     torchvision,
     transformers,
+    transformers_layers,
     lightning,
     accelerate,
     fabric,
