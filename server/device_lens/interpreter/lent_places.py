@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.guard import leaves
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.trail import Site
 from device_lens.models.call import tensor_of
@@ -28,9 +29,13 @@ def written(machine: Machine, node: Any, value: Any, frame: Frame) -> Site | Non
 def module(machine: Machine, node: ast.Call) -> ast.expr:
     """The expression of the module that a call runs: what is called, or an argument."""
     for each in (node.func, *node.args):
-        if any(type(seen.value) is ModuleObject for seen in machine.recorder.seen.get(each, ())):
+        if any(_is_module(seen.value) for seen in machine.recorder.seen.get(each, ())):
             return each
     return node.func
+
+
+def _is_module(value: Any) -> bool:
+    return all(type(leaf) is ModuleObject for leaf in leaves(value))
 
 
 def _holds(machine: Machine, node: ast.expr, value: Any) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from device_lens.domain.guard import leaves
 from device_lens.domain.heap import ListObject, ModuleObject
 from device_lens.domain.values import NONE, TRUE, External, TupleValue
 from device_lens.models import registry
@@ -43,7 +44,7 @@ def _update_bn(call: Call) -> Value:
     """`update_bn(loader, model, device=None)`: calls a model that has batch norms on each batch, or
     on the first thing in it, which is moved where a device is given."""
     model, device = call.get(1, "model", NONE), call.get(2, "device", NONE)
-    if not isinstance(model, ModuleObject) or not any(_normalises(each) for _, each in walk(model)):
+    if not all(map(_has_norms, leaves(model))):
         return NONE
     items, rest = call.services.iterate(call.get(0, "loader", NONE))
     for batch in (*items[:1], *([] if rest is None else [rest])):
@@ -57,6 +58,10 @@ def _update_bn(call: Call) -> Value:
             given = move(inner)
         call.services.invoke(model, (given,), {})
     return NONE
+
+
+def _has_norms(model: Value) -> bool:
+    return isinstance(model, ModuleObject) and any(_normalises(each) for _, each in walk(model))
 
 
 def _normalises(module: ModuleObject) -> bool:
