@@ -139,13 +139,15 @@ def is_without(value: Any, name: str) -> bool:
         return imports.lacks(value, name)
     if type(value) is HostArray:
         return name in _MOVES
+    if type(value) is ListObject and name in _MOVES:
+        return surely_lacks(value, name)
     if is_empty(value):
         return denied.lacks(name)
     return value == NONE or lacks(value, name)
 
 
 _MOVES = ("to", "cuda", "cpu")
-"""What tensors have, and no array."""
+"""What tensors have, and no array or list."""
 
 
 def _own_class_lacks(value: Instance, cls: ClassValue, name: str) -> bool:

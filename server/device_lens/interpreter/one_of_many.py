@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.heap import Instance, ModuleObject, Parameter
+from device_lens.domain.guard import leaves
+from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all
 from device_lens.domain.objects import any_one, one_of_these
 from device_lens.domain.similarity import similar
-from device_lens.domain.values import External, Tensor, Unknown
+from device_lens.domain.values import Const, External, Tensor, TupleValue, Unknown
 from device_lens.models.call import tensor_of
 from device_lens.models.torch.members import alike
 from device_lens.models.torch.module import get_attribute
@@ -39,6 +40,23 @@ def attribute(machine: Machine, receiver: Unknown, name: str) -> Any:
     if all(value is found[0] for value in found) and isinstance(found[0], Instance):
         return found[0]
     return any_one(tuple(found), None)
+
+
+def item(receiver: Unknown, key: Any) -> Any:
+    """A tensor that at least one of some dicts has under a key, where the others have containers
+    there that tell nothing of it, as the empty lists of a batch without rows; Python's None for
+    anything else."""
+    held = one_of_these(receiver)
+    if not held or not all(type(each) is DictObject and key in each.entries for each in held):
+        return None
+    values = [leaf for each in held for leaf in leaves(each.entries[key])]
+    found = [one for value in values for one in one_of_these(value) or (value,)]
+    tensors = [each for each in found if type(each) is Tensor]
+    told = bool(tensors) and {*map(type, found)} <= _BESIDE_TENSORS
+    return join_all(tensors) if told else None  # as of a tree, of which lists are dropped
+
+
+_BESIDE_TENSORS = {Tensor, ListObject, TupleValue, Const}
 
 
 def that_stands_for_all(value: Any) -> ModuleObject | None:

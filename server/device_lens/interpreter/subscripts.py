@@ -46,6 +46,7 @@ from device_lens.interpreter import (
     imports,
     item_choices,
     library_modules,
+    one_of_many,
 )
 from device_lens.interpreter.dispatch import EVALUATORS
 from device_lens.interpreter.every_item import EVERY, REPLACED
@@ -356,6 +357,8 @@ def _of_unknown(machine: Machine, receiver: Unknown, index: Any, node: Any, fram
         parts[ARRAY] = True
     place = ("[]", None if key is MISSING else key)
     found = parts.get(place, parts.get(EVERY))
+    if found is None and REPLACED not in parts:
+        found = one_of_many.item(receiver, key)
     if found is None:
         device = UNKNOWN_DEVICE if REPLACED in parts else device_of_items(receiver, index)
         found = receiver.derive(place, Unknown(_label(receiver, key), device))
