@@ -53,6 +53,7 @@ class _Draft:
 
     random: Random
     functions: list[str] = field(default_factory=list)
+    named: int = 0
     asked: set[str] = field(default_factory=set)
 
     def body(self, depth: int, number: str) -> list[str]:
@@ -94,8 +95,8 @@ class _Draft:
         return lines
 
     def _call(self, number: str) -> list[str]:
-        name, own = f"step{len(self.functions)}", f"n{len(self.functions)}"
-        self.functions.append("")
+        self.named += 1
+        name, own = f"step{self.named}", f"n{self.named}"
         given = number in self.asked
         self.asked.add(number)
         body = self.body(1, own) if not given else [f"{NAMES[0]} + {NAMES[1]}"]

@@ -41,6 +41,12 @@ def few_objects(values: Iterable[Any]) -> list[Any]:
     return list(objects.values())
 
 
+def one_of_lists(value: Any) -> list[ListObject]:
+    """The lists that a value is one of, nobody knows which; none where it may be something else."""
+    lists = one_of_these(value)
+    return [*lists] if all(type(each) is ListObject for each in lists) else []
+
+
 def alike_as_one(values: Iterable[Any]) -> list[Any]:
     """The values, and of what is one of many objects these, with one object for those of one class
     that differ in numbers alone."""

@@ -7,9 +7,9 @@ from typing import Any
 
 from device_lens.domain.device import ANY_INDEX, CPU, Device
 from device_lens.domain.guard import Guarded, combine, depth
-from device_lens.domain.heap import MISSING, Parameter
+from device_lens.domain.heap import MISSING, Instance, Parameter
 from device_lens.domain.join import MAX_VALUE_DEPTH
-from device_lens.domain.values import Const, DeviceValue, DtypeValue, TupleValue, Unknown
+from device_lens.domain.values import Const, DeviceValue, DtypeValue, External, TupleValue, Unknown
 
 _AS_KEY = "<as a key>"
 """Under this a text that is not known to its last digit has the one that it is as a key."""
@@ -39,6 +39,14 @@ def _of_device(device: Any, placed: bool | None) -> Any:
     if placed is None:
         return MISSING
     return DeviceValue(Device(device.type, 0) if placed else device)
+
+
+def value_of(key: Any) -> Any:
+    """The value behind the Python key of a dict."""
+    if isinstance(key, tuple):
+        return TupleValue(tuple(map(value_of, key)))
+    is_value = isinstance(key, External | Instance | Parameter | DeviceValue | DtypeValue)
+    return key if is_value else Const(key)
 
 
 def told_apart(value: Any) -> Any:

@@ -88,10 +88,8 @@ def _given_names(function: ast.AST | None) -> set[str]:
     if function is None:
         return given
     for node in ast.walk(function):
-        if isinstance(node, ast.For | ast.comprehension):
-            source = (each.id for each in ast.walk(node.iter) if isinstance(each, ast.Name))
-            if not given.isdisjoint(source):
-                given |= {each.id for each in ast.walk(node.target) if isinstance(each, ast.Name)}
+        if isinstance(node, ast.For | ast.comprehension) and given & names_in(node.iter):
+            given |= names_in(node.target)
     for target, value in _assignments(function):
         if isinstance(target, ast.Name) and _is_made_of(value, given):
             fixed = names_in(value).isdisjoint(given)  # a start, which what comes later replaces

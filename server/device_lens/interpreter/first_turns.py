@@ -15,7 +15,7 @@ from device_lens.domain.by_number import first_items
 from device_lens.domain.heap import ListObject
 from device_lens.domain.values import Const, TupleValue
 from device_lens.interpreter.frames import Frame, LoopRecord
-from device_lens.interpreter.now_and_then import asked_by, handed_by
+from device_lens.interpreter.now_and_then import told_of_turn
 from device_lens.models.numbers import FIRST_NUMBER, NUMBERS, number_above
 from device_lens.syntax.names import names_in
 from device_lens.syntax.walking import walk
@@ -84,10 +84,8 @@ def _asks(loop: Any) -> bool:
 
 def _is_asked(loop: Any) -> bool:
     counter = _counter(loop)
-    nodes = [each for statement in loop.body for each in walk(statement)]
-    return any(
-        counter & names_in(part) for each in nodes for part in (*asked_by(each), *handed_by(each))
-    )
+    nodes = (each for statement in loop.body for each in walk(statement))
+    return any(counter & names_in(part) for each in nodes for part in told_of_turn(each))
 
 
 def _counter(loop: Any) -> set[str]:

@@ -23,13 +23,12 @@ from device_lens.domain.lengths import surely_held
 from device_lens.domain.objects import any_of_these, holds_all
 from device_lens.domain.optional_items import as_placed
 from device_lens.domain.similarity import similar
+from device_lens.domain.torch_keys import value_of
 from device_lens.domain.unknowns import device_of_items
 from device_lens.domain.values import (
     NONE,
     BoundExternal,
     Const,
-    DeviceValue,
-    DtypeValue,
     External,
     HostArray,
     Tensor,
@@ -93,14 +92,7 @@ def _keys(value: DictObject) -> Items:
     rest = None
     if value.rest is not None:
         rest = value.fields.get("rest_key") or Unknown("a key")
-    return tuple(_key_value(key) for key in value.entries), rest
-
-
-def _key_value(key: Any) -> Any:
-    if isinstance(key, tuple):
-        return TupleValue(tuple(_key_value(part) for part in key))
-    is_value = isinstance(key, External | Instance | Parameter | DeviceValue | DtypeValue)
-    return key if is_value else Const(key)
+    return tuple(value_of(key) for key in value.entries), rest
 
 
 def _of_constant(value: Any) -> Items:

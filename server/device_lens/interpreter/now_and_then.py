@@ -147,7 +147,7 @@ def told_by(nodes: list[ast.AST], loops: list[Any], function: Any) -> tuple[Any,
         return ()
     counted = {name for loop in loops for name in _counters(loop)}
     known = counted.union(gather(scope, _SIZES, _compared_by_size))
-    asked = (part for each in nodes for part in (*asked_by(each), *handed_by(each)))
+    asked = (part for each in nodes for part in told_of_turn(each))
     given = (each for each in nodes if isinstance(each, ast.Assign) and len(each.targets) == 1)
     return (
         tuple(sorted(name for test in asked for name in _mentioned(test) & known)),
@@ -167,12 +167,18 @@ def _compared_by_size(node: ast.AST) -> Iterable[str]:
     return {name for names, _ in compared for name in names}
 
 
-def asked_by(node: ast.AST) -> Iterable[ast.expr]:
+def _asked_by(node: ast.AST) -> Iterable[ast.expr]:
     """What a node asks for, a comparison that no branch hangs on too."""
     return (node,) if isinstance(node, ast.Compare) else _tested(node)
 
 
-def handed_by(node: ast.AST) -> Iterable[ast.expr]:
+def told_of_turn(node: ast.AST) -> Iterable[ast.expr]:
+    """What may ask for the number of a turn where a node names it: the node, or what it hands the
+    number to."""
+    return (*_asked_by(node), *_handed_by(node))
+
+
+def _handed_by(node: ast.AST) -> Iterable[ast.expr]:
     """The numbers and names that a node gives to a call or an attribute, which others may ask."""
     if isinstance(node, ast.Call):
         called = node.func.attr if isinstance(node.func, ast.Attribute) else _text(node.func)

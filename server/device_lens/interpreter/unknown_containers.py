@@ -54,16 +54,11 @@ def changed(machine: Machine, receiver: Any) -> None:
 def called(machine: Machine, receiver: Any, method: str, args: tuple[Any, ...]) -> None:
     """The same where it is a method that may change it. What one of several lists takes in, each
     may have beside what it had."""
-    if method == "append" and len(args) == 1 and _is_one_of_lists(receiver):
+    if method == "append" and len(args) == 1 and objects.one_of_lists(receiver):
         for each in members(receiver.fields[WHOLE]):
             _perhaps_take_in(machine, each, args[0])
     elif method in MUTATORS or method in CHANGING:
         changed(machine, receiver)
-
-
-def _is_one_of_lists(receiver: Any) -> bool:
-    lists = objects.one_of_these(receiver)
-    return bool(lists) and all(type(each) is ListObject for each in lists)
 
 
 def _perhaps_take_in(machine: Machine, target: ListObject, value: Any) -> None:

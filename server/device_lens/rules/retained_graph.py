@@ -77,9 +77,9 @@ def check(fact: RetainedGraph, context: Context) -> Finding | None:
 
 def _may_be_used_elsewhere(fact: RetainedGraph, context: Context) -> bool:
     """Whether it is an attribute that others than the methods of its class may use."""
-    if isinstance(context.place(fact.site).node, ast.ListComp) or base_of(fact.accumulator):
-        return False
     place = context.place(fact.site)
+    if isinstance(place.node, ast.ListComp) or base_of(fact.accumulator):
+        return False
     return not is_read_alone(fact.accumulator, place.function, place.top_level)
 
 

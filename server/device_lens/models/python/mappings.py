@@ -14,7 +14,6 @@ from device_lens.domain.heap import (
     Instance,
     ListObject,
     ModuleObject,
-    Parameter,
     contents,
 )
 from device_lens.domain.join import MAX_VALUE_DEPTH, join, join_all, join_blind
@@ -40,12 +39,10 @@ from device_lens.domain.presence import (
     without,
 )
 from device_lens.domain.similarity import similar
-from device_lens.domain.torch_keys import told_apart, torch_key
+from device_lens.domain.torch_keys import told_apart, torch_key, value_of
 from device_lens.domain.values import (
     NONE,
     Const,
-    DeviceValue,
-    DtypeValue,
     External,
     TupleValue,
     Unknown,
@@ -78,13 +75,6 @@ def _key(value: Value) -> Any:
         parts = tuple(_key(item) for item in value.items)
         return MISSING if MISSING in parts else parts
     return torch_key(value)
-
-
-def _key_value(key: Any) -> Value:
-    if isinstance(key, tuple):
-        return TupleValue(tuple(_key_value(part) for part in key))
-    is_value = isinstance(key, External | Instance | Parameter | DeviceValue | DtypeValue)
-    return key if is_value else Const(key)
 
 
 def _get(call: Call) -> Value:
@@ -206,7 +196,7 @@ def _pop_item(call: Call) -> Value:
         names.reverse()
     placed = target.rest is None and in_known_order(entries)
     if names and placed and presence(entries, names[-1]) is True:
-        item = TupleValue((_key_value(names[-1]), entries[names[-1]]))
+        item = TupleValue((value_of(names[-1]), entries[names[-1]]))
         journal.delete(entries, names[-1])
         return item
     values = [*entries.values(), *([] if target.rest is None else [target.rest])]
@@ -223,7 +213,7 @@ def _keys(call: Call) -> Value:
     if target is None:
         return Unknown()
     rest = None if target.rest is None else _rest_key(target)
-    keys = tuple(_key_value(key) for key in target.entries)
+    keys = tuple(value_of(key) for key in target.entries)
     return _view(call, target, keys, rest, "keys")
 
 
@@ -252,7 +242,7 @@ def _items(call: Call) -> Value:
     target = _dict(call)
     if target is None:
         return Unknown()
-    pairs = tuple(TupleValue((_key_value(k), v)) for k, v in target.entries.items())
+    pairs = tuple(TupleValue((value_of(k), v)) for k, v in target.entries.items())
     rest = None if target.rest is None else TupleValue((_rest_key(target), target.rest))
     pairs, rest = in_order(target.entries, pairs, rest)
     others = (TupleValue((_rest_key(target), each)) for each in any_of_these(target))

@@ -190,9 +190,7 @@ def members(source: Value, items: tuple[Value, ...], rest: Value) -> tuple[Value
 
 def _of_one_of_lists(source: Value) -> list[Value]:
     """All that may be an item of what is one of several lists, nobody knows which."""
-    lists = objects.one_of_these(source)
-    if not all(type(each) is ListObject for each in lists):
-        return []
+    lists = objects.one_of_lists(source)
     held = (item for each in lists for item in may_hold(each, each.items, each.rest))
     found = (leaf for item in held for leaf in leaves(item))
     return [one for leaf in found for one in objects.one_of_these(leaf) or (leaf,)]

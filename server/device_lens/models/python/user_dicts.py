@@ -3,14 +3,13 @@ program's own class."""
 
 from __future__ import annotations
 
-from typing import Any
-
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import MISSING, DictObject, Instance
 from device_lens.domain.join import join
 from device_lens.domain.presence import presence
-from device_lens.domain.values import NONE, Const, External, TupleValue, Unknown
+from device_lens.domain.torch_keys import value_of
+from device_lens.domain.values import NONE, Unknown
 from device_lens.models import registry
 from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.python.dict_classes import USER_DICT, held
@@ -56,7 +55,7 @@ def _store_each(call: Call, setter: BoundMethod, args: tuple[Value, ...]) -> Non
     given = DictObject({}, None, call.site.node)
     _of_dict(call, "update", given, args)
     for key, value in list(given.entries.items()):
-        call.services.invoke(setter, (_key_value(key), value), {})
+        call.services.invoke(setter, (value_of(key), value), {})
     if given.rest is not None:
         call.services.invoke(setter, (Unknown("a key"), given.rest), {})
 
@@ -89,7 +88,7 @@ def _read(
     if name in ("values", "items"):
         seen = DictObject({}, None, call.site.node)
         for key in list(items.entries):
-            seen.entries[key] = call.services.invoke(getter, (_key_value(key),), {})
+            seen.entries[key] = call.services.invoke(getter, (value_of(key),), {})
         if items.rest is not None:
             seen.fields["rest"] = call.services.invoke(getter, (Unknown("a key"),), {})
         return _of_dict(call, name, seen, ())
@@ -116,12 +115,6 @@ def _of_dict(call: Call, name: str, target: DictObject, args: tuple[Value, ...])
     return model(
         Call("dict." + name, target, args, kwargs, call.site, call.services, call.complete)
     )
-
-
-def _key_value(key: Any) -> Value:
-    if isinstance(key, tuple):
-        return TupleValue(tuple(_key_value(part) for part in key))
-    return key if isinstance(key, External | Instance) else Const(key)
 
 
 def _updated(call: Call) -> Value:

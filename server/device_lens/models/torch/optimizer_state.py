@@ -6,7 +6,15 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
-from device_lens.domain.heap import MEMBERS, STATE, DictObject, Instance, ListObject, Parameter
+from device_lens.domain.heap import (
+    MEMBERS,
+    STATE,
+    DictObject,
+    Instance,
+    ListObject,
+    Parameter,
+    contents,
+)
 from device_lens.domain.join import join_all
 from device_lens.domain.journal import Journal
 from device_lens.domain.parameters import either, members
@@ -104,10 +112,7 @@ def kept_at(kept: Any, parameter: Any) -> DeviceTree | None:
 
 def lose(journal: Journal, made: Instance) -> None:
     """Code that is not seen has been given an optimizer: it may have moved what that keeps."""
-    kept = made.fields.get(ENTRIES)
-    if type(kept) is not DictObject:
-        return
-    for state in (*kept.entries.values(), kept.rest):
+    for state in contents(made.fields.get(ENTRIES)):
         if type(state) is DictObject:
             for key, value in list(state.entries.items()):
                 journal.write(state.entries, key, _placed(value, UNKNOWN_DEVICE))
@@ -152,10 +157,9 @@ def _count_in(loaded: Value) -> DeviceTree:
 
 def _has_own(known: Value) -> bool:
     """Whether the program has put something of its own beside what an optimizer keeps."""
-    if type(known) is not DictObject:
-        return False
-    parts = [*known.entries.values(), *([known.rest] if known.rest is not None else [])]
-    return any(type(part) is not DictObject or set(part.entries) - {STEP} for part in parts)
+    return any(
+        type(part) is not DictObject or set(part.entries) - {STEP} for part in contents(known)
+    )
 
 
 def _added_to(
@@ -163,7 +167,7 @@ def _added_to(
 ) -> Value:
     """The state of an optimizer of which the program has put something of its own there before: it
     stays, beside the parameter once it was loaded, and what the library adds is beside it."""
-    parts = [*known.entries.values(), *([known.rest] if known.rest is not None else [])]
+    parts = contents(known)
     if any(type(part) is not DictObject for part in parts):
         return call.unknown()
     for part in parts:

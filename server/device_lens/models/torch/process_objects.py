@@ -10,7 +10,7 @@ from typing import Any
 
 from device_lens.domain.device import ANY_INDEX, UNKNOWN_DEVICE, Device, DeviceTree
 from device_lens.domain.guard import combine, leaves
-from device_lens.domain.heap import DictObject, ListObject
+from device_lens.domain.heap import DictObject, ListObject, contents
 from device_lens.domain.join import join_all
 from device_lens.domain.perhaps_none import without_none
 from device_lens.domain.values import NONE, Tensor, TupleValue, Unknown
@@ -32,8 +32,8 @@ def _of_any_process(value: Value, deepest: int = _DEEPEST) -> Value:
     if type(value) is TupleValue:
         return TupleValue(tuple(_of_any_process(each, deepest - 1) for each in value.items))
     if type(value) is ListObject:
-        held = [*value.items, *([] if value.rest is None else [value.rest])]
-        item = join_all([_of_any_process(each, deepest - 1) for each in held] or [Unknown()])
+        held = [_of_any_process(each, deepest - 1) for each in contents(value)]
+        item = join_all(held or [Unknown()])
         return ListObject((), item, value.kind, value.site)
     if type(value) is DictObject and value.rest is None:
         return _dict_of_any_process(value, deepest)
@@ -80,8 +80,7 @@ def _scatter_object_list(call: Call) -> Value:
         each
         for leaf in leaves(call.get(1, "scatter_object_input_list", NONE))
         if type(leaf) is ListObject
-        for each in (*leaf.items, leaf.rest)
-        if each is not None
+        for each in contents(leaf)
     ]
     item = _of_any_process(join_all(found) if found else NONE)
     _fill(call, call.get(0, "scatter_object_output_list"), lambda _: item)
