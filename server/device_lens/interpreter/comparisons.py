@@ -9,24 +9,28 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.condition import disjunction, negation
-from device_lens.domain.device import ANY_INDEX, CPU, Agreement, SymbolicDevice, agree, is_unknown
+from device_lens.domain.device import CPU
 from device_lens.domain.guard import Guarded, choose, combine, undecided
-from device_lens.domain.heap import MISSING, DictObject, HeapObject, ListObject, Parameter
+from device_lens.domain.heap import (
+    MISSING,
+    DictObject,
+    HeapObject,
+    ListObject,
+    Parameter,
+)
 from device_lens.domain.lengths import at_least
 from device_lens.domain.presence import presence
 from device_lens.domain.torch_keys import told_apart
 from device_lens.domain.values import (
     NONE,
     Const,
-    DeviceValue,
-    DtypeValue,
     External,
     HostArray,
     Tensor,
     TupleValue,
     Unknown,
 )
-from device_lens.interpreter import beside_arrays, calls, class_attributes, reports, shape_tests
+from device_lens.interpreter import beside_arrays, calls, equality, reports, shape_tests
 from device_lens.interpreter.class_tests import asks_class_of_symbol
 from device_lens.interpreter.conditions import (
     either_way,
@@ -41,22 +45,18 @@ from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.keys import key_of
 from device_lens.interpreter.operators import is_tensor, parts
 from device_lens.interpreter.services import with_active
-from device_lens.models import registry
-from device_lens.models.call import device_of
 from device_lens.models.libraries import numpy_shapes
 from device_lens.models.methods import find_method
 from device_lens.models.numbers import (
     COUNTED,
     DRAWN,
     beginning,
-    sequence,
     told_by_bound,
 )
 from device_lens.models.python import dict_classes, sought
 from device_lens.models.python.sets import is_among
 from device_lens.models.torch.attributes import is_on
-from device_lens.models.torch.parts import is_many
-from device_lens.models.torch.type_names import equal_types, names_kind
+from device_lens.models.torch.type_names import names_kind
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -107,13 +107,16 @@ def compare(machine: Machine, node: Any, op: ast.cmpop, left: Any, right: Any, f
         condition = _contains(machine, node, left, right)
         return combine(Const, negation(condition) if kind is ast.NotIn else condition)
     name, fold = _COMPARE[kind]
-    if is_tensor(left) or is_tensor(right):
-        if right == NONE or left == NONE or _is_no_operand(left) or _is_no_operand(right):
-            return Const(kind is ast.NotEq)
+    types = (type(left), type(right))
+    if kind in (ast.Eq, ast.NotEq) and NONE in (left, right) and HostArray not in types:
+        equal = equality.none_condition(right if left == NONE else left)
+        return combine(Const, negation(equal) if kind is ast.NotEq else equal)
+    never = _is_no_operand(left) or _is_no_operand(right)
+    if not never and (is_tensor(left) or is_tensor(right)):
         if kind is ast.Eq:
             left, right = _as_tensor(left), _as_tensor(right)
         return calls.call_operator(machine, node, f"__{name}__", left, right, frame)
-    if HostArray in (type(left), type(right)):
+    if HostArray in types:
         beside_arrays.reads_items(machine, node, f"__{name}__", left, right, frame)
         value = numpy_shapes.array(numpy_shapes.together(left, right), "bool")
         return reports.array_operator(machine, (left, right), value)
@@ -137,8 +140,10 @@ def _is_no_operand(value: Any) -> bool:
 
 
 def _compare_leaves(kind: type, fold: Any, left: Any, right: Any, text: str) -> Any:
+    if is_tensor(left) or is_tensor(right):
+        return kind is ast.NotEq  # the other one is no operand of it
     if type(left) is Const and type(right) is Const:
-        if _is_open(left) or _is_open(right):
+        if equality.is_open(left) or equality.is_open(right):
             return undecided()
         try:
             return bool(fold(left.value, right.value))
@@ -155,7 +160,7 @@ def _compare_leaves(kind: type, fold: Any, left: Any, right: Any, text: str) -> 
         if type(value) is Unknown and value.label == COUNTED and type(other) is Const:
             return told_by_count(value, asked, other)
     if kind in (ast.Eq, ast.NotEq):
-        equal = _equal(left, right)
+        equal = equality.equal(left, right)
         if equal is not None:
             return negation(equal) if kind is ast.NotEq else equal
     for value, other, asked in sides:
@@ -177,131 +182,6 @@ _TURNED: dict[type, type] = {ast.Lt: ast.Gt, ast.LtE: ast.GtE, ast.Gt: ast.Lt, a
 """How the right side of a comparison compares with the left one."""
 
 
-def _is_open(value: Any) -> bool:
-    """Whether a text is the name of a part that stands for any number of them."""
-    return type(value) is Const and isinstance(value.value, str) and is_many(value.value)
-
-
-def _equal(left: Any, right: Any) -> Any:
-    """Equality where the analysis can tell, else None."""
-    if DeviceValue in (type(left), type(right)):
-        return _equal_devices(left, right)
-    by_type = equal_types(left, right)
-    if by_type is not None:
-        return by_type
-    if type(left) is DtypeValue and type(right) is DtypeValue:
-        return None if None in (left.name, right.name) else left.name == right.name
-    for value, other in ((left, right), (right, left)):
-        if type(value) is Unknown and type(other) is Const:
-            begun = beginning(value)
-            if begun is not None and not _is_begun(other.value, begun):
-                return False
-            return opaque(value, ("==", other.value if key_of(other) is not None else None))
-    if type(left) is External and type(right) is External:
-        return _same_name(left, right)
-    if is_member(left) and is_member(right):
-        return left is right
-    if type(left) in _SEQUENCES and type(right) in _SEQUENCES:
-        return _equal_sequences(left, right)
-    return _same_class(left, right)
-
-
-_SEQUENCES = (TupleValue, ListObject)
-
-
-def _equal_sequences(left: Any, right: Any) -> bool | None:
-    """Whether two tuples or lists of constants are equal, as shapes are; None where that hangs on
-    items or lengths that are not known."""
-    kinds = [getattr(side, "kind", "tuple") for side in (left, right)]
-    items, others = sequence(left), sequence(right)
-    if kinds[0] != kinds[1] or kinds[0] not in ("tuple", "list"):
-        return None
-    if items is None or others is None:
-        return None
-    if len(items) != len(others):
-        return False
-    pairs = [_equal_items(*pair) for pair in zip(items, others, strict=True)]
-    return False if False in pairs else None if None in pairs else True
-
-
-def _equal_items(left: Any, right: Any) -> bool | None:
-    if type(left) is Const and type(right) is Const:
-        return None if _is_open(left) or _is_open(right) else bool(left.value == right.value)
-    if type(left) in _SEQUENCES and type(right) in _SEQUENCES:
-        return _equal_sequences(left, right)
-    return None
-
-
-def _same_class(left: Any, right: Any) -> bool | None:
-    """Whether a class of the program is another class; None where that is not known."""
-    if class_attributes.is_plain_class(right):
-        left, right = right, left
-    if not class_attributes.is_plain_class(left):
-        return None
-    if type(right) is External:
-        return False if registry.names_code(right.name) else None
-    if not class_attributes.is_plain_class(right):
-        return None
-    # A statement that runs several times makes a class each time.
-    return left is right if left is right or left.node is not right.node else None
-
-
-def _is_begun(value: Any, begun: str) -> bool:
-    """Whether a value is a string that begins so, with digits behind."""
-    known = isinstance(value, str) and value.startswith(begun)
-    return known and value[len(begun) :].isdigit()
-
-
-def _same_name(left: External, right: External) -> bool | None:
-    """Whether two names of libraries name the same; None where either may hold any value."""
-    if left == right:
-        return True
-    return False if registry.names_code(left.name) and registry.names_code(right.name) else None
-
-
-def _equal_devices(left: Any, right: Any) -> Any:
-    """A device equals devices alone: never its name."""
-    if Const in (type(left), type(right)):
-        return False
-    if any(type(side) is External and not registry.names_code(side.name) for side in (left, right)):
-        return None
-    first = left.device if type(left) is DeviceValue else device_of(left)
-    second = right.device if type(right) is DeviceValue else device_of(right)
-    if first is None or second is None:
-        return False
-
-    placed = tuple(getattr(side, "placed", None) for side in (left, right))
-
-    def leaf(a: Any, b: Any) -> Any:
-        if is_unknown(a) or is_unknown(b):
-            return undecided()
-        if a is b and isinstance(a, SymbolicDevice):
-            return True
-        if isinstance(a, SymbolicDevice) or isinstance(b, SymbolicDevice):
-            symbol, other = (a, b) if isinstance(a, SymbolicDevice) else (b, a)
-            return Guarded(symbol.is_at(other), True, False)
-        if ANY_INDEX in (a.index, b.index) and a.type == b.type:
-            return undecided()
-        verdict = agree(a, b)
-        if verdict is Agreement.MAYBE:
-            return undecided()
-        if verdict is Agreement.SAME and a.type != "cpu" and None in (a.index, b.index):
-            return _equal_numbers(a.index is b.index, placed)
-        return verdict is Agreement.SAME
-
-    return combine(leaf, first, second)
-
-
-def _equal_numbers(both_open: bool, placed: tuple[bool | None, ...]) -> Any:
-    """Whether `cuda` equals `cuda`, or a GPU with its number: that of a tensor has a number, and a
-    name has none."""
-    if both_open and placed[0] is placed[1] is not None:
-        return True
-    if both_open and None not in placed:
-        return False
-    return undecided()
-
-
 def _identity(left: Any, right: Any) -> Any:
     for value, other in ((left, right), (right, left)):
         if type(other) is Const and other.value is None:
@@ -315,9 +195,9 @@ def _identity(left: Any, right: Any) -> Any:
     if is_member(left) and is_member(right):
         return False
     if type(left) is External and type(right) is External:
-        same = _same_name(left, right)
+        same = equality.same_name(left, right)
         return undecided() if same is None else same
-    same = _same_class(left, right)
+    same = equality.same_class(left, right)
     if same is not None:
         return same
     for value, other in ((left, right), (right, left)):
@@ -337,7 +217,11 @@ def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
         right = dict_classes.mapping(right)
     if type(right) is Const and isinstance(right.value, str) and type(left) is Const:
         held = str(left.value) in right.value
-        return undecided() if _is_open(left) or (_is_open(right) and not held) else held
+        return (
+            undecided()
+            if equality.is_open(left) or (equality.is_open(right) and not held)
+            else held
+        )
     begun = beginning(right)
     sought = left.value if begun is not None and type(left) is Const else None
     if isinstance(sought, str) and (sought in str(begun) or sought.isalpha()):
@@ -353,7 +237,11 @@ def _contains(machine: Machine, node: Any, left: Any, right: Any) -> Any:
             if key in keys:
                 least = at_least(right) if type(right) is ListObject else len(keys)
                 return True if key in keys[:least] else undecided()
-            if rest is None and MISSING not in keys and not any(map(_is_open, (left, *items))):
+            if (
+                rest is None
+                and MISSING not in keys
+                and not any(map(equality.is_open, (left, *items)))
+            ):
                 return False
     asked = names_kind(left, right)
     if asked is not None:
@@ -380,11 +268,11 @@ def _is_one_of(left: Unknown, right: Any) -> Any:
     items, rest = parts(right)
     if rest is not None or not 0 < len(items) <= _MOST_ASKED:
         return None
-    if any(type(item) is not Const or _is_open(item) for item in items):
+    if any(type(item) is not Const or equality.is_open(item) for item in items):
         return None
     found: Any = False
     for item in items:
-        found = disjunction(found, _equal(left, item))
+        found = disjunction(found, equality.equal(left, item))
     return found
 
 
