@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
-from device_lens.domain.values import External, Tensor, TupleValue
+from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.graph_chains import Level, chain_of
 from device_lens.interpreter.graph_flow import Fate, fate
@@ -17,6 +17,7 @@ from device_lens.interpreter.graph_lives import (
     answered,
     held_by_caller,
     holders_of,
+    is_of_own_class,
     that_go_on,
     was_filled,
 )
@@ -274,20 +275,20 @@ def _keep(
     kept.filled = kept.filled or was_filled(machine, receiver, record)
     kept.bounded = kept.bounded or is_window or is_bounded(receiver)
     names[0] = names[0] | taken_of(subject)
-    spent = any(machine.watched.spent.get(tensor_of(value)) for value in values)
+    now = map(tensor_of, _held_now(subject, values, frame))
+    spent = any(map(machine.watched.spent.get, now))
     kept.fact.spent = kept.fact.spent or spent or any(map(partial(_is_spent, machine), runs, names))
     local = bool(frame.loops) and not _in_module(machine)
-    local = local and (base_of(text) is not None or _is_of_own_class(frame))
+    local = local and (base_of(text) is not None or is_of_own_class(frame))
     kept.reached(chain_of(frame) if local else ())
 
 
-def _is_of_own_class(frame: Frame) -> bool:
-    """Whether a method runs for an object of the class that defines it, which has no bases: no
-    other class has methods that read what it keeps."""
-    owner = getattr(frame.function, "owner", None)
-    bases = () if owner is None else owner.bases
-    is_own = owner is not None and owner is getattr(frame.self_value, "cls", None)
-    return is_own and all(each == External("builtins.object") for each in bases)
+def _held_now(subject: ast.expr, values: Iterable[Any], frame: Frame) -> Iterable[Any]:
+    """Of the values that were seen at a place those of this pass: where it is a name, what the name
+    stands for now, since what an earlier iteration computed may have gone backward since."""
+    if isinstance(subject, ast.Name) and subject.id in frame.scope.names:
+        return leaves(frame.scope.names[subject.id])
+    return values
 
 
 def _loop_around(

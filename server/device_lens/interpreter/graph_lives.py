@@ -7,6 +7,7 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.heap import MISSING, ListObject
+from device_lens.domain.values import External
 from device_lens.interpreter import scan
 from device_lens.interpreter.graph_names import container_of, hands_on
 from device_lens.interpreter.graph_sharing import is_computed_of
@@ -117,3 +118,12 @@ def was_filled(machine: Machine, receiver: Any, record: LoopRecord) -> bool:
         if held is not MISSING and held is not None and held != ():
             return True
     return False
+
+
+def is_of_own_class(frame: Frame) -> bool:
+    """Whether a method runs for an object of the class that defines it, which has no bases: no
+    other class has methods that read what it keeps."""
+    owner = getattr(frame.function, "owner", None)
+    bases = () if owner is None else owner.bases
+    is_own = owner is not None and owner is getattr(frame.self_value, "cls", None)
+    return is_own and all(each == External("builtins.object") for each in bases)
