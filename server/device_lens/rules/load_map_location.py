@@ -49,8 +49,7 @@ def check(fact: Load, context: Context) -> Finding | None:
     if fact.reason is None:
         return None
     call = context.place(fact.site).node
-    given = isinstance(call, ast.Call) and keyword(call, "map_location") is not None
-    form = "whose `map_location` is None here" if given else "without `map_location`"
+    form = "without `map_location`" if _given(call) is None else "whose `map_location` is None here"
     message = f"`torch.load` {form}: {_WHY[fact.reason]}."
     return context.finding(
         RULE, fact.site, message, "torch.load", fixes=lambda: [_fix(fact, context)]
@@ -60,7 +59,24 @@ def check(fact: Load, context: Context) -> Finding | None:
 def _fix(fact: Load, context: Context) -> Fix | None:
     if fact.device_at_hand is None:
         return None
-    edit = add_keyword(context.place(fact.site), "map_location", fact.device_at_hand)
+    place = context.place(fact.site)
+    given = _given(place.node)
+    if given is None:
+        edit = add_keyword(place, "map_location", fact.device_at_hand)
+    elif isinstance(given, ast.Constant):
+        edit = place.at(given).replace(fact.device_at_hand)
+    else:
+        return None  # callers choose
     if edit is None:
         return None
     return Fix(f"Load it there: map_location={fact.device_at_hand}", Safety.SAFE, (edit,))
+
+
+def _given(call: ast.AST) -> ast.expr | None:
+    """What a call gives for `map_location`, by name or in its place."""
+    if not isinstance(call, ast.Call):
+        return None
+    named = keyword(call, "map_location")
+    if named is not None:
+        return named.value
+    return call.args[1] if len(call.args) > 1 else None
