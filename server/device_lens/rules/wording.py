@@ -31,6 +31,7 @@ _CONDITIONS = {
 }
 
 _BY_DEFAULT = (" is not given", " is left at its default")
+_DEVICES = re.compile(r"cuda|gpu|cpu|mps|xpu|npu|device|accelerator", re.IGNORECASE)
 _MOST_TOLD = 3
 """Conditions of a finding that are told: nobody reads more in one sentence."""
 _ASKED = re.compile(r"(?P<flag>.+?)(?P<how> is (?:not )?given| is left at its default)")
@@ -107,16 +108,21 @@ def together(first: str | None, second: str | None) -> str | None:
 
 def when(condition: str | None) -> str:
     """` when CUDA is available`, with the space before it; empty without a condition. Of many parts
-    those are told that are not as they are by default."""
+    those are told that are not as they are by default, and of these first which say a device."""
     if not condition:
         return ""
     parts = condition.split(" and ")
-    told = sorted(parts, key=lambda part: part.endswith(_BY_DEFAULT))[:_MOST_TOLD]
+    told = sorted(parts, key=_distance)[:_MOST_TOLD]
     words = [_CONDITIONS.get(part) or spelled(part) for part in parts if part in told]
     if len(parts) > len(words):
         more = len(parts) - len(words)
         words.append("another condition holds" if more == 1 else f"{more} more conditions hold")
     return f" when {' and '.join(words)}"
+
+
+def _distance(part: str) -> tuple[bool, bool]:
+    """How little a part of a condition tells of why a device is another one than usual."""
+    return part.endswith(_BY_DEFAULT), _DEVICES.search(part) is None
 
 
 def spelled(condition: str, code: Callable[[str], str] = "`{}`".format) -> str:

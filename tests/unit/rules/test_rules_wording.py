@@ -26,6 +26,9 @@ def test_of_many_conditions_the_unusual_are_told() -> None:
     assert when(many) == told
     usual = " and ".join([*(f"--{each} is left at its default" for each in "abc"), "--d is given"])
     assert when(usual).endswith("and `--d` is given and another condition holds")
+    late = " and ".join([*(f"--{each} is given" for each in "abc"), "--no_cuda is given"])
+    told = " when `--a` is given and `--b` is given and `--no_cuda` is given"
+    assert when(late) == f"{told} and another condition holds"
 
 
 def test_what_has_no_name_is_not_quoted() -> None:
