@@ -10,6 +10,7 @@ from device_lens.domain.heap import ModuleObject
 from device_lens.domain.values import Tensor
 from device_lens.interpreter import frequency, scan
 from device_lens.interpreter.facts import Repeated
+from device_lens.interpreter.places import changes_in
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -69,10 +70,12 @@ def _read_on_the_way(frame: Frame, name: str, attributes: list[str]) -> frozense
             is_global = True
         inner, call = caller, inner.call_site
     record = inner.loops[-1]
-    info = scan.loop_info(record.node)
+    info = changes_in(record)
     texts = {".".join([name, *attributes[:count]]) for count in range(len(attributes) + 1)}
-    if not texts.isdisjoint(info.mutated):  # the method that was run may be called `step`
-        info = scan.changed_besides(record.node, call)
+    if info is not None and not texts.isdisjoint(info.mutated):
+        info = changes_in(record, call)  # the method that was run may be called `step`
+    if info is None:
+        return None
     changes = info.names | info.places | info.mutated
     is_same = inner.open_branches <= record.depth and texts.isdisjoint(changes)
     return frozenset(words) if is_same else None

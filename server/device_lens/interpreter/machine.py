@@ -72,7 +72,6 @@ class Machine(Presently, ModelServices):
         self.globals = ambient.initial()
         self.premises: set[Atom] = set()
         """The atoms of what the path has decided since the innermost call began."""
-        self.errors: list[Exception] = []
         self.pick = Pick()
         self.making: list[Any] = []
         """Classes that a metaclass of the program's is at work on, innermost last."""
@@ -229,8 +228,10 @@ class Machine(Presently, ModelServices):
 
     def fail(self, statement: ast.stmt, frame: Frame, error: Exception) -> None:
         """A fault of ours at one statement loses that statement, not the file: it is said, and
-        `errors` keeps it for those who can mend it."""
-        self.errors.append(error)
+        nothing is known any more of what the statement names."""
+        from device_lens.interpreter import lost
+
+        lost.forget(self, statement, frame)
         line = frame.namespace.file.range(frame.chunk, statement).start.line + 1
         self.budget.note(f"{type(error).__name__} at line {line}: not understood")
 

@@ -21,7 +21,7 @@ from device_lens.models.torch.availability import (
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
-    from device_lens.interpreter.frames import Frame
+    from device_lens.interpreter.frames import Frame, LoopRecord
     from device_lens.interpreter.machine import Machine
 
 
@@ -43,16 +43,23 @@ def invariant_loops(frame: Frame, expression: ast.expr) -> tuple[Site, ...]:
     to one that runs the next only in some of its passes."""
     found: list[Site] = []
     for record in reversed(frame.loops):
-        if isinstance(record.node, ast.comprehension):
-            changes = scan.changed_by(record.each_time) if record.each_time else None
-        else:
-            changes = scan.loop_info(record.node)
+        changes = changes_in(record)
         if changes is None or not _is_left_alone(expression, changes):
             break
         if found and record.depth != frame.loops[-1].depth:
             break
         found.append(Site(frame.namespace.path, record.chunk, record.node))
     return tuple(found)
+
+
+def changes_in(record: LoopRecord, left_out: ast.AST | None = None) -> scan.LoopInfo | None:
+    """What a loop or comprehension may change, but for what the name of one call's method says;
+    None where that is not known."""
+    if isinstance(record.node, ast.comprehension):
+        return scan.changed_by(record.each_time, left_out) if record.each_time else None
+    if left_out is None:
+        return scan.loop_info(record.node)
+    return scan.changed_besides(record.node, left_out)
 
 
 def is_invariant(expression: ast.expr, loop: Any, rebound: frozenset[str] = frozenset()) -> bool:

@@ -124,9 +124,9 @@ def changed_besides(node: Any, call: Any) -> LoopInfo:
     return _loop_info(node, call)
 
 
-def changed_by(parts: Sequence[Any]) -> LoopInfo:
+def changed_by(parts: Sequence[Any], left_out: Any = None) -> LoopInfo:
     """What the targets and expressions of a comprehension may change."""
-    return _changes(parts, None)
+    return _changes(parts, left_out)
 
 
 def _loop_info(node: Any, left_out: Any = None) -> LoopInfo:

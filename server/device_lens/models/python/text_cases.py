@@ -11,10 +11,17 @@ from device_lens.models.call import Value
 
 def by_cases(function: Callable[..., Value], parts: Sequence[Value], otherwise: Value) -> Value:
     """`function` of the parts in each case that they tell apart; `otherwise` where these are too
-    many."""
+    many, and in each of them where what is found has too many of its own: put into the order of
+    conditions they multiply."""
     if not any(type(part) is Guarded for part in parts):
         return function(*parts)
-    if sum(map(depth, parts)) > MAX_VALUE_DEPTH:
+    spare = MAX_VALUE_DEPTH - sum(map(depth, parts))
+    if spare < 0:
         return otherwise
-    found: Value = combine(function, *parts)
-    return found
+
+    def found(*case: Value) -> Value:
+        value = function(*case)
+        return value if depth(value) <= spare else otherwise
+
+    every: Value = combine(found, *parts)
+    return every

@@ -1,0 +1,37 @@
+"""A fault of ours at one statement: it is said, and nothing wrong is told of what follows."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import pytest
+from device_lens.ide.project import Project
+from device_lens.interpreter import comprehensions
+from device_lens.interpreter.dispatch import EVALUATORS
+from device_lens.project.files import OpenDocument, Snapshot
+
+_TEXT = """
+import torch
+
+model = torch.nn.Linear(3, 3).cuda()
+rows = [torch.ones(2, 3), torch.ones(2, 3)]
+rows = [row.cuda() for row in rows]
+for row in rows:
+    print(model(row))
+print(torch.ones(1) + torch.ones(3).cuda())
+"""
+
+
+def _fails(*given: Any) -> Any:
+    raise AttributeError("not understood")
+
+
+def test_what_a_lost_statement_names_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert comprehensions, "what registers the evaluator that is replaced"
+    monkeypatch.setitem(EVALUATORS, ast.ListComp, _fails)
+    project, path = Project("/faults"), "/faults/main.py"
+    analysis = project.analyse(path, Snapshot({path: OpenDocument(1, _TEXT)}))
+    assert any("not understood" in limit for limit in analysis.facts.limits)
+    loud = [found for found in analysis.findings if found.severity.value in ("error", "warning")]
+    assert [found.range.start.line for found in loud] == [8]
