@@ -13,7 +13,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
-from fuzz_checks import MAIN, snapshot_of
+from fuzz_checks import MAIN, check_understood, snapshot_of
 
 from device_lens.ide.cases import read
 from device_lens.ide.project import Project
@@ -209,6 +209,7 @@ def check_by_flags(text: str) -> None:
     """Raises AssertionError where a tensor is made on a device that is none of those it is said to
     be on."""
     facts = Project("/device-lens-fuzz").analyse(MAIN, snapshot_of({MAIN: text})).facts
+    check_understood(facts)
     ran, lines = _all_runs(text), text.splitlines()
     for expression in facts.expressions:
         number = expression.site.node.lineno  # type: ignore[attr-defined]

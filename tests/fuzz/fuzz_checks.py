@@ -29,6 +29,7 @@ from device_lens.ide.locations import Printer
 from device_lens.ide.places import range_of
 from device_lens.ide.project import Analysis, Content, Project
 from device_lens.ide.semantic_tokens import semantic_tokens
+from device_lens.interpreter.facts import FileFacts
 from device_lens.lsp.convert import to_client_range
 from device_lens.project.files import OpenDocument, Snapshot
 from device_lens.syntax.position import LineIndex, Position, Range, column_of_units
@@ -153,6 +154,7 @@ def check_analysis(analysis: Analysis, random: Random, with_words: bool = True) 
     """Everything that is shown of a file lies in it, and can be shown. What the command line says
     is left to who compares it, where `with_words` is False."""
     facts, source = analysis.facts, analysis.facts.source
+    check_understood(facts)
     own = {id(chunk.lineage) for chunk in source.chunks}
     nodes = {id(n) for chunk in source.chunks for top in chunk.body for n in ast.walk(top)}
     for what, site in sites_in_facts(facts):
@@ -170,6 +172,12 @@ def check_analysis(analysis: Analysis, random: Random, with_words: bool = True) 
     for fix, finding in random.sample(fixes, min(MOST_FIXES, len(fixes))):
         _check_fix(source, fix, finding.rule)
     _check_shown(analysis, random, with_words)
+
+
+def check_understood(facts: FileFacts) -> None:
+    """Raises where a statement was lost by a fault of the analysis."""
+    lost = [limit for limit in facts.limits if limit.endswith("not understood")]
+    _demand(not lost, f"lost: {lost}")
 
 
 def _check_finding(analysis: Analysis, finding: Any) -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-from fuzz_checks import MAIN, snapshot_of
+from fuzz_checks import MAIN, check_understood, snapshot_of
 from fuzz_runs import Place, Program, Sight
 
 from device_lens.domain.device import ANY_INDEX, Device, flatten_device
@@ -51,6 +51,7 @@ class Said:
 
     def __init__(self, text: str) -> None:
         self._facts = Project("/device-lens-fuzz").analyse(MAIN, snapshot_of({MAIN: text})).facts
+        check_understood(self._facts)
         self.devices: dict[Place, Device] = {}
         for expression in self._facts.expressions:
             place = self._place(expression.site)

@@ -12,7 +12,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
-from fuzz_checks import MAIN, snapshot_of
+from fuzz_checks import MAIN, check_understood, snapshot_of
 from fuzz_edits import Step
 
 from device_lens.ide.project import Project
@@ -167,6 +167,7 @@ def check_turns(text: str) -> None:
 def _said_to_raise(text: str) -> set[int]:
     """The lines of the additions that are told to raise."""
     facts = Project("/device-lens-fuzz").analyse(MAIN, snapshot_of({MAIN: text})).facts
+    check_understood(facts)
     sure = (each for each in facts.conflicts if each.certainty is Certainty.SURE)
     return {each.site.node.lineno for each in sure}  # type: ignore[attr-defined]
 

@@ -6,6 +6,7 @@ import ast
 from typing import Any
 
 import pytest
+
 from device_lens.ide.project import Project
 from device_lens.interpreter import comprehensions
 from device_lens.interpreter.dispatch import EVALUATORS

@@ -15,9 +15,7 @@ def _told_apart(count: int, first: int = 0) -> Any:
     if count == 0:
         return Const(first)
     half = 2 ** (count - 1)
-    return choose(
-        undecided(), _told_apart(count - 1, first), _told_apart(count - 1, first + half)
-    )
+    return choose(undecided(), _told_apart(count - 1, first), _told_apart(count - 1, first + half))
 
 
 def test_cases_of_cases_do_not_multiply() -> None:
@@ -30,7 +28,5 @@ def test_cases_of_cases_do_not_multiply() -> None:
 
 
 def test_what_has_no_cases_keeps_those_that_are_found() -> None:
-    found = by_cases(
-        lambda case: _told_apart(MAX_VALUE_DEPTH + 1), (Const(1),), Const("any")
-    )
+    found = by_cases(lambda case: _told_apart(MAX_VALUE_DEPTH + 1), (Const(1),), Const("any"))
     assert len(set(map(repr, leaves(found)))) == 2 ** (MAX_VALUE_DEPTH + 1)
