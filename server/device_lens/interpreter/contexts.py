@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import UNKNOWN_DEVICE, widen_device
 from device_lens.domain.guard import Guarded, combine, leaves
-from device_lens.domain.heap import Instance, ListObject
+from device_lens.domain.heap import HeapObject, Instance, ListObject
 from device_lens.domain.libraries import APART
 from device_lens.domain.values import FALSE, NONE, DeviceValue, External, Unknown
 from device_lens.interpreter import calls, effects, modes, reports, suspended
@@ -144,7 +144,10 @@ def _enter_one_of(
 
     found = list(leaves(tree))
     if all(changes(leaf) == present for leaf in found):
-        return enter(machine, found[0], expression, frame)
+        if not any(isinstance(leaf, HeapObject) for leaf in found):
+            return tree, _nothing  # what `nullcontext` was given
+        _, leave_first = enter(machine, found[0], expression, frame)
+        return Unknown(), leave_first
     device = widen_device(combine(lambda leaf: changes(leaf)[0], tree))
     grads = {changes(leaf)[1] for leaf in found}
     back = _set(machine, "default_device", device)
