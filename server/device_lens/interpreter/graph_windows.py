@@ -7,6 +7,7 @@ import ast
 from collections.abc import Iterable
 from typing import Any
 
+from device_lens.domain.heap import ListObject
 from device_lens.interpreter.graph_flow import may_hold
 from device_lens.interpreter.graph_names import container_of
 from device_lens.syntax.gathering import gather
@@ -24,7 +25,7 @@ def lets_go(run: ast.AST, holders: frozenset[str] | None, container: ast.expr) -
 
 def is_bounded(container: Any) -> bool:
     """Whether a deque lets go of its first items by itself."""
-    return getattr(container, "fields", {}).get("bound") is not None
+    return type(container) is ListObject and container.fields.get("bound") is not None
 
 
 def _taken_out_of(node: ast.AST) -> Iterable[str]:

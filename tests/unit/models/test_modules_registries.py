@@ -5,7 +5,7 @@ from __future__ import annotations
 from fake_services import CUDA, SITE, FakeServices, call, run, tensor
 
 from device_lens.domain.atom import Atom
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, is_unknown
 from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import Instance, ModuleObject, Parameter
 from device_lens.domain.values import NONE, Const, External, TupleValue
@@ -14,10 +14,12 @@ from device_lens.models.torch.construction import opaque
 from device_lens.models.torch.forward_hooks import run_after
 from device_lens.models.torch.module import (
     get_attribute,
+    lose,
     move,
     opaque_attribute,
     set_attribute,
 )
+from device_lens.models.torch.moved_along import HELD
 from device_lens.models.torch.parts import (
     all_parts,
     bytes_and_count,
@@ -192,3 +194,15 @@ def test_modules_nested_deeper_than_calls_can_be_are_walked() -> None:
         inner = outer
     assert sum(1 for _ in walk(inner)) == 3001
     assert len(list(all_parts(inner))) == 1
+
+
+def test_modules_that_hold_each_other_are_lost_once() -> None:
+    services = FakeServices()
+    modules = [ModuleObject(External("Net"), SITE) for _ in range(3)]
+    for module in modules:
+        module.own[HELD] = tuple(each for each in modules if each is not module)
+        module.parameters["weight"] = Parameter(tensor())
+    lose(services, modules[0])
+    assert all(is_unknown(devices_of(module)) for module in modules)
+    move(services, modules[0], CUDA)
+    assert [devices_of(module) is CUDA for module in modules] == [True, False, False]

@@ -103,7 +103,7 @@ def opaque_attribute(module: ModuleObject, name: str) -> Value:
 def part_moved(services: Services, part: Unknown, device: DeviceTree = UNKNOWN_DEVICE) -> None:
     """What may be a part of an opaque module, or hold one that was given to it, is moved by itself:
     where that module is now is not known."""
-    _scatter(services, (part.fields or {}).get(WHOLE), device)
+    _scatter(services, (part.fields or {}).get(WHOLE), device, set())
 
 
 def part_set(services: Services, part: Unknown, name: str, value: Value) -> None:
@@ -116,7 +116,7 @@ def part_set(services: Services, part: Unknown, name: str, value: Value) -> None
     for each in members(wholes):
         if type(each) is Parameter and not same_everywhere(each.tensor.device, device):
             set_tensor(services.journal, each, each.tensor.with_(device=UNKNOWN_DEVICE))
-    _scatter(services, wholes, device)
+    _scatter(services, wholes, device, set())
 
 
 def _place_set(name: str, value: Value) -> DeviceTree | None:
@@ -154,9 +154,10 @@ def hold(services: Services, holder: Value, value: Value) -> None:
         services.journal.write(table, key, (*known, *new))
 
 
-def _scatter(services: Services, wholes: Value, device: DeviceTree) -> None:
+def _scatter(services: Services, wholes: Value, device: DeviceTree, lost: set[int]) -> None:
     """A part of an opaque module is on `device` from now on: the whole, one of `wholes`, is where
-    it is not known, unless it is there as well."""
+    it is not known, unless it is there as well. `lost` are those that are seen to by now: modules
+    may hold each other."""
     looked_at: set[int] = set()
     for whole in members(wholes):
         if not isinstance(whole, ModuleObject):
@@ -165,7 +166,7 @@ def _scatter(services: Services, wholes: Value, device: DeviceTree) -> None:
         if not is_opaque(whole):
             home = devices_of(whole)
             if home is not None and not same_everywhere(home, device):
-                lose(services, whole)
+                _lose(services, whole, lost)
             continue
         around: Value = whole
         while isinstance(around, ModuleObject) and id(around) not in looked_at:
@@ -311,8 +312,15 @@ def _alike(module: ModuleObject) -> tuple[list[ModuleObject], list[ModuleObject]
 
 def lose(services: Services, module: ModuleObject) -> None:
     """Code that is not followed may have moved the module: it is somewhere unknown."""
+    _lose(services, module, set())
+
+
+def _lose(services: Services, module: ModuleObject, lost: set[int]) -> None:
+    if id(module) in lost:
+        return
+    lost.add(id(module))
     owners = [owner for _, owner in walk(module)]
-    _move_all(services, module, owners, UNKNOWN_DEVICE, None, None)
+    _move_all(services, module, owners, UNKNOWN_DEVICE, None, None, lost)
     for owner in owners:
         if own_apply(owner) is None:
             continue
@@ -328,20 +336,23 @@ def _move_all(
     device: DeviceTree | None,
     dtype: str | None,
     trail: Trail | None,
+    lost: set[int] | None = None,
 ) -> None:
     """Moves what the registries of a module and of others within it hold."""
     mover = Mover(services, device, dtype, trail)
+    lost = {id(module)} if lost is None else lost
     if device is not None:
-        _scatter(services, module.own.get("parent"), device)
+        _scatter(services, module.own.get("parent"), device, lost)
     missed = moved_along.perhaps_missed(services, module, owners) if device is not None else ()
     for owner in owners:
         mover.may_miss = id(owner) in missed
         if device is not None:
-            _scatter(services, moved_along.unlisted(owner), device)  # first: they may be its own
+            # first: they may be its own
+            _scatter(services, moved_along.unlisted(owner), device, lost)
         mover.move_parts(owner)
     mover.settle()
     if device is not None:
-        _scatter(services, moved_along.outside(owners), device)
+        _scatter(services, moved_along.outside(owners), device, lost)
 
 
 def own_apply(module: ModuleObject) -> Function | None:
