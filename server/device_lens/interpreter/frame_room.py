@@ -18,7 +18,12 @@ R = TypeVar("R")
 SLOTS = 1 << 18
 """Values that the frame below all others claims to hold, eight bytes each. A piece is the smallest
 power of two that its first frame fits in, so nearly as much is left for those above it: 2 MB, in
-which the thousand frames fit that Python allows. Only pages that are used take memory."""
+which those frames fit that are allowed. Only pages that are used take memory."""
+DEEPEST = 4_000
+"""Frames that are allowed. Python's thousand are too few for an `elif` of thirty arms in a function
+that calls itself: each arm stands in the one before. Calls from Python to Python take none of the C
+stack: a quarter of a megabyte is enough, half of what the smallest thread of a system has."""
+sys.setrecursionlimit(max(sys.getrecursionlimit(), DEEPEST))
 
 
 def in_one_piece(function: Callable[P, R]) -> Callable[P, R]:

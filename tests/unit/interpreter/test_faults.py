@@ -36,3 +36,29 @@ def test_what_a_lost_statement_names_is_unknown(monkeypatch: pytest.MonkeyPatch)
     assert any("not understood" in limit for limit in analysis.facts.limits)
     loud = [found for found in analysis.findings if found.severity.value in ("error", "warning")]
     assert [found.range.start.line for found in loud] == [8]
+
+
+def test_many_arms_are_understood() -> None:
+    arms = [
+        f"    {'elif' if n else 'if'} kind == {n}:\n        x = x.cuda({n % 2})" for n in range(200)
+    ]
+    text = "\n".join(
+        [
+            "import torch",
+            "def moved(kind, x):",
+            *arms,
+            "    return x",
+            "moved(199, torch.ones(1)).numpy()",
+        ]
+    )
+    project, path = Project("/faults"), "/faults/main.py"
+    analysis = project.analyse(path, Snapshot({path: OpenDocument(1, text)}))
+    assert not any("not understood" in limit for limit in analysis.facts.limits)
+    assert "numpy-on-accelerator" in {found.rule for found in analysis.findings}
+
+
+def test_text_that_is_decoded_is_text() -> None:
+    text = 'data = (lambda x: x.encode("latin1"))("ab")\nprint(data.decode("utf-8"), "a".decode())\n'
+    project, path = Project("/faults"), "/faults/main.py"
+    analysis = project.analyse(path, Snapshot({path: OpenDocument(1, f"import torch\n{text}")}))
+    assert not any("not understood" in limit for limit in analysis.facts.limits)

@@ -96,7 +96,7 @@ def _run(call: Call, method: str, args: Sequence[Value]) -> Value:
             return _asked_of_many(str(subject), method, arguments)
         try:
             return _lifted(getattr(subject, method)(*arguments), call)
-        except (TypeError, ValueError, IndexError, KeyError):
+        except (AttributeError, TypeError, ValueError, IndexError, KeyError):
             return Unknown("a string")
     begun = beginning(call.receiver)
     if begun is not None and len(arguments) == 1 and isinstance(arguments[0], str):
