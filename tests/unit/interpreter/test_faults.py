@@ -58,7 +58,7 @@ def test_many_arms_are_understood() -> None:
 
 
 def test_text_that_is_decoded_is_text() -> None:
-    text = 'data = (lambda x: x.encode("latin1"))("ab")\nprint(data.decode("utf-8"), "a".decode())\n'
+    text = 'data = (lambda x: x.encode("latin1"))("ab")\nprint(data.decode("utf-8"))\n'
     project, path = Project("/faults"), "/faults/main.py"
     analysis = project.analyse(path, Snapshot({path: OpenDocument(1, f"import torch\n{text}")}))
     assert not any("not understood" in limit for limit in analysis.facts.limits)
