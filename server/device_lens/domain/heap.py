@@ -13,7 +13,7 @@ from device_lens.domain.device import CPU, DeviceTree
 from device_lens.domain.values import Tensor, TupleValue
 
 if TYPE_CHECKING:
-    from device_lens.domain.guard import Literals
+    from device_lens.domain.path import Path
     from device_lens.domain.trail import Trail
 
 Table = dict[Any, Any]
@@ -27,9 +27,9 @@ def moment() -> int:
 
 
 class _Birthplace(local):
-    """What the path holds on which tables are being made, for each analysis thread."""
+    """The path on which tables are being made, for each analysis thread."""
 
-    literals: Literals = ()
+    path: Path | None = None
 
 
 BIRTHPLACE = _Birthplace()
@@ -45,14 +45,14 @@ class Dated(dict[Any, Any]):
 
 
 class Placed(Dated):
-    """A table that knows where it was made: where one of the `literals` does not hold it never
-    was, and nobody can read or change it there."""
+    """A table that knows where it was made: where what holds on that `path` does not it never was,
+    and nobody can read or change it there."""
 
-    __slots__ = ("literals",)
+    __slots__ = ("path",)
 
     def __init__(self) -> None:
         self.born = next(_CLOCK)
-        self.literals = BIRTHPLACE.literals
+        self.path = BIRTHPLACE.path
 
 
 class Entries(Placed):
@@ -77,7 +77,7 @@ class Presences(Placed):
 
     def __init__(self, entries: Entries | LocalNames | ModuleNames) -> None:
         self.born = getattr(entries, "born", -1)  # whoever sees the one sees the other
-        self.literals = getattr(entries, "literals", ())
+        self.path = getattr(entries, "path", None)
         self.entries = entries
 
 

@@ -17,6 +17,7 @@ from device_lens.domain.device import (
     shared,
     widen_device,
 )
+from device_lens.domain.followed import is_of_few
 from device_lens.domain.guard import (
     MOST_CASES,
     Guarded,
@@ -62,8 +63,6 @@ MAX_VALUE_DEPTH = 4
 MAX_USUAL_DEPTH = 12
 """The same where only the usual case of each is told apart from the others: there is one leaf more
 than there are conditions."""
-MOST_FOLLOWED = 14
-"""Leaves of a tree that is as deep: a few of many, which long chains of conditions tell apart."""
 
 _OF_PARAMETERS = frozenset({Parameter, Guarded})
 """Kinds of values that may be nothing but parameters."""
@@ -117,7 +116,7 @@ def _usual(tree: Any, above: int) -> Any:
     for as long as there is one, and the others are one case at each condition."""
     if type(tree) is not Guarded or depth(tree) <= MAX_VALUE_DEPTH - above:
         return tree
-    if tree.depth + above <= MAX_USUAL_DEPTH and tree.size + above <= MOST_FOLLOWED:
+    if tree.depth + above <= MAX_USUAL_DEPTH and is_of_few(tree, above):
         return tree
     default = tree.atom.default
     if default is None or above >= MAX_USUAL_DEPTH:

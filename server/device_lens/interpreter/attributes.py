@@ -34,6 +34,7 @@ from device_lens.domain.values import (
 )
 from device_lens.interpreter import (
     attribute_calls,
+    by_leaf,
     calls,
     class_attributes,
     descriptors,
@@ -107,11 +108,12 @@ def _of_tree(machine: Machine, tree: Guarded, name: str, node: Any, frame: Frame
         return read(machine, tree.no, name, node, frame)
     if having.is_without(tree.no, name):
         return read(machine, tree.yes, name, node, frame)
+    condition, leaf, others = by_leaf.parted(machine, tree)
     return machine.choose(
-        Guarded(tree.atom, True, False),
+        condition,
         frame,
-        lambda: read(machine, tree.yes, name, node, frame),
-        lambda: read(machine, tree.no, name, node, frame),
+        lambda: read(machine, leaf, name, node, frame),
+        lambda: read(machine, others, name, node, frame),
     )
 
 

@@ -14,6 +14,7 @@ from device_lens.interpreter import (
     arguments,
     attribute_calls,
     attributes,
+    by_leaf,
     classes,
     effects,
     functions,
@@ -26,7 +27,6 @@ from device_lens.interpreter import (
 )
 from device_lens.interpreter.dispatch import INTRINSICS, OF_MANAGERS
 from device_lens.interpreter.frames import Frame
-from device_lens.interpreter.picks import picking
 from device_lens.interpreter.services import with_active
 from device_lens.models import registry
 from device_lens.models.call import Call, Model
@@ -109,29 +109,13 @@ def call(
         given = (*function.args, *args)
         return call(machine, function.function, given, merged, node, frame, complete)
     if kind is Guarded:
-        return _call_tree(machine, function, args, kwargs, node, frame, complete)
-    return unknown_calls.call_unknown(machine, function, args, kwargs, node, frame, complete)
-
-
-def _call_tree(
-    machine: Machine,
-    tree: Guarded,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    node: Any,
-    frame: Frame,
-    complete: bool,
-) -> Any:
-    if NONE in (tree.yes, tree.no):
-        kept = tree.no if tree.yes == NONE else tree.yes
-        return call(machine, kept, args, kwargs, node, frame, complete)
-    with picking(machine, tree.atom):
-        return machine.choose(
-            Guarded(tree.atom, True, False),
+        return by_leaf.called(
+            machine,
+            function,
             frame,
-            lambda: call(machine, tree.yes, args, kwargs, node, frame, complete),
-            lambda: call(machine, tree.no, args, kwargs, node, frame, complete),
+            lambda each: call(machine, each, args, kwargs, node, frame, complete),
         )
+    return unknown_calls.call_unknown(machine, function, args, kwargs, node, frame, complete)
 
 
 def call_external(

@@ -107,7 +107,7 @@ class Machine(Presently, ModelServices):
     @path.setter
     def path(self, path: Path) -> None:
         self._path = path
-        BIRTHPLACE.literals = path.literals
+        BIRTHPLACE.path = path
 
     @contextmanager
     def apart(self, unit: Unit) -> Iterator[None]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from device_lens.domain import perhaps_none
-from device_lens.domain.guard import Literals, assume_all, undecided
+from device_lens.domain.guard import Literals, undecided
 from device_lens.domain.heap import MISSING, Entries, Placed, Table
 from device_lens.domain.join import join
 from device_lens.domain.journal import Delta, Held
@@ -71,16 +71,16 @@ def fold(values: list[Any], ways: Ways, join_two: Join) -> Any:
     return result
 
 
-def made_on(table: Table) -> Literals:
-    """What holds wherever a table exists."""
-    return table.literals if isinstance(table, Placed) else ()
+def made_on(table: Table) -> Path | None:
+    """The path of which all holds wherever a table exists; None where it is known of none."""
+    return table.path if isinstance(table, Placed) else None
 
 
 def fold_in(table: Table, values: list[Any], ways: Ways) -> Any:
     """What a table holds where several paths meet, of those alone on which it may exist."""
-    literals = made_on(table)
-    if literals:
-        places, ways = ways.where(literals)
+    path = made_on(table)
+    if path is not None and path.literals:
+        places, ways = ways.where(path.literals)
         values = [values[at] for at in places]
     values = [_held(table, value) for value in values]
     return fold(values, ways, _join_items if "rest" in table else join_values)
@@ -104,16 +104,16 @@ class WhereMade:
 
     def __init__(self, condition: Any) -> None:
         self._condition = condition
-        self._known: dict[int, tuple[Literals, Any]] = {}
+        self._known: dict[int, tuple[Path, Any]] = {}
         """By their identities, which they keep for as long as they are here."""
 
     def of(self, table: Table) -> Any:
-        literals = made_on(table)
-        if not literals:
+        path = made_on(table)
+        if path is None:
             return self._condition
-        known = self._known.get(id(literals))
+        known = self._known.get(id(path))
         if known is None:
-            known = self._known[id(literals)] = literals, assume_all(self._condition, literals)
+            known = self._known[id(path)] = path, path.decide(self._condition)
         return known[1]
 
 
