@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import atom_set
-from device_lens.domain.heap import ListObject, moment
+from device_lens.domain.heap import DictObject, ListObject, moment
 from device_lens.domain.values import NONE, External, Tensor, Unknown
 from device_lens.interpreter import (
     assignment,
@@ -135,13 +135,25 @@ def _augmented(machine: Machine, node: ast.AugAssign, frame: Frame) -> int:
     load = twin(target, partial(_as_load, target))
     left = EVALUATORS[type(load)](machine, load, frame)
     right = machine.evaluate(node.value, frame)
-    value = operators.operate(machine, node, type(node.op), left, right, frame, in_place=True)
-    value = unknown_containers.put_in_place(machine, left, value)
+    if type(node.op) is ast.Add and unknown_containers.extended(machine, left, right):
+        if _stays_in_place(machine, target, frame):
+            return NEXT
+        value = left
+    else:
+        value = operators.operate(machine, node, type(node.op), left, right, frame, in_place=True)
+        value = unknown_containers.put_in_place(machine, left, value)
     reports.accumulated(machine, node, left, right, value, frame)
     if type(left) is Tensor and type(value) is Tensor and left.device == value.device:
         value = value.with_(trail=left.trail)
     assignment.assign(machine, target, value, frame, node.value)
     return NEXT
+
+
+def _stays_in_place(machine: Machine, target: ast.expr, frame: Frame) -> bool:
+    """Whether a list that is added to is an item of a list or dict, which has it as before."""
+    if not isinstance(target, ast.Subscript):
+        return False
+    return type(machine.evaluate(target.value, frame)) in (ListObject, DictObject)
 
 
 def _as_load(target: Any) -> ast.expr:

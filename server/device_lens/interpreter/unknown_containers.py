@@ -12,7 +12,7 @@ from device_lens.domain.kinds import gathered
 from device_lens.domain.lengths import grown
 from device_lens.domain.objects import may_hold
 from device_lens.domain.presence import without
-from device_lens.domain.values import WHOLE, Unknown
+from device_lens.domain.values import WHOLE, TupleValue, Unknown
 from device_lens.domain.wholes import members
 from device_lens.interpreter.scan import MUTATORS
 from device_lens.models.python.picked import hold
@@ -59,6 +59,19 @@ def called(machine: Machine, receiver: Any, method: str, args: tuple[Any, ...]) 
             _perhaps_take_in(machine, each, args[0])
     elif method in MUTATORS or method in CHANGING:
         changed(machine, receiver)
+
+
+def extended(machine: Machine, left: Any, right: Any) -> bool:
+    """Whether `left += right` puts the items of a sequence into one of several lists: each may have
+    them then."""
+    if not objects.one_of_lists(left) or type(right) not in (ListObject, TupleValue):
+        return False
+    added = [*right.items, getattr(right, "rest", None)]
+    for each in members(left.fields[WHOLE]):
+        for value in added:
+            if value is not None:
+                _perhaps_take_in(machine, each, value)
+    return True
 
 
 def _perhaps_take_in(machine: Machine, target: ListObject, value: Any) -> None:
