@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from device_lens.fixes.absent import before, may_be_absent
 from device_lens.fixes.bindings import surely_bound
 from device_lens.fixes.bound_value import at_top, bound_value
-from device_lens.fixes.names import is_local
+from device_lens.fixes.names import is_local, name_for
 from device_lens.fixes.place import FUNCTIONS, LOOPS, Place
 from device_lens.syntax.names import is_own_attribute, last_name, root_name
 from device_lens.syntax.walking import walk
@@ -135,10 +135,10 @@ def _is_sure(expression: Place, loop: Place, guarded: bool) -> bool:
         case ast.Name() | ast.Constant() | ast.JoinedStr():
             return True
         case ast.Attribute(value=value):
-            known = not guarded or is_own_attribute(node) or root_name(node) == "torch"
+            known = not guarded or is_own_attribute(node) or _is_torch(expression, node)
             return known and _is_sure(expression.at(value), loop, guarded)
         case ast.Call(func=ast.Attribute(value=value, attr=name), args=args, keywords=keywords):
-            if root_name(value) != "torch" and name not in _CANNOT_RAISE:
+            if not _is_torch(expression, value) and name not in _CANNOT_RAISE:
                 told = all(isinstance(each, ast.Constant) for each in args)
                 if guarded or keywords or not told or name not in _SAYS_SHAPES:
                     return False
@@ -151,6 +151,11 @@ def _is_sure(expression: Place, loop: Place, guarded: bool) -> bool:
                 isinstance(each, ast.Subscript | ast.Call) for each in walk(node)
             )
     return False
+
+
+def _is_torch(place: Place, node: ast.expr) -> bool:
+    """Whether PyTorch itself has what an expression names."""
+    return root_name(node) == name_for(place.source, "torch")
 
 
 def _is_there(item: Place, loop: Place) -> bool:

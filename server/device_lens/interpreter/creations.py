@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from device_lens.domain.values import Tensor
 from device_lens.interpreter.facts import Transfer
+from device_lens.interpreter.full_names import is_torch
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
 
 _RESHAPING = frozenset(
     "view reshape expand expand_as repeat unsqueeze squeeze triu tril flip roll permute transpose "
@@ -21,7 +27,11 @@ _ELEMENTWISE = frozenset(
 """Those whose further arguments have to be constants."""
 
 
-def note(fact: Transfer, receiver: ast.expr, tensor: Tensor | None) -> None:
+IsTorch = Callable[[str], bool]
+"""Tells whether a name stands for PyTorch."""
+
+
+def note(fact: Transfer, receiver: ast.expr, tensor: Tensor | None, frame: Frame) -> None:
     """Notes a receiver that is a factory call written right here, or what reshaping and constants
     make of one."""
     if tensor is None or tensor.trail is None or tensor.trail.kind != "created":
@@ -31,7 +41,7 @@ def note(fact: Transfer, receiver: ast.expr, tensor: Tensor | None) -> None:
         return
     if made is receiver:
         fact.created_here = True
-    elif follows_from(receiver, made):
+    elif follows_from(receiver, made, lambda name: is_torch(name, frame)):
         fact.made_at = tensor.trail.site
     elif isinstance(receiver, ast.Name):
         fact.made_before = tensor.trail.site
@@ -40,56 +50,61 @@ def note(fact: Transfer, receiver: ast.expr, tensor: Tensor | None) -> None:
     fact.factory = ast.unparse(made.func)
 
 
-def follows_from(expression: ast.expr, made: ast.Call) -> bool:
+def follows_from(expression: ast.expr, made: ast.Call, names_torch: IsTorch) -> bool:
     """Whether the expression needs no other tensor than the one that the call makes."""
     if expression is made:
         return True
     if isinstance(expression, ast.Call):
-        return _call_follows(expression, made)
+        return _call_follows(expression, made, names_torch)
     if isinstance(expression, ast.BinOp):
         sides = (expression.left, expression.right)
-        return _one_follows(sides, made)
+        return _one_follows(sides, made, names_torch)
     if isinstance(expression, ast.Compare) and len(expression.comparators) == 1:
-        return _one_follows((expression.left, expression.comparators[0]), made)
+        return _one_follows((expression.left, expression.comparators[0]), made, names_torch)
     if isinstance(expression, ast.UnaryOp):
-        return follows_from(expression.operand, made)
+        return follows_from(expression.operand, made, names_torch)
     if isinstance(expression, ast.Subscript):
-        return _is_plain(expression.slice) and follows_from(expression.value, made)
+        return _is_plain(expression.slice, names_torch) and follows_from(
+            expression.value, made, names_torch
+        )
     if isinstance(expression, ast.Attribute):
-        return expression.attr in ("T", "mT", "H") and follows_from(expression.value, made)
+        return expression.attr in ("T", "mT", "H") and follows_from(
+            expression.value, made, names_torch
+        )
     return False
 
 
-def _call_follows(call: ast.Call, made: ast.Call) -> bool:
+def _call_follows(call: ast.Call, made: ast.Call, names_torch: IsTorch) -> bool:
     """`made.triu(1)`, `torch.triu(made, diagonal=1)`."""
     if not isinstance(call.func, ast.Attribute):
         return False
     receiver, given = call.func.value, list(call.args)
-    if isinstance(receiver, ast.Name) and receiver.id == "torch" and given:
+    if isinstance(receiver, ast.Name) and names_torch(receiver.id) and given:
         receiver = given.pop(0)
-    if not follows_from(receiver, made):
+    if not follows_from(receiver, made, names_torch):
         return False
     if call.func.attr in _RESHAPING:
         return True
     rest = [*given, *(each.value for each in call.keywords)]
-    return call.func.attr in _ELEMENTWISE and all(map(_is_plain, rest))
+    return call.func.attr in _ELEMENTWISE and all(_is_plain(each, names_torch) for each in rest)
 
 
-def _one_follows(sides: tuple[ast.expr, ast.expr], made: ast.Call) -> bool:
+def _one_follows(sides: tuple[ast.expr, ast.expr], made: ast.Call, names_torch: IsTorch) -> bool:
     left, right = sides
-    return (_is_plain(right) and follows_from(left, made)) or (
-        _is_plain(left) and follows_from(right, made)
+    return any(
+        _is_plain(other, names_torch) and follows_from(one, made, names_torch)
+        for one, other in ((left, right), (right, left))
     )
 
 
-def _is_plain(node: ast.expr) -> bool:
+def _is_plain(node: ast.expr, names_torch: IsTorch) -> bool:
     """A constant, a slice or tuple of constants, a dtype: surely no tensor."""
     return all(
         isinstance(each, ast.Constant | ast.Slice | ast.Tuple | ast.UnaryOp | ast.Load | ast.USub)
         or (isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name))
-        or (isinstance(each, ast.Name) and each.id == "torch")
+        or (isinstance(each, ast.Name) and names_torch(each.id))
         for each in ast.walk(node)
     ) and not any(
-        isinstance(each, ast.Attribute) and getattr(each.value, "id", "") != "torch"
+        isinstance(each, ast.Attribute) and not names_torch(getattr(each.value, "id", ""))
         for each in ast.walk(node)
     )

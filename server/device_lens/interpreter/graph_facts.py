@@ -132,7 +132,7 @@ def assigned(machine: Machine, node: ast.Assign, frame: Frame) -> None:
         _stored(machine, node, frame)
     elif not isinstance(node.targets[0], ast.Attribute | ast.Subscript):
         return  # it ends with the function, which a loop around the call enters anew
-    form, parts = joined(node.value)
+    form, parts = joined(node.value, frame)
     if not parts or machine.globals["grad"] is False:
         return
     text = ast.unparse(node.targets[0])

@@ -11,6 +11,7 @@ from enum import Flag, auto
 from typing import Any
 
 from device_lens.interpreter import scan
+from device_lens.syntax.names import LIBRARIES
 from device_lens.syntax.walking import walk
 
 
@@ -35,8 +36,8 @@ _NUMBERS = frozenset("float int bool len str repr print isinstance round range i
 _PASSING = frozenset("sum max min list tuple zip enumerate sorted reversed abs dict set".split())
 _STORES = frozenset("append extend add insert appendleft".split())
 _LOGS = ("log", "info", "debug", "warn", "add_", "set_postfix", "set_desc", "write", "print")
-_LIBRARIES = frozenset(
-    "torch th F np numpy nn math plt wandb logging logger json os sys tqdm pd random time".split()
+_LIBRARIES = LIBRARIES | frozenset(
+    "plt wandb logging logger json os sys tqdm pd random time".split()
 )
 
 

@@ -6,12 +6,16 @@ import ast
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from device_lens.interpreter import scan
+from device_lens.interpreter.full_names import is_torch
 from device_lens.interpreter.graph_names import container_of
 from device_lens.interpreter.graph_sharing import read_with_graph
 from device_lens.syntax.walking import walk
+
+if TYPE_CHECKING:
+    from device_lens.interpreter.frames import Frame
 
 _PARTS = frozenset("split chunk unbind tensor_split split_with_sizes".split())
 """Functions whose result is the parts of one tensor."""
@@ -136,12 +140,12 @@ def base_of(text: str) -> str | None:
     return node.id if isinstance(node, ast.Name) else None
 
 
-def joined(value: ast.expr) -> tuple[str, list[ast.expr]]:
+def joined(value: ast.expr, frame: Frame) -> tuple[str, list[ast.expr]]:
     """What an expression adds up or puts together. A total that begins with what it is first given
     does so in one case of a conditional expression, and adds up in the other."""
     if isinstance(value, ast.IfExp):
-        form, parts = joined(value.orelse)
-        return (form, parts) if parts else joined(value.body)
+        form, parts = joined(value.orelse, frame)
+        return (form, parts) if parts else joined(value.body, frame)
     if isinstance(value, ast.BinOp):
         return _calculated(value)
     if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) and value.args:
@@ -150,7 +154,7 @@ def joined(value: ast.expr) -> tuple[str, list[ast.expr]]:
         if puts and isinstance(first, ast.List | ast.Tuple):
             return "collect", first.elts
         if value.func.attr in _TOGETHER:
-            return _TOGETHER[value.func.attr], _two_of(value.func, value.args)
+            return _TOGETHER[value.func.attr], _two_of(value.func, value.args, frame)
     return "", []
 
 
@@ -173,9 +177,9 @@ def _calculated(value: ast.BinOp) -> tuple[str, list[ast.expr]]:
     return "", []
 
 
-def _two_of(function: ast.Attribute, given: list[ast.expr]) -> list[ast.expr]:
+def _two_of(function: ast.Attribute, given: list[ast.expr], frame: Frame) -> list[ast.expr]:
     """`torch.add(a, b)`, `a.add(b)`: the two."""
-    if isinstance(function.value, ast.Name) and function.value.id == "torch":
+    if isinstance(function.value, ast.Name) and is_torch(function.value.id, frame):
         return given[:2]
     return [function.value, given[0]]
 

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.code import BoundMethod, ClassValue, Function, Scope
+from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.heap import Instance, ModuleObject
+from device_lens.interpreter.full_names import value_of
 from device_lens.interpreter.scan import own_nodes
 from device_lens.syntax.names import last_name, names_in
 from device_lens.syntax.walking import children, walk
@@ -269,23 +270,14 @@ def _function(named: ast.expr, frame: Frame | None) -> Function | None:
     found: Any = None
     match named:
         case ast.Name(id=name):
-            found = _value(name, frame)
+            found = value_of(name, frame)
         case ast.Attribute(value=ast.Name(id=name), attr=method):
-            receiver = _value(name, frame)
+            receiver = value_of(name, frame)
             if isinstance(receiver, Instance | ModuleObject):
                 found = receiver.cls.lookup(method) if type(receiver.cls) is ClassValue else None
     if type(found) is BoundMethod:
         found = found.function
     return found if type(found) is Function else None
-
-
-def _value(name: str, frame: Frame) -> Any:
-    scope: Scope | None = frame.scope
-    while scope is not None:
-        if name in scope.names:
-            return scope.names[name]
-        scope = scope.parent
-    return frame.namespace.scope.names.get(name)
 
 
 def _counts_on(test: ast.expr, holds: bool, part: Sequence[ast.stmt]) -> bool:

@@ -12,6 +12,7 @@ from device_lens.domain.guard import Literals, assume_all, cases
 from device_lens.domain.trail import Site
 from device_lens.interpreter import scan
 from device_lens.interpreter.facts import Loop
+from device_lens.interpreter.full_names import is_torch
 from device_lens.models.torch.availability import (
     TEXTS,
     assumed_accelerator,
@@ -44,7 +45,7 @@ def invariant_loops(frame: Frame, expression: ast.expr) -> tuple[Site, ...]:
     found: list[Site] = []
     for record in reversed(frame.loops):
         changes = changes_in(record)
-        if changes is None or not _is_left_alone(expression, changes):
+        if changes is None or not _is_left_alone(expression, changes, frame):
             break
         if found and record.depth != frame.loops[-1].depth:
             break
@@ -62,19 +63,11 @@ def changes_in(record: LoopRecord, left_out: ast.AST | None = None) -> scan.Loop
     return scan.changed_besides(record.node, left_out)
 
 
-def is_invariant(expression: ast.expr, loop: Any, rebound: frozenset[str] = frozenset()) -> bool:
-    """Whether nothing that `expression` reads is changed in the loop's body. `rebound` are names
-    whose only assignment in the loop is the expression's own result."""
-    return _is_left_alone(expression, scan.loop_info(loop), rebound)
-
-
-def _is_left_alone(
-    expression: ast.expr, info: scan.LoopInfo, rebound: frozenset[str] = frozenset()
-) -> bool:
-    """The same, of what is changed."""
+def _is_left_alone(expression: ast.expr, info: scan.LoopInfo, frame: Frame) -> bool:
+    """Whether nothing that an expression reads is among what is changed."""
     for node in walk(expression):
         if isinstance(node, ast.Name):
-            if node.id in info.names - rebound or node.id in info.mutated:
+            if node.id in info.names or node.id in info.mutated:
                 return False
         elif isinstance(node, ast.Attribute):
             text = ast.unparse(node)
@@ -82,7 +75,7 @@ def _is_left_alone(
                 return False
             if node.attr in _OUT_OF_THE_GRAPH:
                 return False
-        elif isinstance(node, _UNREPEATABLE) or _is_impure_call(node):
+        elif isinstance(node, _UNREPEATABLE) or _is_impure_call(node, frame):
             return False
     return True
 
@@ -101,7 +94,7 @@ _PURE_METHODS = frozenset(
 _UNREPEATABLE = (ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 
 
-def _is_impure_call(node: ast.AST) -> bool:
+def _is_impure_call(node: ast.AST, frame: Frame) -> bool:
     """Calls that may give another tensor each time: all but moves, views, `torch.device(...)`, and
     `torch.from_numpy(array)`, as long as nobody writes into the array. A factory makes a fresh
     tensor, a random one another each time."""
@@ -109,9 +102,9 @@ def _is_impure_call(node: ast.AST) -> bool:
         return False
     match node:
         case ast.Call(
-            func=ast.Attribute(value=ast.Name(id="torch"), attr="from_numpy"), args=[ast.Name()]
+            func=ast.Attribute(value=ast.Name(id=name), attr="from_numpy"), args=[ast.Name()]
         ):
-            return False
+            return not is_torch(name, frame)
     if isinstance(node.func, ast.Attribute):
         return node.func.attr not in _PURE_METHODS
     pure = ("str", "int", "float", "device")

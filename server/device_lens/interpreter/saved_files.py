@@ -5,9 +5,11 @@ another machine where there is none, and what it saves under no name at all has 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from device_lens.domain.values import External
 from device_lens.models.call import constant
 from device_lens.models.words import words
 
@@ -21,6 +23,8 @@ SAVES = "saves"
 _UNDER_ANY_NAME = "saves under a name that is not known"
 _COPYING = words("copy copy2 copyfile copytree move rename renames replace link symlink system run")
 """The last names of functions that may give another name to a file."""
+
+_SAVING = re.compile(r"(\w+)\.save\(")
 
 
 def accelerator_is_there(machine: Machine) -> bool:
@@ -42,10 +46,16 @@ def saved(machine: Machine, seen: LibraryCall) -> None:
 
 def left_out(machine: Machine, function: Function) -> None:
     """A call is not followed of what may save a file, for all that call this."""
-    if "torch.save(" in function.chunk.text:
+    if any(_is_torch(name, function) for name in _SAVING.findall(function.chunk.text)):
         for frame in machine.stack:
             machine.watched.note(SAVES, frame.namespace.path)
             machine.watched.note(_UNDER_ANY_NAME, frame.namespace.path)
+
+
+def _is_torch(name: str, function: Function) -> bool:
+    """Whether a name stands for PyTorch in a function, which may import it for itself."""
+    value = function.namespace.scope.names.get(name)
+    return name == "torch" or (type(value) is External and value.name == "torch")
 
 
 def escaped(machine: Machine, name: str) -> None:

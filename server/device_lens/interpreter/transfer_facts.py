@@ -47,7 +47,6 @@ MOVES = frozenset({"to", "cuda", "cpu", "xpu", "mps", "to_empty"})
 CONVERSIONS = frozenset(
     "half float double bfloat16 long int short bool type type_as pin_memory".split()
 )
-FACTORY_PREFIXES = ("torch.", "np.", "numpy.")
 
 
 class Watch:
@@ -142,7 +141,7 @@ def finish(
     )
     if tensor is not None and moves and is_known:
         fact.repeated = copied_again.repeated_by(machine, node, tensor, frame)
-    creations.note(fact, node.func.value, tensor)
+    creations.note(fact, node.func.value, tensor, frame)
     machine.findings.keep(fact)
     if tensor is not None:
         tensor_facts.transferred(machine, seen, fact, value, frame)

@@ -11,6 +11,7 @@ from device_lens.domain.device import Device
 from device_lens.domain.guard import Guarded
 from device_lens.domain.values import FALSE, Const, DeviceValue
 from device_lens.interpreter.conditions import truth
+from device_lens.interpreter.full_names import full_name
 from device_lens.interpreter.scan import names_read
 from device_lens.models.torch.availability import assumed_accelerator, availability
 from device_lens.models.torch.creation import FACTORIES
@@ -46,11 +47,11 @@ def needs_accelerator(machine: Machine, node: ast.Try, frame: Frame) -> Any:
     if len(node.handlers) != 1 or machine.gpus_hidden() != FALSE:
         return None
     caught = node.handlers[0].type
-    if _only_asks(node.body) and _catches(caught, _CAUGHT | _UNHEARD_OF):
+    trial = _Trial(machine, frame)
+    if trial.only_asks(node.body) and _catches(caught, _CAUGHT | _UNHEARD_OF):
         return True
     if not _catches(caught, _CAUGHT):
         return None
-    trial = _Trial(machine, frame)
     return machine.decide(trial.condition) if trial.takes(node.body) and trial.uses else None
 
 
@@ -62,8 +63,8 @@ class _Trial:
         self.frame = frame
         self.condition: Any = True
         self.uses = False
-        self.modules = {"torch.cuda"}
-        """Texts by which the body names `torch.cuda`."""
+        self.imported: dict[str, str] = {}
+        """Names that the body itself gives PyTorch and its parts."""
         self.bound: dict[str, ast.expr] = {}
 
     def takes(self, body: list[ast.stmt]) -> bool:
@@ -91,9 +92,39 @@ class _Trial:
             return False
         return all(self._calls(each) for each in parts if isinstance(each, ast.Call))
 
+    def only_asks(self, body: list[ast.stmt]) -> bool:
+        """Whether statements do nothing but ask which accelerators there are, and name a device."""
+        return all(map(_is_simple, body)) and all(
+            self._is_answered(each) for statement in body for each in walk(statement)
+        )
+
+    def _is_answered(self, node: ast.AST) -> bool:
+        match node:
+            case ast.Call(func=func, args=args, keywords=[]):
+                name = self._full(func)
+                return name in _QUESTIONS or (name == "torch.device" and all(map(_is_device, args)))
+            case ast.Attribute(ctx=ast.Load()):
+                return self._full(node) in _NAMED
+            case ast.Attribute() | ast.Tuple() | ast.List() | ast.Starred():
+                return False
+            case ast.Name(ctx=ast.Load()):
+                return self._full(node) in ("torch", "torch.cuda")
+            case ast.Call() | ast.BinOp() | ast.JoinedStr() | ast.Compare() | ast.UnaryOp():
+                return False
+        return True
+
+    def _full(self, node: ast.expr) -> str:
+        """What an expression names, by the library's own names."""
+        name, dot, rest = dotted(node).partition(".")
+        imported = self.imported.get(name)
+        return full_name(node, self.frame) if imported is None else f"{imported}{dot}{rest}"
+
+    def _is_question(self, node: ast.expr) -> bool:
+        return isinstance(node, ast.Call) and self._full(node.func) in _QUESTIONS and not node.args
+
     def _imports(self, name: ast.alias) -> bool:
-        if name.name == "torch.cuda" and name.asname is not None:
-            self.modules.add(name.asname)
+        if name.asname is not None:
+            self.imported[name.asname] = name.name
         return name.name in ("torch", "torch.cuda")
 
     def _needs(self, test: ast.expr, wanted: bool) -> bool:
@@ -114,7 +145,7 @@ class _Trial:
         match test:
             case ast.Compare(left=ast.Name(id=name), comparators=[ast.Constant()]):
                 value = self.bound.get(name)
-                if value is None or not _is_question(value):
+                if value is None or not self._is_question(value):
                     return None
                 known: ast.expr | None = test.__dict__.get(_ASKED)
                 if known is None:
@@ -122,10 +153,10 @@ class _Trial:
                     test.__dict__[_ASKED] = known
                 return known
             case ast.Compare(left=ast.Call() as left, comparators=[ast.Constant()]):
-                return test if _is_question(left) else None
+                return test if self._is_question(left) else None
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return test if _is_question(operand) else None
-        return test if _is_question(test) else None
+                return test if self._is_question(operand) else None
+        return test if self._is_question(test) else None
 
     def _side(self, test: ast.expr) -> bool | None:
         """Which way a test goes that calls nothing, nor reads what the body binds."""
@@ -154,7 +185,7 @@ class _Trial:
         return True
 
     def _is_of_cuda(self, call: ast.Call) -> bool:
-        return isinstance(call.func, ast.Attribute) and dotted(call.func.value) in self.modules
+        return isinstance(call.func, ast.Attribute) and self._full(call.func.value) == "torch.cuda"
 
     def _used(self, call: ast.Call, name: str) -> str | None:
         """The kind of accelerator without which a call raises."""
@@ -175,7 +206,7 @@ class _Trial:
         if isinstance(named, str):
             kind = named.partition(":")[0]
             return None if kind == "cpu" else kind if kind in ("cuda", "mps", "xpu") else _UNKNOWN
-        return None if dotted(node).startswith("torch.") else _UNKNOWN
+        return None if self._full(node).startswith("torch.") else _UNKNOWN
 
     def _named(self, node: ast.expr) -> Any:
         """The text that an argument is, or the device; None where that is not known."""
@@ -234,37 +265,10 @@ def _may_be_ragged(call: ast.Call) -> bool:
     return not all(isinstance(each, ast.Constant) for each in given)
 
 
-def _is_question(node: ast.expr) -> bool:
-    return isinstance(node, ast.Call) and dotted(node.func) in _QUESTIONS and not node.args
-
-
 def _is_simple(statement: ast.stmt) -> bool:
     return isinstance(
         statement, ast.Assign | ast.AnnAssign | ast.Expr | ast.Return | ast.Pass
     ) and not any(isinstance(each, ast.Subscript | ast.Await) for each in walk(statement))
-
-
-def _only_asks(body: list[ast.stmt]) -> bool:
-    """Whether statements do nothing but ask which accelerators there are, and name a device."""
-    return all(map(_is_simple, body)) and all(
-        _is_answered(each) for statement in body for each in walk(statement)
-    )
-
-
-def _is_answered(node: ast.AST) -> bool:
-    match node:
-        case ast.Call(func=func, args=args, keywords=[]):
-            name = dotted(func)
-            return name in _QUESTIONS or (name == "torch.device" and all(map(_is_device, args)))
-        case ast.Attribute(ctx=ast.Load()):
-            return dotted(node) in _NAMED
-        case ast.Attribute() | ast.Tuple() | ast.List() | ast.Starred():
-            return False
-        case ast.Name(id=name, ctx=ast.Load()):
-            return name == "torch"
-        case ast.Call() | ast.BinOp() | ast.JoinedStr() | ast.Compare() | ast.UnaryOp():
-            return False
-    return True
 
 
 def _is_device(node: ast.expr) -> bool:

@@ -39,6 +39,7 @@ from device_lens.fixes.create_on_device import create_on_device
 from device_lens.fixes.earlier_creation import create_at_once, is_made_for
 from device_lens.fixes.edit import Fix
 from device_lens.fixes.factories import FROM_DATA, is_random, short_name, takes_device
+from device_lens.fixes.names import name_for
 from device_lens.interpreter.creations import follows_from
 from device_lens.interpreter.facts import Kind, Transfer
 from device_lens.rules.context import Context
@@ -124,8 +125,10 @@ def _is_made_for_it(fact: Transfer, factory: str, context: Context) -> bool:
     if not is_made_for(move, made):
         return False
     statement = made.statement.node
-    value = statement.value if isinstance(statement, ast.Assign) else None
-    return value is not None and isinstance(site.node, ast.Call) and follows_from(value, site.node)
+    if not isinstance(statement, ast.Assign) or not isinstance(site.node, ast.Call):
+        return False
+    torch = name_for(made.source, "torch")
+    return follows_from(statement.value, site.node, lambda name: name == torch)
 
 
 def _fix(fact: Transfer, factory: str, context: Context) -> Fix | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from device_lens.syntax.names import last_name
+from device_lens.syntax.names import FUNCTIONAL, TORCH, last_name
 
 _ACTIVATIONS = frozenset(
     """ReLU ReLU6 LeakyReLU ELU CELU SELU SiLU Mish Hardswish Hardsigmoid Hardtanh Threshold RReLU
@@ -12,7 +12,7 @@ _ACTIVATIONS = frozenset(
     mish hardswish hardsigmoid""".split()
 )
 """What may be told by place to work in place: no other flag of theirs is given so."""
-_FUNCTIONS = frozenset("torch F functional init".split())
+_FUNCTIONS = TORCH | FUNCTIONAL | {"init"}
 """Modules whose functions with `_` at the end write into what they are given first."""
 _CHAINED = frozenset("to cuda cpu half float double eval train requires_grad_".split())
 """Methods of a module that give the module itself."""

@@ -7,6 +7,12 @@ from typing import TypeGuard
 
 from device_lens.syntax.walking import walk
 
+TORCH = frozenset("torch th".split())
+FUNCTIONAL = frozenset("F Fn functional".split())
+LIBRARIES = TORCH | FUNCTIONAL | frozenset("nn np numpy math".split())
+"""Names that files use to give libraries, for what sees no more of a file than a piece: who knows
+the file asks it (`fixes/names.py`, `interpreter/full_names.py`)."""
+
 
 def root_name(node: ast.AST | None) -> str:
     """`a` of `a.b[0].c` and of `a`; empty for what no name begins."""

@@ -6,13 +6,12 @@ import ast
 import builtins
 from collections.abc import Iterable
 
-from device_lens.syntax.names import last_name, root_name
+from device_lens.syntax.names import LIBRARIES, last_name, root_name
 from device_lens.syntax.sharing import Definitions, names_of
 from device_lens.syntax.walking import walk
 
 _STATISTICS = frozenset("running_mean running_var num_batches_tracked".split())
 """Buffers that the forward pass of a module writes."""
-_LIBRARIES = frozenset("torch nn F np numpy math print".split())
 _OUT_OF_THE_GRAPH = frozenset({"detach", "data"})
 """What gives the memory of a parameter without its graph."""
 
@@ -54,7 +53,7 @@ def _may_run_module(call: ast.Call, known: Definitions) -> bool:
     if last_name(function) in _ALIKE:
         return False
     root = root_name(function)
-    return root == "self" or (bool(call.args) and root not in _LIBRARIES)
+    return root == "self" or (bool(call.args) and root not in LIBRARIES)
 
 
 def _run_by(call: ast.Call, known: Definitions) -> Iterable[ast.AST]:
