@@ -22,6 +22,9 @@ from device_lens.domain.values import Const, DeviceValue, Tensor, TupleValue, Un
 AT_LEAST = "at least"
 """The field of a list for the number of its items that are surely there; absent where all are."""
 
+UNPLACED = "unplaced"
+"""The field of a list whose further items may stand before and between those that are known."""
+
 Met = tuple[Table, list[tuple[tuple[Any, ...], Any, int]]]
 """The fields of a list, and what its items and further ones are on each path, with the number of
 those items that are surely there."""
@@ -92,6 +95,23 @@ def in_order(entries: Table, values: tuple[Any, ...], rest: Any) -> tuple[tuple[
     if all(each == devices[0] for each in devices) and not (is_open and devices):
         return values, rest
     return values[:least], any_such(gathered(more, None))
+
+
+def is_unplaced(value: Any) -> bool:
+    """Whether nobody knows which item comes first, though some are known one by one: a dict has
+    keys that are not known, and the others may have come later."""
+    if type(value) is DictObject:
+        return value.rest is not None and len(value.entries) > 0
+    if type(value) is not ListObject or UNPLACED not in value.fields:
+        return False
+    return value.rest is not None and len(value.items) > 0
+
+
+def keep_unplaced(source: Any, made: ListObject) -> ListObject:
+    """Keeps of a new list with the items of another, or of a dict, that these have no places."""
+    if is_unplaced(source):
+        made.fields[UNPLACED] = True
+    return made
 
 
 def _is_open(value: Any) -> bool:

@@ -18,7 +18,7 @@ from device_lens.domain.heap import MISSING, OPTIONAL, PRESENT, ListObject, Tabl
 from device_lens.domain.join import join
 from device_lens.domain.journal import Delta, Journal
 from device_lens.domain.kinds import gathered
-from device_lens.domain.lengths import AT_LEAST, surely_held
+from device_lens.domain.lengths import AT_LEAST, is_unplaced, surely_held
 from device_lens.domain.presence import conditions
 from device_lens.domain.values import Const, Tensor, Unknown
 
@@ -69,7 +69,10 @@ def one_by_one(value: Any, items: tuple[Any, ...], rest: Any) -> tuple[Told, Any
 
 
 def surely_or_perhaps(value: Any, items: tuple[Any, ...], rest: Any) -> tuple[Told, Any]:
-    """The same, with nothing known of when those are there of which nothing is kept."""
+    """The same, with nothing known of when those are there of which nothing is kept, nor of which
+    comes first where they have no places."""
+    if is_unplaced(value):
+        return ((), ()), gathered(items, rest)
     told, more = one_by_one(value, items, rest)
     least = surely_held(value, items)
     if least == len(items) or not all(each is True for each in told[1]):
@@ -93,6 +96,13 @@ def as_placed(value: Any, items: tuple[Any, ...], rest: Any) -> tuple[tuple[Any,
     if surely == len(items):
         return items, rest
     return items[:surely], gathered(items[surely:], rest)
+
+
+def by_place(value: Any, items: tuple[Any, ...], rest: Any) -> tuple[tuple[Any, ...], Any]:
+    """The same for who takes items by their places, which those of some dicts do not have."""
+    if is_unplaced(value):
+        return (), gathered(items, rest)
+    return as_placed(value, items, rest)
 
 
 def how_many_surely(present: tuple[Any, ...]) -> int:

@@ -12,6 +12,7 @@ from device_lens.domain.guard import Guarded
 from device_lens.domain.heap import HeapObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all, join_blind
 from device_lens.domain.kinds import opened
+from device_lens.domain.lengths import is_unplaced
 from device_lens.domain.narrowing import where
 from device_lens.domain.objects import any_of_these, keep_any, may_hold
 from device_lens.domain.parameters import set_tensor
@@ -112,6 +113,8 @@ def unpack(
     elif type(value) is Guarded and len(targets) > 1:
         value = that_is_filled(value)  # nothing unpacks nowhere
     items, rest = machine.iterate(value)
+    if is_unplaced(value):
+        items, rest = optional_items.by_place(value, items, rest)
     held = may_hold(value, items, rest) if any_of_these(value) else ()
     placed = by_number.first_items(value)
 

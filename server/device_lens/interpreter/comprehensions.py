@@ -19,6 +19,7 @@ from device_lens.domain.heap import (
     moment,
 )
 from device_lens.domain.join import join_blind
+from device_lens.domain.lengths import keep_unplaced
 from device_lens.domain.objects import any_of_these, holds_all, keep_any
 from device_lens.domain.optional_items import keep, one_by_one
 from device_lens.domain.values import Const, Unknown
@@ -95,7 +96,7 @@ def _collect(machine: Machine, node: Any, frame: Frame, kind: str, iterable: Any
         read,
     )
     of_many.mark(machine, node, found.rest, count, since)
-    made = ListObject(tuple(found.items), found.rest, kind, node)
+    made = keep_unplaced(iterable, ListObject(tuple(found.items), found.rest, kind, node))
     if not found.untold:
         keep(machine.journal, made.fields, (tuple(found.others), tuple(found.conditions)))
     if kind == "list":

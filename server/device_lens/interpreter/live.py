@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import MISSING, DictObject, Instance, ListObject, moment
 from device_lens.domain.join import join_blind
-from device_lens.domain.optional_items import as_placed, one_by_one
+from device_lens.domain.lengths import is_unplaced
+from device_lens.domain.optional_items import as_placed, by_place, one_by_one
 from device_lens.domain.values import Const
 from device_lens.interpreter import scan
 from device_lens.interpreter.expressions import lookup
@@ -26,6 +27,8 @@ _LAZY = frozenset({"enumerate", "zip", "reversed", "iter", "map", "filter", "tqd
 """Functions whose answer reads what they are given item by item."""
 _IN_STEP = frozenset({"enumerate", "zip", "reversed", "iter", "tqdm", "items", "values", "keys"})
 """Those whose answer has one item for each item."""
+_LEAVING = (ast.Break, ast.Return, ast.Raise)
+"""With one of which at its end a body runs no second time."""
 _VIEWS = frozenset({"items", "values", "keys"})
 
 
@@ -38,6 +41,8 @@ class Live:
         self.frame = frame
         self.iterable = iterable
         self.started = _all(iterable, iterate(machine, iterable))
+        if is_unplaced(iterable) and isinstance(node.body[-1], _LEAVING):
+            self.started = by_place(iterable, *self.started)  # whichever comes first
         self.in_step = _is_in_step(node.iter)
         lazy = type(iterable) is ListObject and iterable.kind == "generator"
         sources = _sources(node.iter, frame, machine, lazy)

@@ -22,7 +22,7 @@ from device_lens.domain.heap import (
 )
 from device_lens.domain.join import join
 from device_lens.domain.kinds import opened
-from device_lens.domain.lengths import at_least, from_the_end
+from device_lens.domain.lengths import at_least, from_the_end, is_unplaced
 from device_lens.domain.objects import any_of_these, may_hold
 from device_lens.domain.presence import presence
 from device_lens.domain.torch_keys import told_apart
@@ -57,7 +57,7 @@ from device_lens.interpreter.on_demand import made_on_demand, or_made, or_new
 from device_lens.interpreter.sequences import CONTAINERS, of_constant, of_sequence
 from device_lens.models import registry
 from device_lens.models.call import constant
-from device_lens.models.numbers import fitting, is_one_of_few
+from device_lens.models.numbers import fitting, is_one_of_few, number
 from device_lens.models.python import dict_classes
 from device_lens.models.python.all_gpus import are_those
 from device_lens.models.torch import optimizer_state, replaced
@@ -106,6 +106,11 @@ def _item(machine: Machine, receiver: Any, index: Any, node: Any, frame: Frame) 
     if kind is ListObject:
         if not receiver.items and receiver.rest is None and type(index) is not SliceValue:
             return _of_nothing(frame)
+        if is_unplaced(receiver):
+            if type(index) is SliceValue:
+                more = any_of(receiver.items, receiver.rest)
+                return of_sequence((), more, index, receiver.kind, node)
+            index = number("an index")
         position = constant(index)
         placed = item_at(receiver, position) if type(position) is int else None
         if placed is None and type(position) is int:

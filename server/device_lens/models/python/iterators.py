@@ -10,8 +10,9 @@ from device_lens.domain.code import BoundMethod, Function
 from device_lens.domain.guard import Guarded, choose, undecided
 from device_lens.domain.heap import MADE_UNDER, ListObject
 from device_lens.domain.join import join_all, join_blind
+from device_lens.domain.lengths import is_unplaced, keep_unplaced
 from device_lens.domain.objects import any_of_these, holds_all, holds_objects, keep_any
-from device_lens.domain.optional_items import as_placed, keep_presence, where_present
+from device_lens.domain.optional_items import by_place, keep_presence, where_present
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -106,7 +107,7 @@ def _enumerate(call: Call) -> Value:
     source = first_argument(call)
     items, rest = call.services.iterate(source)
     start, any_index = constant(call.get(1, "start"), 0), number("an index")
-    surely = len(as_placed(source, items, rest)[0])
+    surely = -1 if is_unplaced(source) else len(by_place(source, items, rest)[0])
     numbered = tuple(
         TupleValue((Const(start + i) if type(start) is int and i <= surely else any_index, item))
         for i, item in enumerate(items)
@@ -114,6 +115,7 @@ def _enumerate(call: Call) -> Value:
     more = None if rest is None else TupleValue((number("an index"), rest))
     others = (TupleValue((number("an index"), each)) for each in any_of_these(source))
     found = keep_presence(_like(call, source, numbered, more), where_present(source, items))
+    keep_unplaced(source, found)
     if type(start) is int:
         found.fields[FIRST_NUMBER] = start
     return keep_any(found, others, whole=holds_all(source))
@@ -153,7 +155,7 @@ def _columns(call: Call) -> tuple[list[tuple[tuple[Value, ...], Value]], tuple[V
     present = [where_present(v, items) for v, (items, _) in zip(call.args, columns, strict=True)]
     if all(each == present[0] for each in present):
         return columns, present[0] if present else ()
-    placed = (as_placed(v, *column) for v, column in zip(call.args, columns, strict=True))
+    placed = (by_place(v, *column) for v, column in zip(call.args, columns, strict=True))
     return list(placed), ()
 
 
@@ -244,7 +246,7 @@ def _accumulate(call: Call) -> Value:
 
 def _pairwise(call: Call) -> Value:
     """`itertools.pairwise(items)`: each item with the next one."""
-    items, rest = as_placed(first_argument(call), *call.services.iterate(first_argument(call)))
+    items, rest = by_place(first_argument(call), *call.services.iterate(first_argument(call)))
     pairs = tuple(map(TupleValue, pairwise(items)))
     each = None if rest is None else any_item(items, rest)
     return listing(call, pairs, None if each is None else TupleValue((each, each)), "zip")
@@ -255,7 +257,7 @@ def _product(call: Call) -> Value:
     times = constant(call.kwargs.get("repeat"), 1) if call.complete else 0
     if type(times) is not int or not 0 < times * len(call.args) <= MOST_MAPPED:
         return listing(call, (), Unknown(), "iter")
-    columns = [as_placed(each, *call.services.iterate(each)) for each in call.args] * times
+    columns = [by_place(each, *call.services.iterate(each)) for each in call.args] * times
     count = prod(len(items) for items, _ in columns)
     if count <= MOST_MAPPED and all(rest is None for _, rest in columns):
         rows = product(*(items for items, _ in columns))
@@ -311,7 +313,7 @@ def _asked(call: Call, item: Value) -> Value:
 
 def _next(call: Call) -> Value:
     value = first_argument(call)
-    items, rest = as_placed(value, *call.services.iterate(value))
+    items, rest = by_place(value, *call.services.iterate(value))
     if items:
         if type(value) is ListObject and (rest is not None or len(items) > 1):
             call.write(value.fields, "items", items[1:])

@@ -17,7 +17,13 @@ from device_lens.domain.heap import (
     contents,
 )
 from device_lens.domain.join import MAX_VALUE_DEPTH, join, join_all, join_blind
-from device_lens.domain.lengths import AT_LEAST, in_order, surely_held, surely_present
+from device_lens.domain.lengths import (
+    AT_LEAST,
+    in_order,
+    keep_unplaced,
+    surely_held,
+    surely_present,
+)
 from device_lens.domain.narrowing import where
 from device_lens.domain.objects import (
     any_of_these,
@@ -223,6 +229,7 @@ def _view(
     """What a dict gives one by one, of which as many are surely there as keys in front."""
     view = ListObject(items, rest, kind, call.site.node)
     view.fields[VIEWED] = target
+    keep_unplaced(target, view)
     if rest is None and (least := surely_present(target.entries)) < len(items):
         view.fields[AT_LEAST] = least
     if len(items) == len(target.entries) and not all_present(target.entries):

@@ -12,7 +12,7 @@ from device_lens.domain.heap import HELD_ALL, HELD_ANY, DictObject, ListObject, 
 from device_lens.domain.join import any_changeable, join_all
 from device_lens.domain.journal import Journal
 from device_lens.domain.kinds import gathered
-from device_lens.domain.lengths import AT_LEAST, surely_held
+from device_lens.domain.lengths import AT_LEAST, keep_unplaced, surely_held
 from device_lens.domain.objects import any_of_these, any_picked, holds_all, keep_any, may_hold
 from device_lens.domain.presence import conditions
 from device_lens.domain.values import FALSE, TRUE, TupleValue, Unknown
@@ -53,6 +53,7 @@ def is_whole(source: Value, items: tuple[Value, ...], rest: Value) -> bool:
 
 def keep_held(source: Value, found: ListObject) -> ListObject:
     """Keeps of a list with the items of another what these may be."""
+    keep_unplaced(source, found)
     return keep_any(found, any_of_these(source), whole=holds_all(source))
 
 
@@ -127,7 +128,7 @@ def rows_of(
     """What is gone through beside one another: the rows that are known, up to so many, and what
     any further one is; None where there are no more."""
     columns = [
-        optional_items.as_placed(source, *call.services.iterate(source)) for source in sources
+        optional_items.by_place(source, *call.services.iterate(source)) for source in sources
     ]
     count = min(most, *(len(items) for items, _ in columns))
     rows = [tuple(items[number] for items, _ in columns) for number in range(count)]
