@@ -134,7 +134,7 @@ def evaluate_arguments(
         if keyword.arg is not None:
             kwargs[keyword.arg] = value
             continue
-        mapping = dict_classes.mapping(value)
+        mapping = dict_classes.content(value)
         kwargs, all_known = _merged(machine, kwargs, mapping)
         if complete and not all_known and type(mapping) is DictObject:
             kwargs = kwargs if type(kwargs) is Keywords else Keywords(kwargs)

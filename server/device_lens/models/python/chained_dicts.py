@@ -8,10 +8,9 @@ from device_lens.domain.values import NONE, Unknown
 from device_lens.models.call import Call, Value, constant, is_none
 from device_lens.models.python import dict_classes
 from device_lens.models.python.builtins import listing
+from device_lens.models.python.dict_classes import CHAIN_MAP
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch.objects import instance, register_names
-
-_CHAIN = "collections.ChainMap"
 
 
 def _made(call: Call) -> Value:
@@ -20,7 +19,7 @@ def _made(call: Call) -> Value:
 
 
 def _of(call: Call, maps: tuple[Value, ...], rest: Value) -> Value:
-    return instance(call, _CHAIN, maps=listing(call, maps, rest))
+    return instance(call, CHAIN_MAP, maps=listing(call, maps, rest))
 
 
 def _maps(call: Call) -> ListObject:
@@ -67,8 +66,8 @@ def _lose(call: Call) -> Value:
 
 def register() -> None:
     """Fills the registry, after the methods of dicts are there."""
-    FUNCTIONS[_CHAIN] = _made
-    FUNCTIONS[f"{_CHAIN}.new_child"] = _child
-    register_names(_CHAIN, "get __getitem__", _get)
-    register_names(_CHAIN, "update __setitem__", _first)
-    register_names(_CHAIN, "setdefault pop popitem clear __delitem__", _lose)
+    FUNCTIONS[CHAIN_MAP] = _made
+    FUNCTIONS[f"{CHAIN_MAP}.new_child"] = _child
+    register_names(CHAIN_MAP, "get __getitem__", _get)
+    register_names(CHAIN_MAP, "update __setitem__", _first)
+    register_names(CHAIN_MAP, "setdefault pop popitem clear __delitem__", _lose)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from device_lens.domain.code import Function
-from device_lens.domain.heap import DictObject, Instance
+from device_lens.domain.heap import DictObject, Instance, ListObject
 from device_lens.domain.presence import all_present
 from device_lens.domain.values import NONE, Const, External, Unknown
 from device_lens.models import registry
@@ -18,6 +18,8 @@ AS_ATTRIBUTES = "<items are attributes>"
 """The field that tells that items are read as attributes too: `self.__dict__ = self`."""
 USER_DICT = "collections.UserDict"
 """Its mapping is its attribute `data`, which may be assigned."""
+CHAIN_MAP = "collections.ChainMap"
+_CHAIN = External(CHAIN_MAP)
 CLASSES = ("builtins.dict", "collections.OrderedDict", USER_DICT)
 
 
@@ -45,11 +47,24 @@ def mapping(value: Value) -> Value:
 
 def content(value: Value) -> Value:
     """What is read as all items: the mapping, unless the class has items of its own."""
+    if type(value) is Instance and value.cls == _CHAIN:
+        return _put_together(value.fields.get("maps"))
     found = held(value)
     if found is None:
         return value
     is_own = USER_DICT in value.cls.foreign and type(value.cls.lookup("__getitem__")) is Function
     return DictObject({}, Unknown("an item")) if is_own else found
+
+
+def _put_together(maps: Value) -> DictObject:
+    """What the dicts of a `ChainMap` have, where the first one that has a key decides."""
+    found = DictObject()
+    parts = maps.items[::-1] if type(maps) is ListObject and maps.rest is None else (None,)
+    for each in map(content, parts):
+        if type(each) is not DictObject or each.rest is not None or not all_present(each.entries):
+            return DictObject({}, Unknown("an item"))
+        found.entries.update(each.entries)
+    return found
 
 
 def attribute(value: Instance, name: str) -> Value | None:
