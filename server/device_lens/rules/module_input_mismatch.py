@@ -36,7 +36,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from device_lens.domain.device import CPU, SymbolicDevice
+from device_lens.domain.device import CPU, Device, SymbolicDevice
+from device_lens.domain.trail import Site
 from device_lens.fixes.bindings import means_the_same
 from device_lens.fixes.bound_value import bound_value
 from device_lens.fixes.edit import Fix, Safety
@@ -205,7 +206,36 @@ def _move_module(parameters: Operand, tensor: Operand, context: Context) -> Fix 
     device = context.at_hand.find(tensor.device, creation)
     if device is not None:
         return move_operand([creation], device)
-    moved = context.place(tensor.site)
+    alike = (_move_alike(creation, each) for each in _transfers_of(tensor, created, context))
+    return next((fix for fix in alike if fix is not None), None)
+
+
+def _transfers_of(tensor: Operand, created: Site, context: Context) -> Iterator[Place]:
+    """The input where it is given, and where the same function, or the file itself, has moved it
+    to where it is now, come what may."""
+    given = context.place(tensor.site)
+    yield given
+    for step in tensor.trail.steps() if tensor.trail is not None else ():
+        there = [each.target for each in context.facts.transfers if each.site == step.site]
+        is_told = step.site.path == created.path and len(there) > 0
+        if not is_told or not all(_are_one(tensor.device, device) for device in there):
+            continue
+        moved = context.place(step.site)
+        if moved.function is given.function and not any(map(_may_not_run, moved.ancestors())):
+            yield moved
+
+
+def _are_one(device: object, other: object) -> bool:
+    """Whether two devices are the same, where GPU 0 is the present one."""
+    known = type(device) is Device and type(other) is Device
+    return device == other or (known and {str(device), str(other)} == {"cuda", "cuda:0"})
+
+
+def _may_not_run(around: ast.AST) -> bool:
+    return isinstance(around, ast.If | ast.IfExp | ast.Try | ast.BoolOp | ast.Match)
+
+
+def _move_alike(creation: Place, moved: Place) -> Fix | None:
     arguments = moved.node.args if isinstance(moved.node, ast.Call) else []
     names = {name for each in arguments for name in names_in(each)}
     readable = all(means_the_same(name, moved, creation) for name in names)
