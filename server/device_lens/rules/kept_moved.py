@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from device_lens.fixes.blocks import insert_above
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import of_comprehension, stores
+from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Conflict, Kind
 from device_lens.rules.causes import Cause
-from device_lens.rules.conflict_words import followed
+from device_lens.rules.conflict_words import followed, move_fix
 from device_lens.rules.context import Context
 
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr)
@@ -17,8 +19,8 @@ _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr)
 
 def keep_moved(cause: Cause, context: Context) -> Fix | None:
     """`self.limits = self.limits.to(x.device)` above the first statement of a method in which the
-    attribute meets `x`. None where the other operand has no name there, and where the class reads
-    the attribute but once."""
+    attribute meets `x`; what strays under other names is moved where it does. None where the other
+    operand has no name there, and where the class reads the attribute but once."""
     first = min(cause.conflicts, key=lambda each: _start(each, context), default=None)
     if first is None or not context.knows(first.site) or not context.knows(first.stray.site):
         return None
@@ -41,7 +43,22 @@ def keep_moved(cause: Cause, context: Context) -> Fix | None:
     if device is None or known is None or known.kind is not Kind.TENSOR:
         return None
     line = f"{attribute} = {attribute}.to({device})"
-    return Fix(f"Keep it moved: {line}", Safety.UNSAFE, (insert_above(statement, line),))
+    kept = Fix(f"Keep it moved: {line}", Safety.UNSAFE, (insert_above(statement, line),))
+    others = [each for each in cause.conflicts if not _is_of(each, attribute, stray, context)]
+    moved = move_fix(others, context) if others else kept
+    if moved is None or moved is kept:
+        return moved
+    return replace(kept, edits=(*kept.edits, *moved.edits))
+
+
+def _is_of(conflict: Conflict, attribute: str, stray: Place, context: Context) -> bool:
+    """Whether what strays is read off the attribute of the same object, as far as that is seen."""
+    site = conflict.stray.site
+    if not context.knows(site):
+        return True
+    place = context.place(site)
+    names = (_attribute(node) for node in ast.walk(place.node))
+    return place.owner is stray.owner and attribute in names
 
 
 def _attribute(node: ast.AST) -> str | None:
