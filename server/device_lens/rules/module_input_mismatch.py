@@ -60,6 +60,7 @@ from device_lens.rules.conflict_words import (
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.given_inputs import move_given
+from device_lens.rules.listed_modules import move_listed
 from device_lens.rules.losses import given_together, move_inputs, move_loss
 from device_lens.rules.rule import Rule
 from device_lens.rules.whole_modules import move_back, move_whole
@@ -111,6 +112,7 @@ def _fixes(
             whole(tensor.device, conflict, context)
             or _move_module(parameters, tensor, context)
             or _move_bound(parameters, tensor, conflict, context)
+            or move_listed(conflict, tensor.device, context)
         )
     call = conflict.module_call
     if _is_moved_by_call(tensor, conflict) or call is None or call.node is not conflict.site.node:
