@@ -2,15 +2,19 @@
 
 They run when a backward pass comes to them. That through a computed tensor, or a module's call,
 follows before long, so they are followed at once, as what may run from there on. Those of a
-parameter are followed where its module is called, since it may move before. A leaf that is no
-parameter, or what its hook reads, may move as well: of its gradient nothing is known.
+parameter are followed where its module is called, since it may move before, and those of leaves
+that are no parameters in each backward pass.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from device_lens.domain.device import is_accelerator
+from device_lens.domain.guard import primary
 from device_lens.domain.heap import ModuleObject, Parameter
 from device_lens.domain.values import NONE, Tensor, TupleValue
-from device_lens.models.call import Call, Services, Value, tensor_of
+from device_lens.models.call import Call, Model, Services, Value, tensor_of
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch.autograd import default_in_backward, gradient_of, gradients_of
 from device_lens.models.torch.everywhere import MODULE, of_all, registers_everywhere
@@ -22,6 +26,10 @@ BEFORE = "backward_pre_hooks"
 """The entry with those that get the gradients of its outputs alone."""
 
 
+_OF_LEAVES = "leaf_hooks"
+"""The entry of the interpreter's state with the hooks of leaves, as a tuple."""
+_MOST = 8
+"""Hooks of leaves that a backward pass follows."""
 WITH_GRADIENT, WITH_PARAMETER = "<hooks>", "<hooks after>"
 """The fields of a parameter with the hooks that get its gradient, and with those that get it itself
 once its gradient is there."""
@@ -84,6 +92,50 @@ def _follow(
     services.set_global("default_device", default)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _OfLeaf:
+    """A hook of a leaf that is no parameter, and what it is called with."""
+
+    hook: Value
+    args: tuple[Value, ...]
+    gradients: tuple[Value, ...]
+
+
+def _keep_of_leaf(call: Call, hook: _OfLeaf) -> Value:
+    """Follows a hook at once, since nobody may see the backward pass, and in each from here on."""
+    if not all(map(_stays, hook.gradients)):
+        hook = _OfLeaf(hook.hook, (Tensor(),), (Tensor(),))
+    _follow_perhaps(call.services, hook)
+    return add(call, call.services.globals, _OF_LEAVES, hook)
+
+
+def _stays(gradient: Value) -> bool:
+    """Whether the leaf is where it is computed with: one on the host may be moved to where that
+    is, by its `data`."""
+    return type(gradient) is Tensor and is_accelerator(primary(gradient.device))
+
+
+def _follow_perhaps(services: Services, hook: _OfLeaf) -> None:
+    """What a backward pass does if it comes to the leaf. Where it does not, what the hook reads may
+    be elsewhere by the time that one does, so that no conflict is told."""
+    before = services.globals["expecting"]
+    services.set_global("expecting", True)
+    _follow(services, hook.hook, hook.args, hook.gradients)
+    services.set_global("expecting", before)
+
+
+def _of_leaves(model: Model) -> Model:
+    """A backward pass, with the hooks of leaves that it may come to."""
+
+    def run_through(call: Call) -> Value:
+        known = call.services.globals.get(_OF_LEAVES)
+        for hook in known[:_MOST] if isinstance(known, tuple) else ():
+            _follow_perhaps(call.services, hook)
+        return model(call)
+
+    return run_through
+
+
 def _register(call: Call) -> Value:
     """`x.register_hook(f)`."""
     tensor, hook = call.receiver, call.get(0, "hook", NONE)
@@ -91,8 +143,11 @@ def _register(call: Call) -> Value:
         return _keep(call, tensor, WITH_GRADIENT, hook)
     is_on = call.services.inference_mode() is False
     if type(tensor) is Tensor and is_on and hook != NONE:
-        gradient = gradients_of(tensor) if tensor.leaf is False else (Tensor(),)
-        _follow(call.services, hook, gradient, gradient)
+        gradient = gradients_of(tensor)
+        if tensor.leaf is False:
+            _follow(call.services, hook, gradient, gradient)
+        else:
+            return _keep_of_leaf(call, _OfLeaf(hook, gradient, gradient))
     return handle(call)
 
 
@@ -100,7 +155,7 @@ def _register_after(call: Call) -> Value:
     """`p.register_post_accumulate_grad_hook(f)`."""
     tensor, hook = call.receiver, call.get(0, "hook", NONE)
     if type(tensor) is Tensor and call.services.inference_mode() is False and hook != NONE:
-        _follow(call.services, hook, (Tensor(),), (Tensor(),))
+        return _keep_of_leaf(call, _OfLeaf(hook, (tensor,), gradients_of(tensor)))
     if type(tensor) is not Parameter or hook == NONE:
         return handle(call)
     return _keep(call, tensor, WITH_PARAMETER, hook)
@@ -114,6 +169,9 @@ def _keep(call: Call, parameter: Parameter, key: str, hook: Value) -> Value:
 
 
 def register_all() -> None:
+    """Fills the registry, after tensors have their methods."""
+    for name in ("torch.Tensor.backward", "torch.autograd.backward"):
+        FUNCTIONS[name] = _of_leaves(FUNCTIONS[name])
     FUNCTIONS["torch.Tensor.register_hook"] = _register
     FUNCTIONS["torch.Tensor.register_post_accumulate_grad_hook"] = _register_after
     for name, key in (("backward_hook", BACKWARD), ("backward_pre_hook", BEFORE)):
