@@ -20,16 +20,15 @@ from device_lens.syntax.walking import walk
 def move_listed(conflict: Conflict, device: DeviceTree, context: Context) -> Fix | None:
     """`losses = [t.to(device) for t in build(names)]`, where each of `losses` is called and has
     never moved."""
+    through = _list_of_called(conflict, context)
     call = conflict.module_call
-    if call is None or not isinstance(call.node, ast.Call) or call.path != context.facts.path:
+    if through is None or call is None or not isinstance(call.node, ast.Call):
         return None
-    called = context.place(call)
-    through = _gone_through(called.at(call.node.func))
     known = context.facts.expression_at(call.node.func)
-    if through is None or known is None or known.kind is not Kind.MODULE or known.device is not CPU:
+    if known is None or known.kind is not Kind.MODULE or known.device is not CPU:
         return None
     value = bound_value(through)
-    if value is None or value.function is not called.function or not _is_made(value.node):
+    if value is None or value.function is not through.function or not _is_made(value.node):
         return None
     if context.container_at(through) != "list" or _grows(through):
         return None
@@ -40,6 +39,22 @@ def move_listed(conflict: Conflict, device: DeviceTree, context: Context) -> Fix
     if text is None:
         return None
     return Fix(f"Move each of them: {text}", Safety.UNSAFE, (value.replace(text),))
+
+
+def is_put_together(conflict: Conflict, context: Context) -> bool:
+    """Whether the called module is one of a list that has some from where it is made and takes in
+    others below: to move those that are made at one place does not do."""
+    through = _list_of_called(conflict, context)
+    value = None if through is None or not _grows(through) else bound_value(through)
+    return value is not None and _is_made(value.node)
+
+
+def _list_of_called(conflict: Conflict, context: Context) -> Place | None:
+    """The name of the list whose modules are called one by one."""
+    call = conflict.module_call
+    if call is None or not isinstance(call.node, ast.Call) or call.path != context.facts.path:
+        return None
+    return _gone_through(context.place(call).at(call.node.func))
 
 
 def _gone_through(name: Place) -> Place | None:

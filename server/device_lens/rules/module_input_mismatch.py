@@ -60,7 +60,7 @@ from device_lens.rules.conflict_words import (
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.given_inputs import move_given
-from device_lens.rules.listed_modules import move_listed
+from device_lens.rules.listed_modules import is_put_together, move_listed
 from device_lens.rules.losses import given_together, move_inputs, move_loss
 from device_lens.rules.rule import Rule
 from device_lens.rules.whole_modules import move_back, move_whole
@@ -106,7 +106,7 @@ def _fixes(
         # The module may be where its input is, and not what it is given.
         yield _move_others(tensor, conflict, context)
         return
-    if parameters.device is CPU:
+    if parameters.device is CPU and not is_put_together(conflict, context):
         whole = move_back if _has_moved(parameters) else move_whole
         yield (
             whole(tensor.device, conflict, context)

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from device_lens.domain.code import Namespace, Scope
 from device_lens.domain.guard import Guarded
 from device_lens.domain.values import FALSE
 from device_lens.interpreter.trials import needs_accelerator
 
-FRAME: Any = None
+FRAME: Any = SimpleNamespace(scope=Scope(None), namespace=Namespace("main.py", "main", None))
 MACHINE: Any = SimpleNamespace(gpus_hidden=lambda: FALSE, decide=lambda condition: condition)
 
 
