@@ -11,7 +11,8 @@ from device_lens.models.torch.handles import add, handle
 from device_lens.models.words import words
 
 HOOKS = "module_hooks"
-"""The entry of the interpreter's state with the hooks of all modules, as a tuple."""
+"""The entry of the interpreter's state with the hooks of all modules, and those that wait for a
+backward pass, as a tuple."""
 MODULE = "torch.nn.modules.module"
 
 
@@ -26,7 +27,8 @@ class Everywhere:
 def of_all(services: Services, key: str) -> tuple[Value, ...]:
     """The hooks that all modules have under a key."""
     known = services.globals.get(HOOKS)
-    return tuple(each.hook for each in known if each.key == key) if known else ()
+    kept = known if isinstance(known, tuple) else ()  # a loop that adds to them forgets them
+    return tuple(each.hook for each in kept if each.key == key)
 
 
 def registers_everywhere(key: str) -> Model:

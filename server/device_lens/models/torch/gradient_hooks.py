@@ -17,7 +17,13 @@ from device_lens.domain.values import NONE, Tensor, TupleValue
 from device_lens.models.call import Call, Model, Services, Value, tensor_of
 from device_lens.models.registry import FUNCTIONS
 from device_lens.models.torch.autograd import default_in_backward, gradient_of, gradients_of
-from device_lens.models.torch.everywhere import MODULE, of_all, registers_everywhere
+from device_lens.models.torch.everywhere import (
+    HOOKS,
+    MODULE,
+    Everywhere,
+    of_all,
+    registers_everywhere,
+)
 from device_lens.models.torch.handles import add, handle
 
 BACKWARD = "backward_hooks"
@@ -26,8 +32,8 @@ BEFORE = "backward_pre_hooks"
 """The entry with those that get the gradients of its outputs alone."""
 
 
-_OF_LEAVES = "leaf_hooks"
-"""The entry of the interpreter's state with the hooks of leaves, as a tuple."""
+_OF_LEAVES = "hooks of leaves"
+"""What these are kept under beside the hooks of all modules."""
 _MOST = 8
 """Hooks of leaves that a backward pass follows."""
 WITH_GRADIENT, WITH_PARAMETER = "<hooks>", "<hooks after>"
@@ -106,7 +112,7 @@ def _keep_of_leaf(call: Call, hook: _OfLeaf) -> Value:
     if not all(map(_stays, hook.gradients)):
         hook = _OfLeaf(hook.hook, (Tensor(),), (Tensor(),))
     _follow_perhaps(call.services, hook)
-    return add(call, call.services.globals, _OF_LEAVES, hook)
+    return add(call, call.services.globals, HOOKS, Everywhere(_OF_LEAVES, hook))
 
 
 def _stays(gradient: Value) -> bool:
@@ -128,8 +134,7 @@ def _of_leaves(model: Model) -> Model:
     """A backward pass, with the hooks of leaves that it may come to."""
 
     def run_through(call: Call) -> Value:
-        known = call.services.globals.get(_OF_LEAVES)
-        for hook in known[:_MOST] if isinstance(known, tuple) else ():
+        for hook in of_all(call.services, _OF_LEAVES)[:_MOST]:
             _follow_perhaps(call.services, hook)
         return model(call)
 
