@@ -157,9 +157,18 @@ def _deepcopy(call: Call) -> Value:
 
 
 def _own_copies(call: Call, method: str) -> Own:
+    running: set[int] = set()
+    """The objects whose states are being copied: one may hold itself."""
+
     def own(each: Instance) -> Value | None:
-        deeply = partial(deep_copy, memo={}, own=own)
-        return copied_by_own(call.services, each, method, deeply)
+        if id(each) in running:
+            return Unknown("a copy")
+        running.add(id(each))
+        try:
+            deeply = partial(deep_copy, memo={}, own=own)
+            return copied_by_own(call.services, each, method, deeply)
+        finally:
+            running.discard(id(each))
 
     return own
 
