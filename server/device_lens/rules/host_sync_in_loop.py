@@ -124,8 +124,8 @@ def _spared(number: int) -> str:
     if number == 0:
         return ""
     if number == 1:
-        return " The read behind it finds it done."
-    return f" The {number} reads behind it find it done."
+        return " The read that follows it does not wait again."
+    return f" The {number} reads that follow it do not wait again."
 
 
 def _places(behind: list[Synchronization], context: Context) -> Iterator[Related]:
