@@ -20,6 +20,7 @@ from device_lens.domain.values import NONE, Const, External, Tensor, Unknown
 from device_lens.interpreter import (
     aliases,
     descriptors,
+    dimensions,
     item_choices,
     library_names,
     of_many,
@@ -112,6 +113,8 @@ def unpack(
         value = machine.merge_items(value, len(targets))
     elif type(value) is Guarded and len(targets) > 1:
         value = that_is_filled(value)  # nothing unpacks nowhere
+    if type(value) is ListObject and (star is None or len(targets) > 1):
+        dimensions.unpacked(machine, source, frame)
     items, rest = machine.iterate(value)
     if is_unplaced(value):
         items, rest = optional_items.by_place(value, items, rest)

@@ -23,6 +23,7 @@ from device_lens.domain.values import (
     TupleValue,
     Unknown,
 )
+from device_lens.interpreter import dimensions
 from device_lens.models import registry
 from device_lens.models.numbers import (
     COUNTED,
@@ -177,6 +178,8 @@ def narrow(machine: Machine, test: ast.expr, frame: Frame, positive: bool) -> li
             ]
     elif positive and isinstance(test, ast.Call):
         return _narrow_call(machine, test, frame)
+    elif isinstance(test, ast.Compare):
+        dimensions.compared(machine, test, frame, positive)
     return []
 
 

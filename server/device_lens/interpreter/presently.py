@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from device_lens.interpreter import lazily
+from device_lens.interpreter import dimensions, lazily
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.read_up import is_read_up
 from device_lens.interpreter.services import argument_node
@@ -33,6 +33,12 @@ class Presently:
         written = None if node is self.lent else argument_node(node, position)
         if written is not None and type(written) is not ast.Constant:
             self.findings.no_tensors.add(written)
+
+    def has_dimensions(self: Any, position: int | str) -> None:
+        """Tells that what is written there has dimensions."""
+        node, frame = self.active_place()
+        if node is not self.lent:
+            dimensions.told(self, argument_node(node, position), frame)
 
     def is_read_up(self, node: Any) -> bool:
         """Whether the present statement asks for all that an expression in it gives one by one."""

@@ -42,6 +42,7 @@ from device_lens.interpreter import (
     attributes,
     calls,
     choices,
+    dimensions,
     enumerations,
     imports,
     item_choices,
@@ -70,6 +71,8 @@ if TYPE_CHECKING:
 def _subscript(machine: Machine, node: ast.Subscript, frame: Frame) -> Any:
     receiver = machine.evaluate(node.value, frame)
     index = machine.evaluate(node.slice, frame)
+    if type(receiver) is ListObject and type(index) is Const:
+        dimensions.unpacked(machine, node.value, frame)  # one is there
     return item(machine, receiver, index, node, frame)
 
 

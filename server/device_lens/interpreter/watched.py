@@ -295,6 +295,13 @@ class Watched:
             elif name in _LISTED:
                 getattr(self, name).forget(notes)
 
+    def is_also(self, value: Any, other: Any) -> None:
+        """What is noted of a value holds of another one, which is the same with more known."""
+        for name in _BY_VALUE:
+            note = getattr(self, name).get(value)
+            if note is not None:
+                getattr(self, name).put(other, note)
+
     def note(self, kind: str, path: str) -> None:
         """Notes that a file shows something."""
         self.evidence.setdefault(kind, set()).add(path)

@@ -121,6 +121,10 @@ class Services(Protocol):
         """Tells that an operation on tensors has been given a number there, or what else is
         none."""
 
+    def has_dimensions(self, position: int | str) -> None:
+        """Tells that the tensor which the call has been given there has dimensions, since the line
+        raises otherwise."""
+
     def conflict(
         self,
         operation: str,

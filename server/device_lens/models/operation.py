@@ -28,6 +28,7 @@ from device_lens.models import dtypes, gradient
 from device_lens.models.call import Call, Value
 from device_lens.models.operands import POINTS, Operands, collect
 from device_lens.models.shapes import SHAPES
+from device_lens.models.shapes.demands import Demands
 from device_lens.models.shapes.extent import Extent, Rule
 from device_lens.models.signature import Bound, Role, Signature, signature
 from device_lens.models.wording import computed
@@ -61,6 +62,8 @@ class Operation:
     waits: bool = False
     view: bool = False
     hosted: bool = False
+    demands: Demands | None = None
+    """What it demands of its first operand; None: nothing."""
 
     def in_place(self) -> Operation:
         """The variant that writes into its first operand and gives it back."""
@@ -89,14 +92,16 @@ def parse(row: str) -> Operation:
         else:
             form, results = word, ()
     flags = rest.split()
+    slots = signature(head.strip()[1:-1])
     return Operation(
-        signature(head.strip()[1:-1]),
+        slots,
         form,
         results,
         _guests(flags),
         "waits" in flags,
         "view" in flags,
         "hosted" in flags,
+        Demands(slots, [result.shape for result in results]) or None,
     )
 
 
@@ -149,6 +154,8 @@ def apply(operation: Operation, call: Call) -> Value:
     """What the call gives back; conflicts among its operands are reported."""
     bound = Bound(operation.signature, call)
     operands = collect(bound)
+    if operation.demands is not None:
+        operation.demands.note(bound, operands)
     device = operands.check(worded(call.name), operation.guests)
     if operation.waits:
         _wait(bound, operands)

@@ -64,6 +64,9 @@ class Recorder:
     def took_no_tensor(self, position: int | str) -> None:
         pass
 
+    def has_dimensions(self, position: int | str) -> None:
+        pass
+
     def argument_site(self, position: int | str) -> Site | None:
         return None
 

@@ -28,6 +28,8 @@ def _len(call: Call) -> Value:
     counted = _counted(value)
     if type(counted) is Guarded:
         return counted
+    if type(value) is Tensor:
+        call.services.has_dimensions(call.place(0, "obj"))
     method = find_method(value, "__len__") if type(counted) is Unknown else None
     found = counted if method is None else call.services.invoke(method, (), {})
     return found if type(found) is Const or is_number(found) else whole_number("a length")

@@ -75,6 +75,12 @@ def axis(dim: int | None, count: int) -> int | None:
     return dim % count
 
 
+def demanded(dims: Iterable[int]) -> int:
+    """How many dimensions a tensor has at least of which these are named: 0 and -1 may be those of
+    one that has none."""
+    return max((-dim if dim < 0 else dim + 1 for dim in dims if dim not in (0, -1)), default=0)
+
+
 def multiply(dims: Iterable[Dim]) -> int | None:
     total = 1
     for dim in dims:

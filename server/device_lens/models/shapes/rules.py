@@ -12,6 +12,7 @@ from device_lens.models.shapes.extent import (
     Extent,
     axis,
     broadcast,
+    demanded,
     exactly,
     listed,
     main,
@@ -92,8 +93,12 @@ def along(bound: Bound, tensors: list[Tensor]) -> Extent:
 def _over(tensor: Tensor, dims: tuple[int, ...] | None, keep: bool | None) -> Extent:
     if tensor.zero_dim:
         return NO_DIMENSIONS
-    if keep is None or dims is None:
+    if dims is None:
         return (None, False) if keep and tensor.zero_dim is False else ANY
+    if tensor.shape is None and demanded(dims) > len(dims):
+        return SOME  # there are more than those that go
+    if keep is None:
+        return ANY
     if tensor.shape is None:
         return (None, tensor.zero_dim) if keep else ANY
     count = len(tensor.shape)
@@ -170,8 +175,10 @@ def interleaved(bound: Bound, tensors: list[Tensor]) -> Extent:
 def permuted(bound: Bound, tensors: list[Tensor]) -> Extent:
     tensor = main(tensors, bound)
     dims = numbers(listed(bound, "size"))
-    if tensor is None or tensor.shape is None or dims is None:
+    if tensor is None or dims is None:
         return _rank(tensor)
+    if tensor.shape is None:
+        return exactly(None for _ in dims) if dims else ANY
     order = [axis(dim, len(tensor.shape)) for dim in dims]
     return exactly(tensor.shape[i] if i is not None else None for i in order)
 
@@ -273,7 +280,8 @@ def selected(bound: Bound, tensors: list[Tensor]) -> Extent:
     """One dimension less."""
     tensor = main(tensors, bound)
     if tensor is None or tensor.shape is None:
-        return ANY
+        dim = bound.constant("dim")
+        return SOME if type(dim) is int and demanded((dim,)) > 1 else ANY
     at = axis(bound.constant("dim"), len(tensor.shape))
     if at is None:
         return exactly(None for _ in tensor.shape[1:])

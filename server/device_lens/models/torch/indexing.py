@@ -78,6 +78,12 @@ def _selects(part: Value) -> bool:
     return type(part) is SliceValue or type(constant(part)) is int
 
 
+def _note_dimensions(call: Call, tensor: Tensor, index: Index) -> None:
+    """Tells of a tensor that is selected from that it has dimensions."""
+    if tensor.zero_dim is None and (index.advanced or any(map(_selects, index.parts))):
+        call.services.has_dimensions(-1 if call.receiver is not None else 0)
+
+
 def _basic(part: Value) -> bool:
     return type(part) in (Const, SliceValue) or is_number(part)
 
@@ -123,6 +129,7 @@ def get_item(call: Call) -> Value:
         return call.unknown()  # it raises; once it was how one read the number
     if tensor.zero_dim is None and _reads_number(call.site.node):
         return call.unknown()
+    _note_dimensions(call, tensor, index)
     device = _check(call, receiver, tensor, index)
     _wait_for_mask(call, receiver, index)
     shape, zero_dim = extent(tensor, index)
@@ -146,6 +153,7 @@ def set_item(call: Call) -> Value:
         return NONE
     index = take_apart(args[0], 0)
     value = tensor_of(args[1])
+    _note_dimensions(call, tensor, index)
     if index.advanced and value is not None and _has_many(value):
         _wait_for_mask(call, receiver, index)
         written: Placed = (tensor.with_(zero_dim=False, shape=None), receiver, -1)

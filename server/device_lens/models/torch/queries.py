@@ -34,6 +34,8 @@ def _size(call: Call, tensor: Tensor) -> Value:
     which = args[0] if args else call.kwargs.get("dim")
     if which is None:
         return size_of(tensor.shape, tensor.zero_dim, call.site.node)
+    if tensor.zero_dim is None:
+        call.services.has_dimensions(-1 if call.receiver is not None else 0)
     position = constant(which)
     if tensor.shape is None or not isinstance(position, int):
         return number("size")
