@@ -8,10 +8,10 @@ import ast
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.guard import combine, leaves
-from device_lens.domain.heap import MISSING, DictObject
+from device_lens.domain.heap import MISSING, DictObject, Parameter
 from device_lens.domain.presence import presence
 from device_lens.domain.torch_keys import told_apart
-from device_lens.domain.values import Const, Unknown
+from device_lens.domain.values import Const, Tensor, Unknown
 from device_lens.interpreter import having
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.scan import has_call
@@ -39,12 +39,15 @@ def succeeds(machine: Machine, node: Any, frame: Frame) -> Any:
 
 
 def _attributes_are_there(machine: Machine, body: list[ast.stmt], frame: Frame) -> bool | None:
-    """Whether attributes that a body asks for by `getattr(x, name)` are there, which it may return
-    a constant after; None where that is not known of one before the first that is missing."""
+    """Whether attributes that a body asks for by `getattr(x, name)` are there, and the methods that
+    it calls by name; it may return one of these or a constant after. None where that is not known
+    of one before the first that is missing."""
     for statement in body:
         match statement:
             case ast.Return(value=ast.Constant() | None) | ast.Pass():
                 return True
+            case ast.Return(value=ast.Call() as value):
+                return _is_there(machine, value, frame)
             case ast.Assign(targets=[ast.Name()], value=value) | ast.Expr(value=value) if (
                 isinstance(value, ast.Call)
             ):
@@ -65,7 +68,25 @@ def _is_there(machine: Machine, call: ast.Call, frame: Frame) -> bool | None:
             if type(asked) is Const and isinstance(asked.value, str):
                 answer = having.has(machine.evaluate(whole, frame), asked.value)
                 return bool(answer.value) if type(answer) is Const else None
+        case ast.Call(func=ast.Attribute(value=whole, attr=name)) if _is_plain(whole):
+            given = [*call.args, *(keyword.value for keyword in call.keywords)]
+            if all(_reads_what_is_there(machine, each, frame) for each in given):
+                return _has_method(machine.evaluate(whole, frame), name) or None
     return None
+
+
+def _has_method(value: Any, name: str) -> bool:
+    """Whether a value is a tensor, in all cases, of which that is a method."""
+    if any(type(leaf) is not Tensor and type(leaf) is not Parameter for leaf in leaves(value)):
+        return False
+    return bool(having.has(value, name) == Const(True))
+
+
+def _reads_what_is_there(machine: Machine, node: ast.expr, frame: Frame) -> bool:
+    """Whether an expression is a name or a constant, or an attribute that an object has."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return bool(having.has(machine.evaluate(node.value, frame), node.attr) == Const(True))
+    return isinstance(node, ast.Name | ast.Constant)
 
 
 _STATE = ("parameters", "buffers", "named_parameters", "named_buffers")
