@@ -6,11 +6,13 @@ import ast
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from device_lens.domain.heap import ModuleObject
+from device_lens.domain.code import BoundMethod, ClassValue, Function
+from device_lens.domain.heap import Instance, ModuleObject
 from device_lens.domain.values import Tensor
 from device_lens.interpreter import frequency, scan
 from device_lens.interpreter.facts import Repeated
 from device_lens.interpreter.places import changes_in
+from device_lens.syntax.names import last_name
 
 if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame
@@ -59,7 +61,8 @@ def _read_on_the_way(frame: Frame, name: str, attributes: list[str]) -> frozense
         words |= {name, *attributes}
         parameters = _parameters(function.node)
         if not is_global and name in parameters:
-            given = _argument(inner.call_site, function, parameters, name)
+            direct = _is_called_itself(inner.call_site, function, caller)
+            given = _argument(inner.call_site, function, parameters, name) if direct else None
             place = _named(given) if given is not None else None
             if place is None:
                 return None
@@ -84,6 +87,25 @@ def _read_on_the_way(frame: Frame, name: str, attributes: list[str]) -> frozense
 def _parameters(node: Any) -> list[str]:
     given = node.args
     return [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+
+
+def _is_called_itself(call: Any, function: Any, caller: Frame) -> bool:
+    """Whether a call gives its arguments to the function that it runs: `map(f, xs)` gives `f` what
+    it likes."""
+    if not isinstance(call, ast.Call):
+        return False
+    if last_name(call.func) == function.name:
+        return True
+    if isinstance(call.func, ast.Name):
+        tables = (caller.scope.names, caller.namespace.scope.names)
+        value = next((table[call.func.id] for table in tables if call.func.id in table), None)
+        code = value.function if type(value) is BoundMethod else value
+        if type(code) is Function:
+            return code.node is function.node
+        return type(value) is ClassValue or isinstance(value, Instance)
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    is_own = function.name in ("forward", "__call__", "__init__")
+    return is_own and all(last_name(each) != function.name for each in given)
 
 
 def _argument(call: Any, function: Any, parameters: list[str], name: str) -> ast.expr | None:
