@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from device_lens.domain.code import ClassValue
-from device_lens.domain.heap import ModuleObject, Parameter
-from device_lens.domain.values import FALSE, NONE, Const, Shape, Tensor, TupleValue
+from device_lens.domain.heap import ListObject, ModuleObject, Parameter
+from device_lens.domain.values import FALSE, NONE, Const, External, Shape, Tensor, TupleValue
 from device_lens.models import wording
 from device_lens.models.call import Call, Value, constant, is_none, tensor_of
 from device_lens.models.numbers import dimension
@@ -175,7 +175,7 @@ class TransformerStack:
         call.write(module.fields, "num_layers", count if count is not None else NONE)
         layers = construct(call, "torch.nn.ModuleList")
         known = type(count) is Const and isinstance(count.value, int)
-        names = [str(index) for index in range(min(count.value, 48))] if known else ["0", "*"]
+        names = [str(index) for index in range(min(count.value, _MOST))] if known else ["0", "*"]
         for name in names:
             call.write(layers.modules, name, deep_copy(layer, {}))
         call.write(module.modules, "layers", layers)
@@ -197,6 +197,8 @@ class TransformerStack:
         return value
 
 
+_MOST = 48
+"""Copies of a layer that are told apart."""
 MOST_FOLLOWED = 2
 """Layers of a stack that are followed: the others are copies."""
 
@@ -314,7 +316,25 @@ def _causal_mask(call: Call) -> Value:
     return Tensor(where, "float32", (size, size), trail, default_made=device is None)
 
 
+def _clones(call: Call) -> Value:
+    """`_get_clones(layer, n)`, which programs with layers of their own import from there: a list
+    of copies."""
+    layer, count = call.get(0, "module", NONE), constant(call.get(1, "N"))
+
+    def copy() -> Value:
+        return call.services.invoke(External("copy.deepcopy"), (layer,), {})
+
+    if type(count) is int:
+        copies = ListObject(
+            tuple(copy() for _ in range(min(count, _MOST))), None, "list", call.site.node
+        )
+    else:
+        copies = ListObject((), copy(), "list", call.site.node)
+    return construct(call, "torch.nn.ModuleList", copies)
+
+
 def register_all() -> None:
+    FUNCTIONS["torch.nn.modules.transformer._get_clones"] = _clones
     name = "generate_square_subsequent_mask"
     FUNCTIONS[f"torch.nn.Transformer.{name}"] = _causal_mask
     ALIASES[f"torch.nn.modules.transformer.Transformer.{name}"] = f"torch.nn.Transformer.{name}"
