@@ -143,13 +143,16 @@ def _as_checkpoint(
         return
     state = args[0].fields.get(_MADE_OF, args[0]) if type(args[0]) is DictObject else args[0]
     for value, note in machine.watched.loads.items():
-        if _holds(value, state, _DEPTH) or _stays_under(note, node.args[0], frame):
+        if _holds(value, state, _DEPTH) or _stays_under(machine, note, node.args[0], frame):
             _restored(machine, value, note, node, receiver, frame)
 
 
-def _stays_under(note: Loaded, name: ast.expr, frame: Frame) -> bool:
+def _stays_under(machine: Machine, note: Loaded, name: ast.expr, frame: Frame) -> bool:
     """Whether a name of the function that loads holds what was loaded, or a part of that: nothing
-    else is assigned to it, as in `if "model" in state: state = state["model"]`."""
+    else is assigned to it, as in `if "model" in state: state = state["model"]`, unless another
+    branch loads another file."""
+    while isinstance(name, ast.Subscript):
+        name = name.value
     if not isinstance(name, ast.Name) or note.frame is not frame:
         return False
     function = frame.function
@@ -163,9 +166,22 @@ def _stays_under(note: Loaded, name: ast.expr, frame: Frame) -> bool:
         if isinstance(node, ast.Assign) and [ast.unparse(t) for t in node.targets] == [name.id]
     ]
     loads = note.site.node
-    return any(value is loads for value in assigned) and all(
-        value is loads or _is_part(value, name.id) for value in assigned
-    )
+    others = [value for value in assigned if value is not loads and not _is_part(value, name.id)]
+    if not any(value is loads for value in assigned):
+        return False
+    noted = {id(other.site.node) for _, other in machine.watched.loads.items()} if others else ()
+    return all(id(value) in noted and _are_apart(roots, loads, value) for value in others)
+
+
+def _are_apart(roots: list[ast.AST], loads: Any, other: ast.expr) -> bool:
+    """Whether two expressions stand in two branches of one test."""
+    for test in (node for root in roots for node in ast.walk(root) if isinstance(node, ast.If)):
+        sides = [
+            {id(n) for each in body for n in ast.walk(each)} for body in (test.body, test.orelse)
+        ]
+        if any(id(loads) in a and id(other) in b for a, b in (sides, sides[::-1])):
+            return True
+    return False
 
 
 def _is_part(value: ast.expr, name: str) -> bool:
@@ -191,7 +207,7 @@ def comprehended(machine: Machine, node: ast.DictComp, made: Any, frame: Frame) 
             names = frame.scope.names if name in frame.scope.names else frame.namespace.scope.names
             source, read = names.get(name), ast.Name(name, ast.Load())
             for value, note in machine.watched.loads.items():
-                if _holds(value, source, _DEPTH) or _stays_under(note, read, frame):
+                if _holds(value, source, _DEPTH) or _stays_under(machine, note, read, frame):
                     machine.journal.write(made.fields, _MADE_OF, value)
 
 
@@ -293,6 +309,25 @@ def asks(machine: Machine, seen: LibraryCall) -> None:
     machine.watched.note(ASKS, seen.frame.namespace.path)
 
 
+def counts(machine: Machine, seen: LibraryCall) -> None:
+    """`torch.cuda.device_count() > 0` asks whether there is any. Whether there are several is
+    another question."""
+    statement = seen.frame.statement
+    asked = getattr(statement, "test", None) or getattr(statement, "value", None)
+    if asked is not None and any(_asks_for_any(node, seen.node) for node in ast.walk(asked)):
+        asks(machine, seen)
+
+
+def _asks_for_any(node: ast.AST, count: Any) -> bool:
+    match node:
+        case ast.Compare(left=left, ops=[op], comparators=[ast.Constant(value=number)]):
+            wanted = 1 if isinstance(op, ast.GtE | ast.Lt) else 0
+            return left is count and number == wanted
+        case ast.IfExp(test=test):
+            return test is count
+    return False
+
+
 def downloads(machine: Machine, seen: LibraryCall) -> None:
     fetched(machine)
 
@@ -343,6 +378,7 @@ WATCHERS = {
     "torch.multiprocessing.spawn": starts,
     "torch.save": saves,
     "torch.cuda.is_available": asks,
+    "torch.cuda.device_count": counts,
     "os.getenv": environment,
     "os.environ.get": environment,
     "os.environ.__getitem__": environment,

@@ -28,8 +28,15 @@ _NAME_OF_MODULE = re.compile(
 
 
 def device_name(frame: Frame) -> str | None:
-    """A name in scope that holds a device."""
-    return next((name for name, _ in device_names(frame)), None)
+    """A name in scope that holds a device, whatever the case."""
+    return next(
+        (
+            name
+            for name, value in device_names(frame)
+            if all(type(leaf) is DeviceValue for leaf in leaves(value))
+        ),
+        None,
+    )
 
 
 def device_names(frame: Frame) -> Iterator[tuple[str, Any]]:
