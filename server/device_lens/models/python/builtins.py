@@ -39,7 +39,7 @@ from device_lens.models.python.conversions import converts
 from device_lens.models.python.ordered import in_order
 from device_lens.models.python.ordering import all_compared, one_compared, where_compared
 from device_lens.models.python.pairs import fill_from_pairs
-from device_lens.models.python.picked import is_whole, keep_held, one_of_these, some_of
+from device_lens.models.python.picked import keep_held, one_of_these, some_of
 from device_lens.models.python.sequence_cases import by_case
 from device_lens.models.python.text_cases import by_cases
 
@@ -59,10 +59,10 @@ def _sequence(kind: str) -> Model:
         items, rest = call.services.iterate(call.args[0])
         if kind == "tuple" and rest is None:
             return TupleValue(items)
-        ask_key(call, items, rest)
+        asked = ask_key(call, items, rest)
         if kind == "sorted":
             all_compared(call, "sorted()", items, rest, call.args[0], 0)
-            ordered = in_order(call, items) if is_whole(call.args[0], items, rest) else None
+            ordered = in_order(call, call.args[0], items, asked)
             if ordered is not None:
                 return listing(call, ordered, None)
             return some_of(call, call.args[0], picked=False)
@@ -87,16 +87,16 @@ MOST_ASKED = 8
 """Items of which a function that orders them is asked one by one."""
 
 
-def ask_key(call: Call, items: tuple[Value, ...], rest: Value) -> None:
-    """Runs `key=`, which tells nothing of the items' order but may read what they hold."""
+def ask_key(call: Call, items: tuple[Value, ...], rest: Value) -> tuple[Value, ...] | None:
+    """Runs `key=`, which may read what the items hold. Answers what each of them is ordered by,
+    itself where there is no key; None where they are not asked one by one."""
     key = call.kwargs.get("key", NONE)
     if key == NONE:
-        return
+        return items if rest is None else None
     many = len(items) > MOST_ASKED
     asked = (any_item(items, rest),) if many else (*items, rest)
-    for item in asked:
-        if item is not None:
-            call.services.invoke(key, (item,), {})
+    answers = [call.services.invoke(key, (item,), {}) for item in asked if item is not None]
+    return None if many or rest is not None else tuple(answers)
 
 
 def any_item(items: tuple[Value, ...], rest: Value) -> Value:

@@ -28,6 +28,7 @@ from device_lens.models.drawn_places import DRAWN_APART, grows_apart
 from device_lens.models.numbers import is_number, number
 from device_lens.models.python import sets, sought
 from device_lens.models.python.builtins import ask_key
+from device_lens.models.python.ordered import in_order
 from device_lens.models.python.ordering import orders
 from device_lens.models.python.picked import add, copied_list, hold, lose_one, mix, one_of
 from device_lens.models.python.sets import equals_itself
@@ -129,9 +130,14 @@ def _forget_first(call: Call, target: ListObject) -> None:
 def _reorder(call: Call) -> Value:
     """`sort`, `rotate`: items are elsewhere afterwards."""
     target = _list(call)
-    if target is not None:
-        ask_key(call, target.items, target.rest)
-    if target is not None and len(target.items) + (target.rest is not None) > 1:
+    if target is None:
+        return NONE
+    items, rest = target.items, target.rest
+    asked = ask_key(call, items, rest)
+    ordered = in_order(call, target, items, asked) if call.name.endswith("sort") else None
+    if ordered is not None and call.services.does_to_each(target):
+        call.write(target.fields, "items", ordered)
+    elif len(items) + (rest is not None) > 1:
         mix(call, target)
     return NONE
 
