@@ -6,7 +6,6 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeGuard
 
 from device_lens.domain.device import (
     ANY_INDEX,
@@ -18,26 +17,25 @@ from device_lens.domain.device import (
 )
 from device_lens.domain.guard import atom_set, leaves, primary
 from device_lens.fixes.bindings import may_be_none, parameters_of, surely_bound
-from device_lens.fixes.definitions import classes_of
 from device_lens.fixes.names import (
     is_local,
     of_comprehension,
-    stored_attributes,
     stored_items,
     stored_names,
     stores,
 )
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import FileFacts, Kind
-from device_lens.rules.wording import leaf
-from device_lens.syntax.names import last_name
-from device_lens.syntax.walking import walk
-
-_IN_USE = frozenset(
-    "forward __call__ training_step validation_step test_step predict_step step train_step".split()
+from device_lens.rules.set_up_order import (
+    is_bound_too_late,
+    is_set_once,
+    is_set_up,
+    is_there,
+    is_there_for_bases,
 )
-"""Methods that no set-up calls."""
-_SET_UP = ("__init__", "__post_init__", "setup")
+from device_lens.rules.wording import leaf
+from device_lens.syntax.chunk import Chunk
+from device_lens.syntax.walking import walk
 
 
 class _Spot:
@@ -91,6 +89,7 @@ class AtHand:
         self._facts = facts
         self._seen: dict[str, list[_Seen]] | None = None
         self._checked: set[str] = set()
+        self._parameters: dict[Chunk, dict[tuple[int, int], ast.arg]] = {}
 
     def find(
         self,
@@ -134,7 +133,7 @@ class AtHand:
         return any(each is not None and each.is_bare_at_times for each in known) or any(
             each.is_bare
             and each.at.place.owner is place.owner
-            and (place.owner is None or not _is_set_up(each.at.function))
+            and (place.owner is None or not is_set_up(each.at.function))
             for each in seen
         )
 
@@ -210,15 +209,27 @@ class AtHand:
             if named is not None:
                 yield from self._sighting(named.chunk, named.node, Kind.DEVICE, transfer.target)
 
+    def _parameter(self, chunk: Chunk, name: ast.Name) -> ast.arg | None:
+        """The parameter that facts have as a name which is no part of the tree."""
+        known = self._parameters.get(chunk)
+        if known is None:
+            nodes = (node for statement in chunk.body for node in walk(statement))
+            found = (node for node in nodes if isinstance(node, ast.arg))
+            known = {(each.lineno, each.col_offset): each for each in found}
+            self._parameters[chunk] = known
+        return known.get((name.lineno, name.col_offset))
+
     def _sighting(
         self,
-        chunk: object,
+        chunk: Chunk,
         node: ast.AST,
         kind: Kind,
         device: DeviceTree,
         is_bare: bool = False,
     ) -> Iterator[_Seen]:
-        place = Place(self._facts.source, chunk, node)  # type: ignore[arg-type]
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            node = self._parameter(chunk, node) or node
+        place = Place(self._facts.source, chunk, node)
         if isinstance(node, ast.arg):
             yield _Seen(node.arg, node.arg, place, kind, device, is_bare)
         elif isinstance(node, ast.Name) and node.id.strip("_"):  # `_` is thrown away
@@ -298,91 +309,21 @@ def _may_speak_for(seen: _Seen, place: Place, function: ast.AST | None) -> bool:
         # What other methods find need not be there yet while the object is set up.
         attribute = seen.text.partition(".")[2]
         if seen.kind is not Kind.DEVICE and not (
-            _is_there(attribute, function, place.owner)
-            and _is_there_for_bases(attribute, function, place)
+            is_there(attribute, function, place.owner)
+            and is_there_for_bases(attribute, function, place)
         ):
             return False
-        if _is_bound_too_late(attribute, theirs, function, place.owner):
+        if is_bound_too_late(attribute, theirs, function, place.owner):
             return False
         # A module made in `__init__` may move before another method runs; a device does not.
         if seen.kind is not Kind.DEVICE:
-            return seen.text != "self" and not _is_set_up(theirs)
-        return _is_set_up(theirs) or _is_set_once(attribute, place.owner)
+            return seen.text != "self" and not is_set_up(theirs)
+        return is_set_up(theirs) or is_set_once(attribute, place.owner)
     if is_local(function, seen.base) or isinstance(seen.at.place.node, ast.arg):
         return False
     if theirs is None:
         return seen.at.place.owner is None and seen.kind is not Kind.TENSOR
     return not is_local(theirs, seen.base) and seen.kind is Kind.DEVICE
-
-
-def _is_set_up(function: ast.AST | None) -> TypeGuard[ast.FunctionDef]:
-    return isinstance(function, ast.FunctionDef) and function.name in _SET_UP
-
-
-def _is_set_once(attribute: str, owner: ast.ClassDef) -> bool:
-    """Whether nothing but what sets the object up binds an attribute."""
-    methods = (each for each in owner.body if isinstance(each, ast.FunctionDef))
-    return not any(attribute in stored_attributes(each) for each in methods if not _is_set_up(each))
-
-
-def runs_in_set_up(function: ast.AST, owner: ast.ClassDef) -> bool:
-    """Whether a method sets its object up, or one that does so calls it."""
-    return _is_set_up(function) or any(_calls_in_set_up(function, owner))
-
-
-def _calls_in_set_up(function: ast.AST, owner: ast.ClassDef) -> Iterator[list[ast.stmt]]:
-    """The statements of methods that set up the object, from the first up to one that names the
-    function."""
-    name = getattr(function, "name", None)
-    for method in owner.body:
-        body = method.body if _is_set_up(method) else []
-        for index, statement in enumerate(body):
-            if any(isinstance(n, ast.Attribute) and n.attr == name for n in ast.walk(statement)):
-                yield body[: index + 1]
-
-
-def _is_there(attribute: str, function: ast.AST, owner: ast.ClassDef) -> bool:
-    """Whether an attribute is bound before a method runs, as far as the object's set-up says."""
-    if _is_set_up(function):
-        return False
-    return all(
-        any(attribute == target.attr for each in before[:-1] for target in _attributes(each))
-        for before in _calls_in_set_up(function, owner)
-    )
-
-
-def _is_there_for_bases(attribute: str, function: ast.AST, place: Place) -> bool:
-    """Whether an attribute is bound before the set-up of a base class runs a method, which may be
-    one that its class overrides. Of a base that the file does not tell of nobody knows what it
-    calls, but that it is no method in which an object is used."""
-    seen = [] if place.owner is None else [place.owner]
-    for base in (base for owner in seen for base in owner.bases):
-        name = last_name(base)
-        found = classes_of(place.source).get(name)
-        if found is None and not name.endswith(("Module", "object")):
-            if getattr(function, "name", "") not in _IN_USE:
-                return False
-        elif found is not None and found not in seen:
-            seen.append(found)
-            if not _is_there(attribute, function, found):
-                return False
-    return True
-
-
-def _is_bound_too_late(
-    attribute: str, theirs: ast.AST | None, function: ast.AST, owner: ast.ClassDef
-) -> bool:
-    """Whether `theirs`, which sets the object up, binds an attribute only after it has begun to run
-    `function`: itself, which nothing read the attribute in before, or a method that it calls."""
-    if not _is_set_up(theirs) or attribute not in stored_attributes(theirs):
-        return False
-    return theirs is function or not (_is_set_up(function) or _is_there(attribute, function, owner))
-
-
-def _attributes(statement: ast.stmt) -> Iterator[ast.Attribute]:
-    """The attributes that a plain assignment binds."""
-    for target in statement.targets if isinstance(statement, ast.Assign) else ():
-        yield from (node for node in ast.walk(target) if isinstance(node, ast.Attribute))
 
 
 def _preference(seen: _Seen, here: _Spot) -> tuple[int, int]:

@@ -16,7 +16,7 @@ from device_lens.domain.trail import Trail
 from device_lens.fixes.blocks import block_of
 from device_lens.fixes.factories import RANDOM, short_name
 from device_lens.fixes.place import FUNCTIONS, Place
-from device_lens.rules.at_hand import runs_in_set_up
+from device_lens.rules.set_up_order import runs_in_set_up
 from device_lens.syntax.gathering import gather
 
 _DATA = RANDOM | {"from_numpy", "frombuffer", "load"}
