@@ -39,6 +39,7 @@ from functools import partial
 from device_lens.domain.device import CPU, Device, SymbolicDevice
 from device_lens.domain.trail import Site
 from device_lens.fixes.bindings import means_the_same
+from device_lens.fixes.blocks import insert_below
 from device_lens.fixes.bound_value import bound_value
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.map_container import mapped
@@ -55,6 +56,7 @@ from device_lens.rules.conflict_words import (
     outcome,
     parameters_of,
     places,
+    plain,
     whence,
 )
 from device_lens.rules.context import Context
@@ -204,6 +206,8 @@ def _move_module(parameters: Operand, tensor: Operand, context: Context) -> Fix 
     created = trail.first.site
     if not context.knows(created) or created.path != context.facts.path:
         return None
+    if trail.first.kind == "loaded":
+        return _move_loaded(context.place(created), tensor, context)
     creation = whole_value(context.place(created), partial(_is_module, context))
     device = context.at_hand.find(tensor.device, creation)
     if device is not None:
@@ -242,6 +246,25 @@ def _move_alike(creation: Place, moved: Place) -> Fix | None:
     names = {name for each in arguments for name in names_in(each)}
     readable = all(means_the_same(name, moved, creation) for name in names)
     return move_alike(creation, moved) if readable else None
+
+
+def _move_loaded(loading: Place, tensor: Operand, context: Context) -> Fix | None:
+    """`net.to(device)` below `net.load_state_dict(state, assign=True)`, which gives no module."""
+    match loading.node:
+        case ast.Call(func=ast.Attribute(value=ast.Name() | ast.Attribute() as loaded)):
+            statement = loading.statement
+        case _:
+            return None
+    known = context.facts.expression_at(loaded)
+    if known is None or known.kind is not Kind.MODULE:
+        return None
+    if not isinstance(statement.node, ast.Expr | ast.Assign) or not plain(ast.unparse(loaded)):
+        return None
+    device = context.at_hand.find(tensor.device, loading, kinds=(Kind.DEVICE,))
+    if device is None:
+        return None
+    line = f"{loading.at(loaded).text}.to({device})"
+    return Fix(f"Move it: {line}", Safety.UNSAFE, (insert_below(statement, line),))
 
 
 def _move_bound(
