@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.code import ClassValue, Function, Namespace
 from device_lens.domain.heap import ModuleObject
-from device_lens.interpreter import imports, reports, standalone
+from device_lens.interpreter import imports, module_facts, reports, standalone
 from device_lens.interpreter.budget import never
 from device_lens.interpreter.demand import Demand
 from device_lens.interpreter.facts import FileFacts
@@ -298,6 +298,7 @@ class _Run:
         whole.standalone = True
         functions = {key: each for unit in self.functions for key, each in unit.flat().items()}
         self._concluded(whole, (*loads, *functions.values()))
+        module_facts.met_unmoved(whole.findings, whole.watched, (each.findings for each in loads))
         return whole.findings
 
     def _concluded(self, whole: Unit, units: Iterable[Unit]) -> None:

@@ -20,6 +20,7 @@ from device_lens.domain.trail import Site, Trail
 from device_lens.domain.values import DeviceValue, Tensor, TupleValue, Unknown
 from device_lens.interpreter import late_parts, tensor_facts
 from device_lens.interpreter.container_parts import keys_of, plain_items
+from device_lens.interpreter.facts import Certainty
 from device_lens.interpreter.library_modules import leaves_alone
 from device_lens.interpreter.rarer_facts import PlainAttribute
 from device_lens.interpreter.usage import MOVES, becomes_parameter, changes_kept, usage_of
@@ -30,9 +31,12 @@ from device_lens.models.torch.moved_along import HELD
 from device_lens.models.torch.parts import REST, all_parts, is_opaque, of_many, walk
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from device_lens.interpreter.findings import Findings
     from device_lens.interpreter.frames import Frame
     from device_lens.interpreter.machine import Machine
-    from device_lens.interpreter.watched import LibraryCall
+    from device_lens.interpreter.watched import LibraryCall, Watched
 
 
 _OTHERS = "others"
@@ -286,6 +290,20 @@ def conclude(machine: Machine) -> None:
             fact.module_moves = None if cls in watched.escaped_classes else False
         if fact.holds == "tensor" and copied is not None and fact.module_moves:
             fact.copied_at = _copied_at(machine, fact, copied)
+
+
+def met_unmoved(found: Findings, watched: Watched, tops: Iterable[Findings]) -> None:
+    """A module that surely meets a tensor elsewhere at the top level of a file has not moved there,
+    whatever those do who use the file."""
+    for top in tops:
+        for conflict in top.conflicts.values():
+            node = conflict.stray.origin.site.node
+            fact = found.others.get((PlainAttribute, node, None))
+            if fact is None or conflict.certainty is not Certainty.SURE:
+                continue
+            cls, _ = watched.plain.get(node, (None, None))
+            if fact.module_moves is None and cls and cls not in watched.escaped_classes:
+                fact.module_moves = False
 
 
 def _copied_at(machine: Machine, fact: PlainAttribute, copied: ast.AST) -> Site | None:

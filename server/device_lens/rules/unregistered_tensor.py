@@ -32,16 +32,16 @@ host), or where nothing but a method beside `forward` copies it.
 ## Fix safety
 Safe where the attribute is set once, after `super().__init__()`: the buffer stays out of the state
 dict, as the plain attribute did. Unsafe where nothing is seen to fail, since `.half()` converts
-buffers too, and where the program does not move the module, which then has to move as well. A
-buffer that is saved is offered as an unsafe fix. An attribute that no buffer can hold, a number for
-some callers, or a tuple, is moved where it is used instead, which is unsafe. So is the fix of a
-container of one module that is made elsewhere: it may be kept out of the parameters on purpose; and
-one where others set the attribute, or where the program loads a checkpoint, which lacks the new
-keys. None is offered for a use that no container of PyTorch's knows, such as `layers.index(layer)`,
-for keys that name no parts, for parts whose inputs are copied to the host or that an optimizer has,
-where nothing is seen to fail, where something else is put in too, such as `torch.relu`, for what is
-computed from parameters, whose graph no buffer keeps, nor where others set the attribute to what is
-no tensor.
+buffers too, and where the program does not move the module, which then has to move as well, unless
+the tensor moves where it is used. A buffer that is saved is offered as an unsafe fix. An attribute
+that no buffer can hold, a number for some callers, or a tuple, is moved where it is used instead,
+which is unsafe. So is the fix of a container of one module that is made elsewhere: it may be kept
+out of the parameters on purpose; and one where others set the attribute, or where the program loads
+a checkpoint, which lacks the new keys. None is offered for a use that no container of PyTorch's
+knows, such as `layers.index(layer)`, for keys that name no parts, for parts whose inputs are copied
+to the host or that an optimizer has, where nothing is seen to fail, where something else is put in
+too, such as `torch.relu`, for what is computed from parameters, whose graph no buffer keeps, nor
+where others set the attribute to what is no tensor.
 """
 
 from __future__ import annotations
@@ -357,4 +357,7 @@ def _fixes(
     if not all(map(fits, set_outside(place, fact.attribute, sources))):
         return ()
     found = register_buffer(place, fact.attribute, safety, fits, sources)
-    return found if found or not conflicts else (move_fix(conflicts, context),)
+    if not conflicts or (found and fact.module_moves is not False):
+        return found
+    moved = move_fix(conflicts, context)
+    return (*found, moved if moved is None or not found else replace(moved, preferred=False))
