@@ -26,7 +26,8 @@ Silent where the device of either is not known.
 
 ## Fix safety
 Unsafe: a generator on another device draws other numbers. Where the generator is made on a device
-that is not known there, the factory draws where the generator is instead.
+that is not known there, or something else draws with it where it is, the factory draws where the
+generator is instead.
 """
 
 from __future__ import annotations
@@ -35,12 +36,19 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from device_lens.domain.device import CPU
-from device_lens.fixes.arguments import add_keyword, keyword, remove_argument, remove_keyword
+from device_lens.domain.device import CPU, Agreement, agree
+from device_lens.fixes.arguments import (
+    add_keyword,
+    is_true,
+    keyword,
+    remove_argument,
+    remove_keyword,
+)
 from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.factories import takes_device
 from device_lens.fixes.place import Place
+from device_lens.interpreter.facts import Kind
 from device_lens.interpreter.rarer_facts import GeneratorConflict
 from device_lens.rules.conflict_words import plain
 from device_lens.rules.context import Context
@@ -48,6 +56,7 @@ from device_lens.rules.finding import Finding, Severity
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import leaf, on, quoted, when
 from device_lens.syntax.names import last_name
+from device_lens.syntax.walking import walk
 
 RULE = Rule("generator-device", Severity.ERROR, __doc__)
 
@@ -81,7 +90,8 @@ def _is_of_others(fact: GeneratorConflict, context: Context) -> bool:
 
 def _fixes(fact: GeneratorConflict, context: Context) -> Iterator[Fix]:
     """The generator where it is needed; a factory can draw where the generator is, too."""
-    made, drawn = _fix(fact, context), _draw_there(fact, context)
+    made = None if _serves_others(fact, context) else _fix(fact, context)
+    drawn = _draw_there(fact, context)
     if made is not None:
         yield made
     if drawn is not None:
@@ -101,8 +111,34 @@ def _draw_there(fact: GeneratorConflict, context: Context) -> Fix | None:
     if given is None:
         return Fix(f"Draw where the generator is: device={name}.device", Safety.UNSAFE, (edit,))
     moved = f".to({factory.at(given.value).text})"
+    asked, edits = keyword(call, "requires_grad"), [edit]
+    if asked is not None:  # what is moved is no leaf
+        flag = "" if is_true(asked.value) else factory.at(asked.value).text
+        moved += f".requires_grad_({flag})"
+        edits.append(remove_argument(factory, asked))
     title = f"Draw where the generator is, then move: device={name}.device … {moved}"
-    return Fix(title, Safety.UNSAFE, (edit, factory.insert_behind(moved)))
+    return Fix(title, Safety.UNSAFE, (*edits, factory.insert_behind(moved)))
+
+
+def _serves_others(fact: GeneratorConflict, context: Context) -> bool:
+    """Whether the generator is given, under the same name, to what needs it where it is."""
+    own, name = context.place(fact.generator), context.text(fact.generator)
+    raising = {
+        each.site.node for each in context.facts.others if isinstance(each, GeneratorConflict)
+    }
+    for chunk in own.source.chunks:
+        if name not in chunk.text:
+            continue
+        for node in (node for statement in chunk.body for node in walk(statement)):
+            given = keyword(node, "generator") if isinstance(node, ast.Call) else None
+            if given is None or node in raising or ast.unparse(given.value) != name:
+                continue
+            drawn = context.facts.expression_at(node)
+            if drawn is None or drawn.kind is not Kind.TENSOR:
+                continue
+            if agree(leaf(drawn.device), leaf(fact.generator_device)) is Agreement.SAME:
+                return True
+    return False
 
 
 def _own_generator(fact: GeneratorConflict, context: Context) -> Finding:
