@@ -279,7 +279,17 @@ def _latest(seen: list[_Seen], here: _Spot, around: frozenset[ast.AST]) -> _Seen
         return None
     first = others[0]
     agreeing = all(each.device == first.device and each.kind is first.kind for each in others)
-    return first if agreeing else None
+    return first if agreeing and not any(_is_changed(first, each) for each in seen) else None
+
+
+def _is_changed(first: _Seen, later: _Seen) -> bool:
+    """Whether a device that an object keeps is seen to be another one in its class."""
+    if first.base != "self" or not (first.kind is later.kind is Kind.DEVICE):
+        return False
+    if later.at.place.owner is not first.at.place.owner:
+        return False
+    devices = leaf(first.device), leaf(later.device)
+    return agree(*devices) is Agreement.DIFFERENT
 
 
 def _is_before(seen: _Spot, here: _Spot, around: frozenset[ast.AST]) -> bool:

@@ -10,6 +10,7 @@ from device_lens.fixes.definitions import classes_of
 from device_lens.fixes.names import stored_attributes
 from device_lens.fixes.place import Place
 from device_lens.syntax.names import last_name
+from device_lens.syntax.walking import walk
 
 _IN_USE = frozenset(
     "forward __call__ training_step validation_step test_step predict_step step train_step".split()
@@ -23,9 +24,17 @@ def is_set_up(function: ast.AST | None) -> TypeGuard[ast.FunctionDef]:
 
 
 def is_set_once(attribute: str, owner: ast.ClassDef) -> bool:
-    """Whether nothing but what sets the object up binds an attribute."""
-    methods = (each for each in owner.body if isinstance(each, ast.FunctionDef))
-    return not any(attribute in stored_attributes(each) for each in methods if not is_set_up(each))
+    """Whether nothing but what sets the object up binds an attribute, nor those that a property of
+    that name reads; one that can be set is not."""
+    methods = [each for each in owner.body if isinstance(each, ast.FunctionDef)]
+    read = {attribute}
+    for method in methods:
+        if method.name == attribute:
+            if any(last_name(each) == "setter" for each in method.decorator_list):
+                return False
+            read |= {each.attr for each in walk(method) if isinstance(each, ast.Attribute)}
+    later = (stored_attributes(each) for each in methods if not is_set_up(each))
+    return read.isdisjoint(name for stored in later for name in stored)
 
 
 def runs_in_set_up(function: ast.AST, owner: ast.ClassDef) -> bool:
