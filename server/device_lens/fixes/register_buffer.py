@@ -7,6 +7,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Sequence
 
+from device_lens.fixes.arguments import is_true
 from device_lens.fixes.blocks import replace_by
 from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Edit, Fix, Safety
@@ -145,25 +146,46 @@ def register_named(statement: Place, fits: Callable[[ast.expr], bool]) -> Fix | 
 
 def make_parameter(assignment: Place, attribute: str, sources: Sequence[SourceFile]) -> Fix | None:
     """`self.scale = torch.ones(3, requires_grad=True)` → `self.scale = nn.Parameter(…)`: it moves
-    with the module and stays a leaf. None where one of the program's files, `sources`, sets it
-    elsewhere too, and where the value does not ask for gradients itself: what is computed from
-    parameters is none."""
+    with the module and stays a leaf, and is trained where it was. None where one of the program's
+    files, `sources`, sets it elsewhere too, and where the value does not ask for gradients itself:
+    what is computed from parameters is none."""
     nn, value = name_at(assignment, "torch.nn"), _value(assignment)
     if nn is None or value is None or assigned_elsewhere(assignment, attribute, sources):
         return None
     if not ready(assignment):
         return None
-    if not any(map(_asks_for_gradients, ast.walk(value.node))):
+    asked = [each for each in _asked(value) if not _is_false(each)]
+    if not asked or any(isinstance(part, ast.Call) for each in asked for part in ast.walk(each)):
+        return None  # which the call would be made twice for
+    flags = {"", *(f", requires_grad={value.at(each).text}" for each in asked if not is_true(each))}
+    if len(flags) > 2:
         return None
-    edit = value.replace(f"{nn}.Parameter({value.text})")
+    edit = value.replace(f"{nn}.Parameter({value.text}{max(flags)})")
     return Fix(f"Make it a parameter: {nn}.Parameter(…)", Safety.UNSAFE, (edit,))
 
 
-def _asks_for_gradients(node: ast.AST) -> bool:
-    """`requires_grad=True`, `.requires_grad_()`."""
-    if isinstance(node, ast.keyword):
-        return node.arg == "requires_grad"
-    return isinstance(node, ast.Attribute) and node.attr == "requires_grad_"
+def may_ask_for_gradients(assignment: Place) -> bool:
+    """Whether what is assigned says of itself that it requires gradients, perhaps in some cases."""
+    value = _value(assignment)
+    return value is not None and any(not _is_false(each) for each in _asked(value))
+
+
+def _asked(value: Place) -> list[ast.expr]:
+    """What `requires_grad=…` and `.requires_grad_(…)` are given in a value."""
+    found: list[ast.expr] = []
+    for node in ast.walk(value.node):
+        match node:
+            case ast.keyword(arg="requires_grad", value=asked):
+                found.append(asked)
+            case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[], keywords=[]):
+                found.append(ast.Constant(True))
+            case ast.Call(func=ast.Attribute(attr="requires_grad_"), args=[asked]):
+                found.append(asked)
+    return found
+
+
+def _is_false(value: ast.expr) -> bool:
+    return isinstance(value, ast.Constant) and value.value is False
 
 
 def _value(assignment: Place) -> Place | None:

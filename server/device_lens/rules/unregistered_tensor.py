@@ -38,10 +38,11 @@ that no buffer can hold, a number for some callers, or a tuple, is moved where i
 which is unsafe. So is the fix of a container of one module that is made elsewhere: it may be kept
 out of the parameters on purpose; and one where others set the attribute, or where the program loads
 a checkpoint, which lacks the new keys. None is offered for a use that no container of PyTorch's
-knows, such as `layers.index(layer)`, for keys that name no parts, for parts whose inputs are copied
-to the host or that an optimizer has, where nothing is seen to fail, where something else is put in
-too, such as `torch.relu`, for what is computed from parameters, whose graph no buffer keeps, nor
-where others set the attribute to what is no tensor.
+knows, such as `layers.index(layer)`, where the class asks what it reads by its name whether it is a
+list, for keys that name no parts, for parts whose inputs are copied to the host or that an
+optimizer has, where nothing is seen to fail, where something else is put in too, such as
+`torch.relu`, for what is computed from parameters, whose graph no buffer keeps, nor where others
+set the attribute to what is no tensor.
 """
 
 from __future__ import annotations
@@ -59,6 +60,7 @@ from device_lens.fixes.module_container import CONTAINERS, hides, module_contain
 from device_lens.fixes.place import Place
 from device_lens.fixes.register_buffer import (
     make_parameter,
+    may_ask_for_gradients,
     register_buffer,
     register_named,
     set_outside,
@@ -343,7 +345,8 @@ def _fixes(
         return [made] if made is not None else []
     if fact.holds == "tuple-of-tensors":
         return (move_each(conflicts, context),)
-    if fact.requires_grad:  # a buffer that moves keeps no graph, and is no leaf
+    if fact.requires_grad or may_ask_for_gradients(place):
+        # A buffer that moves keeps no graph, and is no leaf.
         parameter = make_parameter(place, fact.attribute, sources)
         return () if parameter is None else (parameter,)
     fits = partial(_fits, context=context)
