@@ -34,9 +34,48 @@ _OF_SEQUENCES = frozenset({"sample", "isinstance", "type"})
 def fit(assignment: Place, attribute: str, container: str) -> bool | None:
     """Whether all uses of an attribute in the file are such as the container knows; None where the
     text does not tell of some, as of one that is handed on."""
+    if _asks_by_name(assignment.owner):
+        return False
     uses = (each for each in places_of(assignment, attribute) if _reads(each.node))
     found = {_use(each, container) for each in uses}
     return False if False in found else None if None in found else True
+
+
+_PLAIN = frozenset("list tuple dict set deque OrderedDict defaultdict Sequence Mapping".split())
+
+
+def _asks_by_name(owner: ast.ClassDef | None) -> bool:
+    """Whether a method that reads attributes by names which are not written asks what it finds
+    whether it is a list or dict: `isinstance(getattr(self, name), list)`."""
+    for method in getattr(owner, "body", ()):
+        nodes = list(ast.walk(method))
+        if any(map(_reads_by_name, nodes)) and any(map(_asks_for_plain, nodes)):
+            return True
+    return False
+
+
+def _reads_by_name(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(func=ast.Name(id="getattr"), args=[ast.Name(id="self"), name, *_]):
+            return not isinstance(name, ast.Constant)
+        case ast.Call(func=ast.Name(id="vars"), args=[ast.Name(id="self")]):
+            return True
+        case ast.Attribute(value=ast.Name(id="self"), attr="__dict__"):
+            return True
+    return False
+
+
+def _asks_for_plain(node: ast.AST) -> bool:
+    """`isinstance(x, (list, tuple))`, `type(x) is list`."""
+    match node:
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, kinds]):
+            pass
+        case ast.Compare(left=ast.Call(func=ast.Name(id="type")), comparators=[kinds]):
+            pass
+        case _:
+            return False
+    each = kinds.elts if isinstance(kinds, ast.Tuple) else [kinds]
+    return any(last_name(kind) in _PLAIN for kind in each)
 
 
 def places_of(assignment: Place, attribute: str) -> Iterator[Place]:
