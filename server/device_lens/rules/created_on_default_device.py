@@ -31,7 +31,7 @@ makes up and an output that it only looks at: it runs where the module was made.
 Safe: `device=` follows a tensor or device at hand that is not None on any call. Unsafe for random
 factories, since another device draws other numbers, and where it names a device of the file in a
 function that other scripts use elsewhere. Where no device is at hand, the tensor moves where it is
-used, or once below the assignment of its name (unsafe).
+used, or once below the assignment of its name, or where its object moves what it meets (unsafe).
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ from device_lens.rules.conflict_words import (
 from device_lens.rules.context import Context
 from device_lens.rules.factory_scope import tries_out
 from device_lens.rules.finding import Finding, Severity
-from device_lens.rules.kept_moved import keep_moved
+from device_lens.rules.kept_moved import keep_moved, move_beside
 from device_lens.rules.rule import Rule
 from device_lens.rules.wording import leaf, quoted, when
 
@@ -116,8 +116,8 @@ def _fixes(cause: Cause, conflict: Conflict, context: Context) -> Iterator[Fix |
     device = _device(conflict, place, context)
     moved = None
     if device is None or _asks_a_stranger(device, place):
-        moved = keep_moved(cause, context) or bind_moved(cause, context)
-        moved = moved or move_fix(cause.conflicts, context)
+        moved = move_beside(cause, context) or keep_moved(cause, context)
+        moved = moved or bind_moved(cause, context) or move_fix(cause.conflicts, context)
     if moved is None and device is not None and cause.origin is not None:
         made = create_there(place, cause.origin.name, device)
         if made is not None and _may_be_elsewhere(device, place, conflict, context):

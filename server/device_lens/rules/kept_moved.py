@@ -1,18 +1,23 @@
-"""An attribute that a method moves to where it needs it and keeps there."""
+"""An attribute that a method moves to where it is needed and keeps there."""
 
 from __future__ import annotations
 
 import ast
 from dataclasses import replace
 
-from device_lens.fixes.blocks import insert_above
+from device_lens.domain.trail import Site
+from device_lens.fixes.bindings import may_be_none
+from device_lens.fixes.blocks import insert_above, insert_below
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.names import of_comprehension, stores
 from device_lens.fixes.place import Place
+from device_lens.fixes.transfer_call import read_transfer
 from device_lens.interpreter.facts import Conflict, Kind
 from device_lens.rules.causes import Cause
 from device_lens.rules.conflict_words import followed, move_fix
 from device_lens.rules.context import Context
+from device_lens.rules.set_up_order import is_set_once, is_there
+from device_lens.rules.wording import telling_step
 
 _SIMPLE = (ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Return, ast.Expr)
 
@@ -59,6 +64,50 @@ def _is_of(conflict: Conflict, attribute: str, stray: Place, context: Context) -
     place = context.place(site)
     names = (_attribute(node) for node in ast.walk(place.node))
     return place.owner is stray.owner and attribute in names
+
+
+def move_beside(cause: Cause, context: Context) -> Fix | None:
+    """`self.masks = self.masks.to(device)` below `self.rewards = self.rewards.to(device)`, where a
+    method moves what the attribute meets and leaves the attribute, which nothing but what sets up
+    the object binds, where it was made."""
+    met = {_met(each, context) for each in cause.conflicts}
+    (attribute, beside) = met.pop() if len(met) == 1 else (None, None)
+    if attribute is None or beside is None or not context.knows(beside):
+        return None
+    moved = context.place(beside)
+    statement, transfer = moved.statement, read_transfer(moved)
+    if transfer is None or moved.owner is None or moved.function is None:
+        return None
+    match statement.node:
+        case ast.Assign(targets=[ast.Attribute() as target], value=value) if value is moved.node:
+            name = _attribute(target)
+        case _:
+            return None
+    if name is None or name == attribute or transfer.receiver.text != name:
+        return None
+    bound = attribute.partition(".")[2]
+    if not is_set_once(bound, moved.owner) or not is_there(bound, moved.function, moved.owner):
+        return None
+    if may_be_none(moved, attribute):
+        return None
+    line = f"{attribute} = {attribute}{moved.source.text_of(transfer.suffix)}"
+    return Fix(f"Move it as well: {line}", Safety.UNSAFE, (insert_below(statement, line),))
+
+
+def _met(conflict: Conflict, context: Context) -> tuple[str | None, Site | None]:
+    """The attribute of `self` that strays, or holds what does, and the move of what it meets, which
+    is of the same class."""
+    stray, step = conflict.stray, telling_step(conflict.other.trail)
+    if conflict.wants_cpu or step is None or step.kind != "moved":
+        return None, None
+    if not (context.knows(stray.site) and context.knows(step.site)):
+        return None, None
+    place, node = context.place(stray.site), stray.site.node
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    if place.owner is None or place.owner is not context.place(step.site).owner:
+        return None, None
+    return _attribute(node), step.site
 
 
 def _attribute(node: ast.AST) -> str | None:
