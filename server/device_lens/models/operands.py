@@ -175,12 +175,17 @@ def _agreeing(found: Operands, name: str, value: Value, place: Place) -> None:
         found.bound.tensors[name] = placed[0][0]
 
 
-def placed_tensors(bound: Bound, value: Value, place: Place) -> Iterator[Placed]:
-    """The tensors that an argument is, or holds as a sequence or mapping of any depth."""
+def placed_tensors(
+    bound: Bound, value: Value, place: Place, around: tuple[Value, ...] = ()
+) -> Iterator[Placed]:
+    """The tensors that an argument is, or holds as a sequence or mapping of any depth. `around` are
+    those in which it stands: one that holds itself has no more."""
+    if any(value is each for each in around):
+        return
     if isinstance(value, tuple):
         for offset, item in enumerate(value):
             at = place + offset if isinstance(place, int) else place
-            yield from placed_tensors(bound, item, at)
+            yield from placed_tensors(bound, item, at, around)
         return
     if isinstance(value, _NO_TENSORS) or is_number(value):
         return
@@ -195,15 +200,15 @@ def placed_tensors(bound: Bound, value: Value, place: Place) -> Iterator[Placed]
         if len(items) > len(known):
             bound.tensors_complete = False
         for number, item in enumerate(items):
-            yield from placed_tensors(bound, item, item_of(place, number))
+            yield from placed_tensors(bound, item, item_of(place, number), (*around, value))
         if rest is not None:
             bound.tensors_complete = False
             apart = isinstance(value, ListObject) and value.fields.get(DRAWN_APART) is True
-            for placed in placed_tensors(bound, rest, place):
+            for placed in placed_tensors(bound, rest, place, (*around, value)):
                 yield from each_drawn(placed) if apart else (placed,)
     elif isinstance(value, DictObject):
         for item in value.entries.values():
-            yield from placed_tensors(bound, item, place)
+            yield from placed_tensors(bound, item, place, (*around, value))
     elif isinstance(value, Guarded):
         yield from _of_tree(bound, value, place)
     elif isinstance(value, HeapObject):
