@@ -21,9 +21,9 @@ _UNCHANGED = (ClassValue, Const, DeviceValue, External, Function, Namespace, typ
 def forget(machine: Machine, statement: ast.stmt, frame: Frame) -> None:
     """Takes what the statement assigns for unknown, and what it names: it may have been moved."""
     names = [node for node in own_nodes([statement]) if isinstance(node, ast.Name)]
+    assigned = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
     for name in dict.fromkeys(node.id for node in names):
-        assigned = any(node.id == name and not isinstance(node.ctx, ast.Load) for node in names)
-        if assigned or not _is_unchanged(frame.scope.names.get(name, MISSING), name):
+        if name in assigned or not _is_unchanged(frame.scope.names.get(name, MISSING), name):
             assign_name(machine, name, Unknown(), frame)
 
 

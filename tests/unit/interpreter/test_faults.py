@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from device_lens.ide.project import Project
+from device_lens.ide.project import Analysis, Project
 from device_lens.interpreter import comprehensions
 from device_lens.interpreter.dispatch import EVALUATORS
 from device_lens.project.files import OpenDocument, Snapshot
@@ -24,6 +24,16 @@ print(torch.ones(1) + torch.ones(3).cuda())
 """
 
 
+def _analysed(text: str) -> Analysis:
+    path = "/faults/main.py"
+    return Project("/faults").analyse(path, Snapshot({path: OpenDocument(1, text)}))
+
+
+def _is_lost(analysis: Analysis) -> bool:
+    """Whether the analysis says that it lost a statement."""
+    return any("not understood" in limit for limit in analysis.facts.limits)
+
+
 def _fails(*given: Any) -> Any:
     raise AttributeError("not understood")
 
@@ -31,9 +41,8 @@ def _fails(*given: Any) -> Any:
 def test_what_a_lost_statement_names_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     assert comprehensions, "what registers the evaluator that is replaced"
     monkeypatch.setitem(EVALUATORS, ast.ListComp, _fails)
-    project, path = Project("/faults"), "/faults/main.py"
-    analysis = project.analyse(path, Snapshot({path: OpenDocument(1, _TEXT)}))
-    assert any("not understood" in limit for limit in analysis.facts.limits)
+    analysis = _analysed(_TEXT)
+    assert _is_lost(analysis)
     loud = [found for found in analysis.findings if found.severity.value in ("error", "warning")]
     assert [found.range.start.line for found in loud] == [8]
 
@@ -51,14 +60,11 @@ def test_many_arms_are_understood() -> None:
             "moved(199, torch.ones(1)).numpy()",
         ]
     )
-    project, path = Project("/faults"), "/faults/main.py"
-    analysis = project.analyse(path, Snapshot({path: OpenDocument(1, text)}))
-    assert not any("not understood" in limit for limit in analysis.facts.limits)
+    analysis = _analysed(text)
+    assert not _is_lost(analysis)
     assert "numpy-on-accelerator" in {found.rule for found in analysis.findings}
 
 
 def test_text_that_is_decoded_is_text() -> None:
     text = 'data = (lambda x: x.encode("latin1"))("ab")\nprint(data.decode("utf-8"))\n'
-    project, path = Project("/faults"), "/faults/main.py"
-    analysis = project.analyse(path, Snapshot({path: OpenDocument(1, f"import torch\n{text}")}))
-    assert not any("not understood" in limit for limit in analysis.facts.limits)
+    assert not _is_lost(_analysed(f"import torch\n{text}"))
