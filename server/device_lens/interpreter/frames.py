@@ -104,11 +104,13 @@ class Frame:
     comprehension stands in, which has names of its own alone; `stuck` tells that what is being
     evaluated does not get past a call that never returns, `thrown` that a path has ended by an
     exception, `open_ended` that one has which others may not end by: in a method that another class
-    replaces, or by an assertion."""
+    replaces, or by an assertion; `between` are the places that a generator leaves open while the
+    loop that goes through it runs (`suspended.py`)."""
 
     __slots__ = (
         "around",
         "asked",
+        "between",
         "branch_depth",
         "call_site",
         "chunk",
@@ -170,6 +172,7 @@ class Frame:
         self.top: TopLevel | None = None
         self.yields: list[Any] | None = None
         self.waits: list[Exit] = []
+        self.between: list[Any] = []
         self.call_site: Any = None
 
     def has_ended(self) -> bool:

@@ -46,6 +46,7 @@ from device_lens.interpreter.passes import (
     stop_counting_members,
 )
 from device_lens.interpreter.passes_apart import PassesApart
+from device_lens.interpreter.suspended import gone_through
 from device_lens.syntax.walking import walk
 
 if TYPE_CHECKING:
@@ -60,7 +61,11 @@ MAX_UNROLLED = 6
 def _for(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame) -> int:
     """A loop for each case in which there is something to go through, or nothing."""
     found = machine.evaluate(node.iter, frame)
-    return each_case(machine, frame, found, partial(_over, machine, node, frame))
+    places, frame.between = frame.between, []
+    flow = each_case(machine, frame, found, partial(_over, machine, node, frame))
+    if places and not flow:
+        gone_through(machine, places)
+    return flow
 
 
 def _over(machine: Machine, node: ast.For | ast.AsyncFor, frame: Frame, iterable: Any) -> int:

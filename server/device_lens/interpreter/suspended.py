@@ -1,6 +1,6 @@
-"""Generators as context managers: the block runs where they yield, and what they do after that
-comes when the block ends. They are run to their ends at once, so what they had changed by then is
-kept apart."""
+"""Generators that are run to their ends at once, though others run where they yield. As context
+managers: what they do after that comes when the block ends, and what they had changed by then is
+kept apart. In a loop: what they change between two items may be done or not while its body runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from device_lens.domain.heap import BY_ITEM, MISSING, ListObject, Presences, Tab
 from device_lens.domain.journal import Delta
 from device_lens.interpreter import scan
 from device_lens.interpreter.frames import Exit, Frame
-from device_lens.interpreter.merging import Ways, fold, join_values
+from device_lens.interpreter.merging import Ways, fold, fold_in, join_values
 from device_lens.syntax.names import last_name
 from device_lens.syntax.walking import walk
 
@@ -41,8 +41,16 @@ class Suspension:
 
 def keep(machine: Machine, frame: Frame) -> None:
     """Keeps what a generator has changed by a `yield` of it."""
-    if frame.function is not None and frame.function.manages:
+    if frame.function is not None and (frame.function.manages or _is_gone_through(frame)):
         frame.waits.append((machine.path, None, machine.journal.changes(frame.entry_mark)))
+
+
+def _is_gone_through(frame: Frame) -> bool:
+    """Whether a loop goes through what the call gives, so that its body runs in between."""
+    statement = frame.parent and frame.parent.statement
+    if type(statement) is not ast.For and type(statement) is not ast.AsyncFor:
+        return False
+    return any(each is frame.call_site for each in walk(statement.iter))
 
 
 def resumes_apart(function: Function, call: Any, caller: Frame) -> bool:
@@ -100,10 +108,12 @@ def _names_device(item: ast.withitem) -> bool:
 
 
 def suspend(machine: Machine, frame: Frame, generator: ListObject) -> None:
-    """Keeps with a generator that has been run what its end changes."""
+    """Keeps with a manager that has been run what its end changes. Where a loop goes through what
+    one gives, its body finds what one of the items found, or the end."""
     ways = frame.waits
     if not ways:
         return
+    manages = frame.function is not None and frame.function.manages
     last = machine.journal.changes(frame.entry_mark)
     began = machine.journal.value_at(frame.entry_mark)
     places: Delta = {}
@@ -119,7 +129,23 @@ def suspend(machine: Machine, frame: Frame, generator: ListObject) -> None:
         left = last[place][2] if place in last else before
         if waiting is not left:
             found.append((table, key, waiting, left))
-    generator.fields[FIELD] = Suspension(found)
+    if manages:
+        generator.fields[FIELD] = Suspension(found)
+        return
+    caller, ways_on = frame.parent, Ways([machine.path] * 2, None)
+    for table, key, waiting, left in found:
+        either = fold_in(table, [waiting, left], ways_on)
+        _write(machine, table, key, either)
+        if caller is not None:
+            caller.between.append((table, key, either, left))
+
+
+def gone_through(machine: Machine, places: list[Place]) -> None:
+    """A loop has asked a generator for all that it gives: what the body left as it was is as the
+    end leaves it."""
+    for table, key, either, left in places:
+        if table.get(key, MISSING) is either:
+            _write(machine, table, key, left)
 
 
 def _at(ways: list[Exit], place: tuple[int, Any], before: Any) -> Any:
