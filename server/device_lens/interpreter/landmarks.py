@@ -63,6 +63,10 @@ class Landmarks:
         self.bound: set[str] = set()
         """The names that the statements which run by themselves have bound."""
         self._former: frozenset[str] = frozenset()
+        self._put_in: set[ast.stmt] = set()
+        """Statements that were put between others since, and ran by themselves."""
+        self._latest: list[ast.stmt] | None = None
+        """Those of them that are being typed."""
         self.complete = True
         """Whether a place that is not known was not come to: statements that run apart, and what
         these call, leave no landmarks."""
@@ -119,7 +123,8 @@ class Landmarks:
     ) -> Visits | None:
         """What the unit would have taken down of the place at which a stretch was put in; None
         where that cannot be told."""
-        taken = self._places.get(_place_behind(stretch), [] if self.complete else None)
+        self._latest = None
+        taken = self._places.get(self._place_behind(stretch), [] if self.complete else None)
         if splice.removed or taken is None or not self._usable:
             return None
         self._former = frozenset(self.bound)
@@ -149,14 +154,35 @@ class Landmarks:
         taken, by statements that are typed elsewhere."""
         return not names.isdisjoint(self._former)
 
+    def put_in(self, stretch: Stretch) -> None:
+        """Statements that were put between others have run by themselves."""
+        self._latest = stretch.body
+        self._put_in.update(self._latest)
+
+    def replace(self, stretch: Stretch) -> None:
+        """They have run as an edit leaves them."""
+        if self._latest is not None:
+            self._put_in.difference_update(self._latest)
+            self.put_in(stretch)
+
+    def recode(self, left: ast.stmt, right: ast.stmt) -> None:
+        """A statement is another node now, and does the same."""
+        if left in self._places:
+            self._places[right] = self._places.pop(left)
+        if left in self._put_in:
+            self._put_in.remove(left)
+            self._put_in.add(right)
+
+    def _place_behind(self, stretch: Stretch) -> Any:
+        """What was there before anything was put in: that changes nothing for what follows."""
+        block, stop = stretch.block, stretch.stop
+        while stop < len(block) and block[stop] in self._put_in:
+            stop += 1
+        return block[stop] if stop < len(block) else id(block)
+
     def _known_at(self, landmark: Landmark) -> Remembered:
         known = {id(each[0]): each for each in self._remembered[: landmark.remembered]}
         return list(known.values())
-
-
-def _place_behind(stretch: Stretch) -> Any:
-    block, stop = stretch.block, stretch.stop
-    return block[stop] if stop < len(block) else id(block)
 
 
 def _contexts_without(visits: list[Visit], splice: Splice) -> list[Context]:

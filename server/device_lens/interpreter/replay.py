@@ -76,6 +76,8 @@ def again(
         unit.asked.update(new.part.asked)
         unit.take_questions(new.part)
         unit.noted |= new.part.noted
+    if landmarks is not None:
+        landmarks.replace(stretch)
     visits.stretch, visits.silent = stretch, text.is_silent
     return True
 
@@ -88,7 +90,10 @@ def begun(
     if unit.landmarks is None or not around.fits(stretch):
         return False
     unit.visits = unit.landmarks.visits(machine, unit, stretch, splice)
-    return again(machine, unit, stretch, text, around, splice)
+    if not again(machine, unit, stretch, text, around, splice):
+        return False
+    unit.landmarks.put_in(stretch)
+    return True
 
 
 def _bound(old: Visit, new: Visit) -> frozenset[str]:

@@ -200,6 +200,8 @@ class Unit:
                     table[right] = found
                     if isinstance(right, ast.ClassDef):
                         found.site = right
+            if self.landmarks is not None:
+                self.landmarks.recode(left, right)
 
     def recorders(self) -> Iterator[Recorder]:
         """Its own recorder, and those of its statements that ran apart."""

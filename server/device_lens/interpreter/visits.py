@@ -189,7 +189,7 @@ def copied(frame: Frame, copies: dict[int, Frame]) -> Frame:
             loop.breaks, loop.continues, loop.mark, loop.start = [], [], 0, 0
         found.exits, found.entry_mark = [], 0
         found.yields = None if frame.yields is None else []
-        found.waits = []
+        found.waits, found.between = [], []
         if frame.parent is not None:
             found.parent = copied(frame.parent, copies)
     return found

@@ -290,3 +290,49 @@ def test_a_loop_that_moves_its_items_and_does_more_is_not_rewritten(tmp_path: Pa
     path = str(tmp_path / "train.py")
     others = editing.project.analyse(path, editing.snapshot()).facts.others
     assert [each.alone for each in others if isinstance(each, LoopVariableTransfer)] == [False]
+
+
+UNBOUND = """\
+import torch
+
+# first
+j = 0
+# second
+x = torch.ones(1, device="cuda")
+y = torch.ones(1)
+"""
+
+
+def test_what_is_typed_before_what_was_typed_elsewhere_runs(tmp_path: Path) -> None:
+    """The statement behind it has been put in too, and knows no state from the run."""
+    editing = Editing(tmp_path, {"train": UNBOUND})
+    editing.agree()
+    editing.edit("train", "# second", "# third\ny + y")
+    editing.agree()
+    editing.edit("train", "# first", "loss = 1")
+    editing.agree()
+    editing.edit("train", "# third", "x = x.to('cpu')")
+    editing.agree()
+
+
+BEFORE_FUNCTION = """\
+import torch
+
+x = torch.ones(2, 6).cuda()
+with torch.no_grad():
+    new = image(x)
+# before
+
+
+def picture(image):
+    image
+"""
+
+
+def test_what_is_typed_before_an_edited_function_runs(tmp_path: Path) -> None:
+    editing = Editing(tmp_path, {"train": BEFORE_FUNCTION})
+    editing.agree()
+    editing.edit("train", "    image\n", "    new = 1\n    return torch.zeros(2)\n")
+    editing.agree()
+    editing.edit("train", "# before", "new = x.cu")
+    editing.agree()
