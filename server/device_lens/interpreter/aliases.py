@@ -39,6 +39,13 @@ def lose_gradient(machine: Machine, old: Tensor, changed: Tensor) -> None:
         _change_others(machine, old, requires_grad=None, leaf=None)
 
 
+def lose_shape(machine: Machine, old: Tensor, changed: Tensor) -> None:
+    """`old` has another shape in place. That of a tensor that may be `old` under another name is
+    not known any more."""
+    if changed.shape != old.shape or changed.zero_dim is not old.zero_dim:
+        _change_others(machine, old, shape=None, zero_dim=None)
+
+
 def _change_others(machine: Machine, old: Tensor, **changes: Any) -> None:
     def elsewhere(value: Any) -> Any:
         if type(value) is Tensor and _may_be(value, old):
@@ -60,10 +67,12 @@ def _change_others(machine: Machine, old: Tensor, **changes: Any) -> None:
 
 
 def _may_be(value: Tensor, old: Tensor) -> bool:
-    """Whether a tensor may be another: it is where that is, began as that did, and requires grad
-    if that does."""
+    """Whether a tensor may be another: it is where that is, began as that did, has its shape, and
+    requires grad if that does."""
     if value is old:
         return True
+    if None not in (value.shape, old.shape) and value.shape != old.shape:
+        return False
     if {value.requires_grad, old.requires_grad} == {True, False}:
         return False
     first = value.trail and value.trail.first

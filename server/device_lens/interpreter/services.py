@@ -159,7 +159,7 @@ class ModelServices:
         node, frame = self.active_place()
         return of_many.does_to_each(module, node, frame)
 
-    def graph_changed(self: Any, old: Any, new: Any) -> None:
+    def changed_in_place(self: Any, old: Any, new: Any) -> None:
         from device_lens.interpreter import written_graphs
 
         node, frame = self.active_place()

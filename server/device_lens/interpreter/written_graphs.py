@@ -1,4 +1,5 @@
-"""Tensors that join or leave the graph in place, by the expression that stands for them."""
+"""Tensors that join or leave the graph in place, or get another shape, by the expression that stands
+for them."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ _MAKING = ("detach", "clone")
 
 
 def change_graph(machine: Machine, node: ast.AST, old: Tensor, new: Tensor, frame: Frame) -> None:
-    """`x.requires_grad_()`, `x.detach_()`, `x[i] = y`, `x += y` at a node: what it is called on is
+    """`x.requires_grad_()`, `x.detach_()`, `x.squeeze_()`, `x[i] = y`, `x += y` at a node: what it is called on is
     `new` from here on."""
     match node:
         case ast.AugAssign(target=ast.Name() as name):
@@ -40,6 +41,7 @@ def _change(
     is_local = name is not None and frame.scope.names.get(name) is old
     if not _is_made_by(target, old):
         aliases.lose_gradient(machine, old, new)
+        aliases.lose_shape(machine, old, new)
     if is_local:
         machine.journal.write(frame.scope.names, name, new)
     elif isinstance(target, ast.Attribute) and isinstance(target.value, ast.Name):

@@ -158,8 +158,9 @@ class Services(Protocol):
         """Whether what the program does here to an object that stands for many is done to each; so
         is what it does to one."""
 
-    def graph_changed(self, old: Value, new: Value) -> None:
-        """The receiver joins or leaves the graph in place: `new` is what it is from here on."""
+    def changed_in_place(self, old: Value, new: Value) -> None:
+        """The receiver joins or leaves the graph in place, or has another shape: `new` is what it is
+        from here on."""
 
     def skip(self, reason: str) -> None:
         """Records that the call is not understood."""

@@ -40,5 +40,5 @@ def of_written(services: Services, operands: Iterable[Tensor], value: Tensor) ->
         return value
     changed = value.with_(requires_grad=needs, leaf=leaf)
     if needs is True:
-        services.graph_changed(value, changed)
+        services.changed_in_place(value, changed)
     return changed

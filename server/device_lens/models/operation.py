@@ -192,7 +192,10 @@ def written(operation: Operation, bound: Bound, operands: Operands) -> Value:
         if result.shape in _BROADCASTS:
             continue  # what is written into is as large as the result
         shape, zero_dim = result.shape(bound, operands.tensors)
-        value = value.with_(shape=shape, zero_dim=zero_dim)
+        changed = value.with_(shape=shape, zero_dim=zero_dim)
+        if shape != value.shape or zero_dim is not value.zero_dim:
+            bound.call.services.changed_in_place(value, changed)
+        value = changed
     return value
 
 

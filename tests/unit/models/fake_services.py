@@ -68,7 +68,7 @@ class FakeServices:
         found: DeviceTree = self.globals["current_cuda"]
         return found
 
-    def graph_changed(self, old: Any, new: Any) -> None:
+    def changed_in_place(self, old: Any, new: Any) -> None:
         """No name of a program holds the tensor."""
 
     def inference_mode(self) -> bool | None:

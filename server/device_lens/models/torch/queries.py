@@ -122,7 +122,7 @@ def _requires_grad(call: Call) -> Value:
         changed = receiver.with_(requires_grad=flag)
     else:
         changed = receiver.with_(requires_grad=None, leaf=None)
-    call.services.graph_changed(receiver, changed)
+    call.services.changed_in_place(receiver, changed)
     return changed
 
 
@@ -141,7 +141,7 @@ def _detach_in_place(call: Call) -> Value:
     if type(receiver) is not Tensor:
         return receiver
     changed = receiver.with_(requires_grad=False, leaf=True)
-    call.services.graph_changed(receiver, changed)
+    call.services.changed_in_place(receiver, changed)
     return changed
 
 
