@@ -21,6 +21,10 @@ _PARTS = frozenset("split chunk unbind tensor_split split_with_sizes".split())
 """Functions whose result is the parts of one tensor."""
 
 
+_FEW = 8
+"""Steps whose graphs may be kept together."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Assigned:
     """An assignment in a loop or function: the names that it binds, and those that it reads with
@@ -66,6 +70,7 @@ def _assigned(run: Any) -> tuple[_Assigned, ...]:
     known: tuple[_Assigned, ...] | None = run.__dict__.get(_ASSIGNED)
     if known is None:
         first = {id(each): name for node in walk(run) for name, each in _begun_once(node)}
+        seldom = {id(each) for node in walk(run) for each in _begun_seldom(node)}
         known = run.__dict__[_ASSIGNED] = tuple(
             _Assigned(
                 _bound(node),
@@ -74,7 +79,7 @@ def _assigned(run: Any) -> tuple[_Assigned, ...]:
                 node.lineno,
             )
             for node in walk(run)
-            if isinstance(node, ast.Assign)
+            if isinstance(node, ast.Assign) and id(node) not in seldom
         ) + tuple(map(_cut_off, filter(_cuts_off, walk(run))))
     return known
 
@@ -97,6 +102,35 @@ def _begun_once(node: ast.AST) -> list[tuple[str, ast.stmt]]:
         case ast.If(test=ast.Compare(left=ast.Name(id=name), ops=[ast.Is()])):
             return [(name, each) for each in node.body]
     return []
+
+
+def _begun_seldom(node: ast.AST) -> list[ast.stmt]:
+    """What `if step % 100 == 99:` sets to a number or an empty list: by then it has the graphs of
+    all these steps. Where the optimizer steps there too, they are one step of the training."""
+    match node:
+        case (
+            ast.If(test=ast.Compare(left=left), body=body)
+            | ast.If(test=ast.UnaryOp(op=ast.Not(), operand=left), body=body)
+        ) if _is_of_turns(left):
+            if not any(_is_of_training(part) for each in body for part in walk(each)):
+                return [each for each in body if isinstance(each, ast.Assign) and _is_empty(each)]
+    return []
+
+
+def _is_of_turns(node: ast.expr) -> bool:
+    """Whether this is the rest of a division by more than a few."""
+    match node:
+        case ast.BinOp(op=ast.Mod(), right=ast.Constant(value=int(count))):
+            return count > _FEW
+        case ast.BinOp(op=ast.Mod()):
+            return True
+    return False
+
+
+def _is_empty(node: ast.Assign) -> bool:
+    return isinstance(node.value, ast.Constant) or (
+        isinstance(node.value, ast.List) and not node.value.elts
+    )
 
 
 def is_of_one_step(loops: list[Any], accumulator: str) -> bool:
