@@ -117,7 +117,9 @@ class _Run:
             most = 0 if self.fuel is None else self.fuel.part(len(short) - index)
             if most > unit.budget.spent:
                 self.scripts.remove((path, unit))
-                self.program.forget_unit(("script", path))
+                key = ("script", path)
+                if key in self.program.units:  # not where a later script has changed its modules
+                    self.program.forget_unit(key)
                 self.script(path, most)
 
     def script(self, path: str, most: int | None = None) -> None:

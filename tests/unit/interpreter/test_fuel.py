@@ -101,6 +101,30 @@ def test_all_scripts_together_are_bounded(
         assert any("too many steps" in limit for limit in analysis.limits)
 
 
+ELSEWHERE = "import torch\ntorch.set_default_device('cuda')\nimport made\n"
+"""A module that it imports is its own: what that makes lies elsewhere for others."""
+
+
+def test_a_script_runs_once_more_though_another_has_changed_its_module(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("device_lens.interpreter.fuel.STEPS_IN_ALL", 500)
+    texts = {
+        "steps.py": STEPS,
+        "made.py": "import torch\nx = torch.zeros(3)\n",
+        NAMES[0]: ELSEWHERE + SCRIPT,
+        **dict.fromkeys(NAMES[1:], ELSEWHERE),
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    project = Project(str(tmp_path))
+    paths = [str(tmp_path / name) for name in texts]
+    project.index(paths)
+    entries = tuple(str(tmp_path / name) for name in NAMES)
+    analyses = project.analyse_together(paths, entries, True, Extent(4, NAMES))
+    assert [each.facts.path for each in analyses] == paths
+
+
 def _spent(root: Path, extent: Extent | None) -> tuple[int, list[Analysis]]:
     (root / "steps.py").write_text(STEPS, encoding="utf-8")
     paths = [str(root / "steps.py")]
