@@ -1,5 +1,5 @@
-"""Tensors that join or leave the graph in place, or get another shape, by the expression that stands
-for them."""
+"""Tensors that join or leave the graph in place, or get another shape, by the expression that
+stands for them."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _MAKING = ("detach", "clone")
 
 
 def change_graph(machine: Machine, node: ast.AST, old: Tensor, new: Tensor, frame: Frame) -> None:
-    """`x.requires_grad_()`, `x.detach_()`, `x.squeeze_()`, `x[i] = y`, `x += y` at a node: what it is called on is
-    `new` from here on."""
+    """`x.requires_grad_()`, `x.detach_()`, `x.squeeze_()`, `x[i] = y`, `x += y` at a node: what it
+    is called on is `new` from here on."""
     match node:
         case ast.AugAssign(target=ast.Name() as name):
             _change(machine, name, old, new, frame)

@@ -159,8 +159,8 @@ class Services(Protocol):
         is what it does to one."""
 
     def changed_in_place(self, old: Value, new: Value) -> None:
-        """The receiver joins or leaves the graph in place, or has another shape: `new` is what it is
-        from here on."""
+        """The receiver joins or leaves the graph in place, or has another shape: `new` is what it
+        is from here on."""
 
     def skip(self, reason: str) -> None:
         """Records that the call is not understood."""
