@@ -6,14 +6,13 @@ from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
 from device_lens.domain.guard import combine, leaves
 from device_lens.domain.heap import (
     COUNT,
-    DictObject,
     ListObject,
     ModuleObject,
     Parameter,
     Table,
 )
 from device_lens.domain.kinds import kinds, opened
-from device_lens.domain.objects import any_picked, as_part
+from device_lens.domain.objects import as_part
 from device_lens.domain.values import (
     NONE,
     Const,
@@ -27,6 +26,7 @@ from device_lens.models.call import Call, Model, Value, constant, is_none, tenso
 from device_lens.models.python.picked import members
 from device_lens.models.registry import BASES, FUNCTIONS, MODULES
 from device_lens.models.torch import picked_parts, unnamed_parts
+from device_lens.models.torch.keyed_members import is_mapping, members_by_key
 from device_lens.models.torch.member_counts import count
 from device_lens.models.torch.members import choose, picked
 from device_lens.models.torch.module import note_replaced
@@ -53,7 +53,7 @@ class Container:
             given = next(iter(call.kwargs.values()), None)
         if is_none(given):
             return
-        if self.keyed or type(given) is DictObject:
+        if self.keyed or is_mapping(given):
             self.update(call, module, given)
         else:
             self.extend(call, module, given)
@@ -111,23 +111,8 @@ class Container:
 
     def update(self, call: Call, module: ModuleObject, mapping: Value) -> None:
         """Takes the members of a mapping, or of an iterable of pairs."""
-        if type(mapping) is DictObject:
-            for key, value in mapping.entries.items():
-                self.put(call, module, str(key), value)
-            if mapping.rest is not None:
-                self.put(call, module, REST, any_picked(mapping, mapping.rest))
-            return
-        if isinstance(mapping, ModuleObject):
-            for key, value in list(self.table(mapping).items()):
-                self.put(call, module, key, value)
-            return
-        items, rest = call.services.iterate(mapping)
-        rest = None if rest is None else any_picked(mapping, rest)
-        for item in (*items, rest):
-            if type(item) is TupleValue and len(item.items) == 2:
-                key = constant(item.items[0])
-                known = isinstance(key, str) and item is not rest
-                self.put(call, module, key if known else REST, item.items[1])
+        for key, value in members_by_key(call, mapping, self.holds):
+            self.put(call, module, key, value)
 
 
 class Sequence(Container):
@@ -136,7 +121,7 @@ class Sequence(Container):
     def initialise(self, call: Call, module: ModuleObject) -> None:
         """Takes its members as arguments, or from one ordered mapping."""
         call.write(module.fields, COUNT, Const(0))
-        if len(call.args) == 1 and type(call.args[0]) is DictObject:
+        if len(call.args) == 1 and is_mapping(call.args[0]):
             self.update(call, module, call.args[0])
             return
         for value in call.args if call.complete else call.args[:-1]:
