@@ -210,7 +210,8 @@ def passed(machine: Machine, seen: LibraryCall) -> None:
     if "retain_graph" in seen.kwargs:
         return
     spent, frame = machine.watched.spent, seen.frame
-    spent.put(tensor_of(seen.receiver), True)
+    if (loss := tensor_of(seen.receiver)) is not None:
+        spent.put(loss, True)
     run = frame.function.node if frame.function is not None else None
     for name, value in frame.scope.names.items() if run is not None else ():
         unspent = has_graph(value) and spent.get(tensor_of(value)) is None
