@@ -17,6 +17,7 @@ MOVES = ("to", "cuda", "cpu", "xpu", "to_empty")
 _MOVING = (*MOVES, "_apply")
 _ASSIGNING = (ast.Assign, ast.AnnAssign, ast.AugAssign)
 _REGISTERING = ("add_module", "register_module", "register_parameter", "__setattr__")
+_CONTAINERS = ("Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict")
 _HELPS_REGISTER = re.compile("_*(add|register)(_|$)")
 """Methods that by their names put into the module what they are given."""
 _ANSWER_SELF = (*_MOVING, "half", "float", "double", "bfloat16", "train", "eval")
@@ -214,6 +215,26 @@ def _registered(method: Any) -> frozenset[str]:
     names = {each.id for each in given if isinstance(each, ast.Name)}
     items = {own for item, own in _items_of_own(method, owners) if item in names}
     return frozenset(items.union(*(_own_names(each, owners) for each in given)))
+
+
+def registers_items(cls: ast.ClassDef, name: str) -> bool:
+    """Whether a class makes what its own list or dict of that name holds parts of the module: one
+    by one, or by a container of PyTorch's, as in `nn.Sequential(*self.layers)`."""
+    methods = [each for each in cls.body if isinstance(each, ast.FunctionDef)]
+    return any(name in _registered(each) or name in _contained(each) for each in methods)
+
+
+@lru_cache(maxsize=1024)
+def _contained(method: Any) -> frozenset[str]:
+    """The attributes that a method hands to a container of PyTorch's."""
+    owners = _names_of_self(method)
+    given = (
+        argument.value if isinstance(argument, ast.Starred) else argument
+        for call in walk(method)
+        if isinstance(call, ast.Call) and last_name(call.func) in _CONTAINERS
+        for argument in call.args
+    )
+    return frozenset(name for each in given for name in _own_names(each, owners))
 
 
 def _registers(call: ast.Call, owners: set[str]) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from device_lens.fixes.blocks import block_of
 from device_lens.fixes.names import stores
 from device_lens.fixes.place import Place
+from device_lens.interpreter.usage import registers_items
 
 _ADDING = ("append", "extend", "insert", "add", "update", "setdefault")
 
@@ -16,10 +17,18 @@ _ADDING = ("append", "extend", "insert", "add", "update", "setdefault")
 def container_of(created: Place) -> Place | None:
     """The `self.name` that is set to the plain container in which a part is put where it is made:
     `self.layers = [nn.Linear(3, 3)]`, or `self.layers.append(nn.Linear(3, 3))` below
-    `self.layers = []`. None where it goes elsewhere, or the class has no bases: it is no module."""
+    `self.layers = []`. None where it goes elsewhere, or the class has no bases: it is no module.
+    None also where the class makes a module of what the container has, and so registers it."""
     owner = created.owner
     if owner is not None and not owner.bases:
         return None
+    found = _put_in(created)
+    if found is None or owner is None:
+        return found
+    return None if registers_items(owner, _own(found.node) or "") else found
+
+
+def _put_in(created: Place) -> Place | None:
     for node in created.ancestors():
         if isinstance(node, ast.Assign):
             return _assigned(created, node)

@@ -99,6 +99,9 @@ def check(fact: PlainAttribute, context: Context) -> Finding | None:
         return None
     if _moves_itself(fact, conflicts) or (not conflicts and _is_replaced(fact, context)):
         return None
+    sure = any(each.certainty is Certainty.SURE for each in conflicts)
+    if fact.module_moves is False and not sure:
+        return None  # it stays on the CPU with all that it is given
     symbol = f"self.{fact.attribute}"
     intended = not conflicts and fact.holds in CONTAINERS and _stays_on_purpose(fact, context)
 
