@@ -11,7 +11,7 @@ from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.move_operand import appended
 from device_lens.fixes.names import loads, stores
 from device_lens.fixes.place import Place, grouped
-from device_lens.syntax.names import names_in
+from device_lens.syntax.names import last_name, names_in
 
 
 def drop_graph(subject: Place, mixed: bool = False) -> Fix | None:
@@ -126,8 +126,9 @@ def accumulate_on_device(
     read: Place, loop: Place, dtype: str | None, has_graph: bool
 ) -> Fix | None:
     """`total += loss.item()` → `total += loss.detach()`, and below the loop `total = float(total)`:
-    one read in place of one in each iteration. `dtype` is that of what is read. None where the loop
-    reads the total itself, or where it is not seen to begin as a number."""
+    one read in place of one in each iteration. `dtype` is that of what is read; one with fewer
+    digits than a Python number does not add up. None where the loop reads the total itself, where
+    it is not seen to begin as a number, or whether it ends as an integer is not known."""
     node, statement = read.node, read.statement.node
     if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
         return None
@@ -139,12 +140,9 @@ def accumulate_on_device(
     kind = _number(read, target.id, dtype)
     if kind is None or loads(loop.node, target.id):
         return None
-    text = grouped(read.at(node.func.value))
+    text = grouped(read.at(node.func.value)) + (".detach()" if has_graph else "") + _widened(dtype, loop)
     below = f"{target.id} = {kind}({target.id})"
-    edits = (
-        read.replace(f"{text}.detach()" if has_graph else text),
-        insert_below(loop, below),
-    )
+    edits = (read.replace(text), insert_below(loop, below))
     title = f"Accumulate on the device and read the total once: {below}"
     return Fix(title, Safety.UNSAFE, edits)
 
@@ -167,6 +165,46 @@ def _is_term(read: Place) -> bool:
 _SCALING = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
 
+def _widened(dtype: str | None, loop: Place) -> str:
+    """What lets a tensor of few digits add up as its values do in Python."""
+    if dtype is not None and dtype.startswith(_INTEGERS):
+        return "" if dtype == "int64" else ".long()"
+    names = (each for each in ast.walk(loop.node) if isinstance(each, ast.Name | ast.Attribute))
+    casts = dtype in ("float16", "bfloat16") or any(last_name(e) == "autocast" for e in names)
+    return ".float()" if casts else ""
+
+
+_INTEGERS = ("int", "uint", "bool")
+
+
+def _stays_integer(read: Place) -> bool | None:
+    """Whether what is added to the total is an integer if what is read is one; None: unknown."""
+    child: ast.AST = read.node
+    for node in read.ancestors():
+        if not isinstance(node, ast.BinOp):
+            return True
+        if isinstance(node.op, ast.Div):
+            return False
+        other = node.right if node.left is child else node.left
+        if isinstance(other, ast.Constant) and isinstance(other.value, float):
+            return False
+        if not _is_integer(other):
+            return None
+        child = node
+    return True
+
+
+def _is_integer(node: ast.expr) -> bool:
+    match node:
+        case ast.Constant(value=int()) | ast.Call(func=ast.Name(id="len")):
+            return True
+        case ast.Call(func=ast.Attribute(attr="size"), args=[_]):
+            return True
+        case ast.Subscript(value=ast.Attribute(attr="shape")):
+            return True
+    return False
+
+
 def _number(read: Place, name: str, dtype: str | None) -> str | None:
     """`int` or `float`, as a total begins and what is added to it; None where it is not known."""
     values = [each for each in _given_to(read, name) if isinstance(each, ast.Constant)]
@@ -176,7 +214,10 @@ def _number(read: Place, name: str, dtype: str | None) -> str | None:
         return "float"
     if dtype is None:
         return None
-    return "int" if dtype.startswith(("int", "uint", "bool")) else "float"
+    if not dtype.startswith(_INTEGERS):
+        return "float"
+    stays = _stays_integer(read)
+    return None if stays is None else "int" if stays else "float"
 
 
 def _given_to(read: Place, name: str) -> Iterator[ast.expr]:

@@ -32,7 +32,8 @@ something that it computes for each element is told. A loop that needs the value
 an environment step does, has to wait.
 
 ## Fix safety
-Unsafe: the total is then summed on the device, in the precision of what is added.
+Unsafe: the total is then summed on the device, in the precision of what is added, 32 bits at
+least. None is offered where it is not known whether the total ends as an integer.
 """
 
 from __future__ import annotations
