@@ -24,7 +24,11 @@ _DATA = RANDOM | {"from_numpy", "frombuffer", "load"}
 _BATCHING = re.compile(r"Dataset$|DataLoader$")
 _SIZES = ("shape", "size", "dim", "ndim", "numel")
 _HOST_METHODS = ("__getitem__", "__getitems__", "__iter__", "__next__", "__len__")
-_HOST_WORDS = re.compile(r"collate|transform|augment|dataset", re.IGNORECASE)
+_WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
+_HOST_WORD = re.compile("collat(e|ed|or|ors|er|ers|ion)|augment(ed|er|ers|ation|ations)?|datasets?")
+_OF_IMAGES = re.compile("transforms?")
+"""What such a word stands for depends on what follows: `transform_points` moves points."""
+_TRANSFORMED = frozenset("fn func image images img sample data batch".split())
 
 _OF_DATA = re.compile(
     "datasets|(data_?)?transforms|augmentations?|(data_?)?collat(ors?|e)|data_?loaders?"
@@ -80,19 +84,38 @@ def serves_data(
     """Whether the function belongs to a dataset, a transform or a collate function."""
     if isinstance(function, ast.Lambda):
         around = factory.at(function)
-        if any(_HOST_WORDS.search(name) for name in _names_of(around)):
+        if any(map(_is_of_host, _names_of(around))):
             return True
         maker = around.function
         return isinstance(maker, FUNCTIONS) and serves_data(around, maker)
     owner = factory.owner
-    if _HOST_WORDS.search(function.name):
-        return True
     if owner is None:
-        return False
-    bases = " ".join(ast.unparse(base) for base in owner.bases)
-    if _HOST_WORDS.search(f"{owner.name} {bases}"):
+        return _is_of_host(function.name)
+    bases = [ast.unparse(base) for base in owner.bases]
+    if any(map(_is_of_host, bases)):
         return True
-    return function.name in _HOST_METHODS
+    if _is_module(owner, bases):
+        return False
+    names = (function.name, owner.name)
+    return function.name in _HOST_METHODS or any(map(_is_of_host, names))
+
+
+def _is_module(owner: ast.ClassDef, bases: list[str]) -> bool:
+    """Whether a class is a module by its bases or its `forward`: a network works where its input
+    is, whatever it is called."""
+    has_forward = any(getattr(each, "name", None) == "forward" for each in owner.body)
+    return has_forward or any(base.endswith("Module") for base in bases)
+
+
+def _is_of_host(name: str) -> bool:
+    """Whether what has a name prepares data, by the words in it: `TrainTransform`, `collate_fn`,
+    but no `Transformer`."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    return any(
+        _HOST_WORD.fullmatch(word)
+        or (_OF_IMAGES.fullmatch(word) and _TRANSFORMED.issuperset(words[at + 1 :][:1]))
+        for at, word in enumerate(words)
+    )
 
 
 def _names_of(function: Place) -> Iterator[str]:
