@@ -140,7 +140,11 @@ def accumulate_on_device(
     kind = _number(read, target.id, dtype)
     if kind is None or loads(loop.node, target.id):
         return None
-    text = grouped(read.at(node.func.value)) + (".detach()" if has_graph else "") + _widened(dtype, loop)
+    text = (
+        grouped(read.at(node.func.value))
+        + (".detach()" if has_graph else "")
+        + _widened(dtype, loop)
+    )
     below = f"{target.id} = {kind}({target.id})"
     edits = (read.replace(text), insert_below(loop, below))
     title = f"Accumulate on the device and read the total once: {below}"
