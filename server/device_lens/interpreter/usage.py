@@ -98,7 +98,8 @@ def _in_method(method: Any, methods: list[Any], mentions: list[ast.AST], usage: 
         if isinstance(node, _ASSIGNING) or set_by_call(node) is not None:
             if method.name != "__init__":
                 usage.assigned_outside_init = True
-            if method.name in _MOVING or _is_moved(_assigned(node), methods):
+            values = _values_of(_assigned(node), method)
+            if method.name in _MOVING or any(_is_moved(each, methods) for each in values):
                 usage.moved = usage.kept = True
                 usage.moved_later |= method.name not in ("__init__", "_apply")
         elif isinstance(node, ast.Attribute) or _named_by_getattr(node) is not None:
@@ -110,6 +111,18 @@ def _in_method(method: Any, methods: list[Any], mentions: list[ast.AST], usage: 
             usage.moved = True
             if not _keeps_once(method, node):
                 usage.copied = node
+
+
+def _values_of(value: ast.expr | None, method: Any) -> Iterator[ast.expr | None]:
+    """What is assigned, and what the method gives the name that it is: `w = self.w.to(d)`, and then
+    `self.w = w`."""
+    yield value
+    if isinstance(value, ast.Name):
+        for node in walk(method):
+            if isinstance(node, ast.Assign) and any(
+                isinstance(each, ast.Name) and each.id == value.id for each in node.targets
+            ):
+                yield node.value
 
 
 def _assigned(node: Any) -> ast.expr | None:
@@ -289,7 +302,7 @@ def _is_self(node: ast.expr, owners: set[str]) -> bool:
 def _own_names(node: ast.AST, owners: set[str]) -> Iterator[str]:
     """The attributes of the module that a node assigns, reads or moves."""
     if isinstance(node, ast.Assign):
-        places: list[ast.expr] = node.targets
+        places = [*node.targets, *_moved_together(node)]
     elif isinstance(node, ast.AnnAssign | ast.AugAssign):
         places = [node.target]
     elif isinstance(node, ast.Attribute):
@@ -314,6 +327,15 @@ def _own_names(node: ast.AST, owners: set[str]) -> Iterator[str]:
             continue
         if isinstance(whole, ast.Name) and whole.id in owners:
             yield name
+
+
+def _moved_together(node: ast.Assign) -> Iterator[ast.expr]:
+    """What is moved in one assignment: `self.a, self.b = self.a.to(d), self.b.to(d)`."""
+    for target in node.targets:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            for place, value in zip(target.elts, node.value.elts, strict=False):
+                if _moves(value):
+                    yield place
 
 
 def _named_by_getattr(node: ast.AST) -> tuple[ast.expr, str] | None:
