@@ -21,8 +21,9 @@ steps = torch.arange(max_len, device=lengths.device)
 
 ## Known limits
 `torch.tensor(list).to(d)` costs what `torch.tensor(list, device=d)` does: a hint only. Factories
-without `device=`, such as `torch.from_numpy`, are left alone, and so are random numbers and data
-that a statement of their own makes.
+without `device=`, such as `torch.from_numpy`, are left alone, and so are random numbers of a
+generator that the program gives, which draws where it is, and random numbers and data that a
+statement of their own makes.
 
 ## Fix safety
 Safe: the values are the same, and a conversion that the transfer also does stays. Unsafe for random
@@ -35,6 +36,7 @@ import ast
 
 from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device
 from device_lens.domain.guard import combine, leaves
+from device_lens.domain.trail import Site
 from device_lens.fixes.create_on_device import create_on_device
 from device_lens.fixes.earlier_creation import create_at_once, is_made_for
 from device_lens.fixes.edit import Fix
@@ -57,6 +59,8 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         return None
     if fact.made_before is not None and not _is_made_for_it(fact, factory, context):
         return None
+    if is_random(factory) and _draws_from(fact.made_at or fact.subject, context):
+        return None
     name = context.text(fact.subject)
     from_data = short_name(factory) in FROM_DATA
     message = f"{quoted(name)} is made on the CPU and then copied {_where(fact, context)}. " + (
@@ -70,6 +74,13 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         severity=Severity.HINT if from_data else None,
         fixes=lambda: [_fix(fact, factory, context)],
     )
+
+
+def _draws_from(made: Site, context: Context) -> bool:
+    """Whether what is made has a generator of the program's, which draws where it is."""
+    calls = (each for each in ast.walk(context.place(made).node) if isinstance(each, ast.Call))
+    given = (keyword for call in calls for keyword in call.keywords)
+    return any(each.arg == "generator" and ast.unparse(each.value) != "None" for each in given)
 
 
 def _where(fact: Transfer, context: Context) -> str:
