@@ -11,7 +11,7 @@ from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, ListObject, ModuleObject, Parameter, contents
 from device_lens.domain.values import Tensor, TupleValue
 from device_lens.interpreter.facts import Kind
-from device_lens.interpreter.graph_chains import Level, chain_of
+from device_lens.interpreter.graph_chains import chain_of
 from device_lens.interpreter.graph_flow import Fate, fate
 from device_lens.interpreter.graph_lives import (
     answered,
@@ -48,6 +48,7 @@ from device_lens.interpreter.graph_steps import (
 )
 from device_lens.interpreter.graph_uses import is_never_used
 from device_lens.interpreter.graph_windows import is_bounded, lets_go
+from device_lens.interpreter.kept_graphs import Kept, given_back
 from device_lens.interpreter.named_views import kept_in
 from device_lens.interpreter.rarer_facts import RetainedGraph
 from device_lens.models.call import constant, tensor_of
@@ -57,32 +58,6 @@ if TYPE_CHECKING:
     from device_lens.interpreter.frames import Frame, LoopRecord
     from device_lens.interpreter.machine import Machine
     from device_lens.interpreter.watched import LibraryCall
-
-_MAX_CHAINS = 8
-
-
-class Kept:
-    """A sum or list that keeps graphs, with the ways by which the program got there. `awaited`:
-    the backward pass of what it adds follows the loop, so that what that frees had to be kept.
-    `unused`, once somebody asked: no backward pass starts from it. `filled`: it was seen to hold
-    anything before: what is emptied in each iteration is not. `bounded`: it lets go of items as
-    others come."""
-
-    __slots__ = ("awaited", "bounded", "chains", "fact", "filled", "unused")
-
-    def __init__(self, fact: RetainedGraph, awaited: bool = False, filled: bool = False) -> None:
-        self.fact = fact
-        self.awaited = awaited
-        self.bounded = False
-        self.filled = filled
-        self.unused: bool | None = None
-        self.chains: list[tuple[Level, ...]] = []
-
-    def reached(self, chain: tuple[Level, ...]) -> None:
-        """Adds a way by which the program got there."""
-        if len(self.chains) < _MAX_CHAINS:
-            self.chains.append(chain)
-            self.unused = None
 
 
 def has_graph(value: Any) -> bool:
@@ -255,9 +230,13 @@ def _keep(
     receiver: Any = None,
 ) -> None:
     found = _loop_around(machine, frame, subject, node, accumulator)
-    if found is None:
-        return
     text = ast.unparse(accumulator)
+    if found is None:
+        if given_back(frame, accumulator, subject) and not is_bounded(receiver):
+            site, put = machine.site(node, frame), machine.site(subject, frame)
+            fact = RetainedGraph(site, text, put, form, spent=True)
+            machine.watched.kept_graphs[node] = Kept(fact, filled=True)
+        return
     runs, names, record, is_window = found
     loops = [record.node for record in frame.loops]
     if is_of_one_step(loops, text):
