@@ -21,6 +21,7 @@ DRAWN = "a random number"
 """What a number that is drawn is called."""
 COUNTED = "how far the run is"
 """What a number is called that begins at 0 and grows, and whatever hangs on such a one alone."""
+_SHARE = "<share of one>"
 _TEXT = "<text>"
 _NOT_NONE = "<not None>"
 _START = "<start>"
@@ -31,6 +32,13 @@ def number(label: str = "") -> Unknown:
     """An unknown that is surely a Python number: one size, not a tuple of sizes."""
     value = Unknown(label)
     value.fields = {NUMBER: TRUE}
+    return value
+
+
+def share() -> Unknown:
+    """A random number that is at least 0, and less than 1."""
+    value = fraction(DRAWN)
+    value.parts()[_SHARE] = TRUE
     return value
 
 
@@ -73,12 +81,25 @@ def rest_of_count(value: Value, other: Value) -> Unknown | None:
 def told_by_bound(value: Value, comparison: type[ast.cmpop], other: Value) -> bool | None:
     """What `value <comparison> other` is where the bound of a number tells it, else None."""
     bound, limit = _bound(value), other.value if type(other) is Const else None
-    if bound is None or not isinstance(limit, int | float):
+    if not isinstance(limit, int | float):
+        return None
+    if type(value) is Unknown and value.fields and _SHARE in value.fields:
+        return _of_share(comparison, limit)
+    if bound is None:
         return None
     if limit <= bound:
         return comparison in (ast.Gt, ast.GtE, ast.NotEq)
     is_least = type(bound) is int and limit <= bound + 1
     return comparison is ast.GtE if is_least and comparison in (ast.GtE, ast.Lt) else None
+
+
+def _of_share(comparison: type[ast.cmpop], limit: int | float) -> bool | None:
+    """The same of a number that is at least 0, and less than 1."""
+    if limit >= 1:
+        return comparison in (ast.Lt, ast.LtE, ast.NotEq)
+    if limit < 0:
+        return comparison in (ast.Gt, ast.GtE, ast.NotEq)
+    return comparison is ast.GtE if limit == 0 and comparison in (ast.GtE, ast.Lt) else None
 
 
 def _bound(value: Value) -> int | float | None:

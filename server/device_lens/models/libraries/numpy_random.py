@@ -9,7 +9,7 @@ from device_lens.domain.values import NONE, External, HostArray, Shape, TupleVal
 from device_lens.models.call import Call, Model, Value
 from device_lens.models.libraries.host import read_arguments, written
 from device_lens.models.libraries.numpy_shapes import array, extent_of, sizes
-from device_lens.models.numbers import DRAWN, dimension, is_number, number
+from device_lens.models.numbers import DRAWN, dimension, is_number, number, share
 from device_lens.models.python.picked import one_of, some_of
 from device_lens.models.python.standard_library import disorder
 from device_lens.models.registry import FUNCTIONS
@@ -25,6 +25,8 @@ _LOCATED = words(
 """Those of two."""
 _FREE = words("random random_sample standard_normal")
 """Those of none."""
+_SHARES = words("random random_sample")
+"""Those that give numbers from 0 on, below 1."""
 _COUNTS = words("poisson geometric integers randint binomial")
 """Those that give whole numbers."""
 _SINGLE = words("random standard_normal")
@@ -50,6 +52,8 @@ def _drawn(at: int) -> Model:
         size = _size(call, at)
         if size is None or size is NONE:
             named = (value for key, value in call.kwargs.items() if key not in ("size", "dtype"))
+            if name in _SHARES:
+                return share()
             return number(DRAWN) if all(map(is_number, (*call.args[:at], *named))) else HostArray()
         return HostArray(_dtype(call, name), sizes(size))
 
@@ -67,7 +71,7 @@ def _dtype(call: Call, name: str) -> str | None:
 def _counted(call: Call) -> Value:
     """`rand(2, 3)`."""
     if not call.args:
-        return number(DRAWN)
+        return share()
     shape: Shape = tuple(dimension(value) for value in call.args)
     return HostArray("float64", shape)
 

@@ -10,7 +10,7 @@ from device_lens.domain.join import join_all
 from device_lens.domain.objects import may_hold
 from device_lens.domain.values import NONE, Const, TupleValue, Unknown
 from device_lens.models.call import Call, Model, Value, constant, treated_as_tensor
-from device_lens.models.numbers import DRAWN, number
+from device_lens.models.numbers import DRAWN, number, share
 from device_lens.models.python import list_classes
 from device_lens.models.python.builtins import first_argument, listing
 from device_lens.models.python.picked import hold, mix, one_of, one_of_these, some_of
@@ -31,7 +31,7 @@ def _number(call: Call) -> Value:
 
 
 def _draw(call: Call) -> Value:
-    return number(DRAWN)
+    return share() if call.name == "random.random" else number(DRAWN)
 
 
 def _arithmetic(call: Call) -> Value:
