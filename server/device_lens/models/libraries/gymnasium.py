@@ -16,10 +16,18 @@ def _make(name: str) -> Model:
     def model(call: Call) -> Value:
         made = Instance(External(f"{name}.Env"), call.site.node)
         for space in ("action_space", "observation_space"):
-            made.fields[space] = Instance(External(f"{name}.spaces.Space"), call.site.node)
+            made.fields[space] = _space(name, call)
         return made
 
     return model
+
+
+def _space(name: str, call: Call) -> Instance:
+    """A space; a `Box` has bounds for each of its numbers."""
+    found = Instance(External(f"{name}.spaces.Space"), call.site.node)
+    for bound in ("low", "high"):
+        found.fields[bound] = HostArray("float32", zero_dim=False)
+    return found
 
 
 def _info(call: Call) -> Value:

@@ -7,10 +7,11 @@ and `Field.numericalize` of torchtext 0.8).
 
 from __future__ import annotations
 
-from device_lens.domain.device import CPU
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE
+from device_lens.domain.guard import leaves
 from device_lens.domain.heap import Instance, ListObject
 from device_lens.domain.values import External, Tensor, TupleValue
-from device_lens.models.call import Call, Model, Value
+from device_lens.models.call import Call, Model, Value, constant
 from device_lens.models.numbers import number
 from device_lens.models.registry import ALIASES, ANY_ATTRIBUTE, ATTRIBUTES, FUNCTIONS
 from device_lens.models.torch.conversions import device_argument
@@ -24,7 +25,11 @@ _DEVICE = "<device>"
 
 
 def _iterator(call: Call, name: str, position: int) -> Instance:
+    """Before version 0.3 no device was the current GPU, and -1 the CPU: whoever says -1 may have
+    that one."""
     device = device_argument(call, position)
+    if any(constant(each) == -1 for each in leaves(call.get(position, "device"))):
+        device = UNKNOWN_DEVICE
     made = Instance(External(name), call.site.node)
     made.fields[_DEVICE] = CPU if device is None else device
     return made
