@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterable
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, DeviceTree
 from device_lens.domain.guard import Guarded
 from device_lens.fixes.edit import Edit, Fix, Safety
 from device_lens.fixes.map_container import mapped
@@ -63,7 +63,20 @@ def is_of_others(conflict: Conflict) -> bool:
 
 def whence(operand: Operand, context: Context) -> str:
     """How it got there, in parentheses; nothing where the history tells of another case."""
-    return "" if _tells_of_another_case(operand) else context.whence(operand.trail)
+    if _is_moved_since(operand) or _tells_of_another_case(operand):
+        return ""
+    return context.whence(operand.trail)
+
+
+def _is_moved_since(operand: Operand) -> bool:
+    """Whether the history ends where something was made on the CPU that is on an accelerator: of
+    what has moved in several ways no one is told."""
+    step = telling_step(operand.trail)
+    on_cpu = step is not None and step.text.startswith("is created on the CPU")
+    return on_cpu and isinstance(operand.device, Device) and operand.device.type in _ACCELERATORS
+
+
+_ACCELERATORS = ("cuda", "mps", "xpu")
 
 
 def _tells_of_another_case(operand: Operand) -> bool:
@@ -99,7 +112,8 @@ def places(conflicts: Iterable[Conflict], context: Context) -> list[Related]:
         found += context.related(conflict.site, f"{operation(conflict)} {outcome(conflict)} here")
         for operand in (conflict.stray, conflict.other):
             name = conflict.module_text if operand.is_parameter else None
-            found += context.history(name or operand.text, operand.trail)
+            if not _is_moved_since(operand):
+                found += context.history(name or operand.text, operand.trail)
         for call in reversed(conflict.call_chain):
             found += context.related(call, "called from here")
     return found
