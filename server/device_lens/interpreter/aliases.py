@@ -40,16 +40,23 @@ def lose_gradient(machine: Machine, old: Tensor, changed: Tensor) -> None:
 
 
 def lose_shape(machine: Machine, old: Tensor, changed: Tensor) -> None:
-    """`old` has another shape in place. That of a tensor that may be `old` under another name is
-    not known any more."""
+    """`old` has another shape in place, also under the names that were given it. That of a tensor
+    like it is not known any more: it may be `old`."""
     if changed.shape != old.shape or changed.zero_dim is not old.zero_dim:
-        _change_others(machine, old, shape=None, zero_dim=None)
+        _change_others(machine, old, changed, shape=None, zero_dim=None)
 
 
-def _change_others(machine: Machine, old: Tensor, **changes: Any) -> None:
+def _change_others(
+    machine: Machine, old: Tensor, itself: Tensor | None = None, **changes: Any
+) -> None:
+    """`itself` is what that very value is from here on, where it stands for one tensor."""
+
     def elsewhere(value: Any) -> Any:
+        if value is old and is_one and itself is not None:
+            return itself
         if type(value) is Tensor and _may_be(value, old):
-            return value.with_(**changes)
+            told = any(getattr(value, name) is not each for name, each in changes.items())
+            return value.with_(**changes) if told else value
         if type(value) is TupleValue:
             items = elsewhere(value.items)
             return value if items is value.items else TupleValue(items, value.names)
@@ -61,6 +68,7 @@ def _change_others(machine: Machine, old: Tensor, **changes: Any) -> None:
 
     for table in _reachable(machine):
         for key, value in list(table.items()):
+            is_one = key != "rest"
             new = combine(elsewhere, value)
             if new is not value:
                 machine.journal.write(table, key, new)

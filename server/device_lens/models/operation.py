@@ -193,7 +193,8 @@ def written(operation: Operation, bound: Bound, operands: Operands) -> Value:
             continue  # what is written into is as large as the result
         shape, zero_dim = result.shape(bound, operands.tensors)
         changed = value.with_(shape=shape, zero_dim=zero_dim)
-        if shape != value.shape or zero_dim is not value.zero_dim:
+        known = value.shape is not None or value.zero_dim is not None
+        if known and (shape != value.shape or zero_dim is not value.zero_dim):
             bound.call.services.changed_in_place(value, changed)
         value = changed
     return value

@@ -99,7 +99,7 @@ class Recorder:
     def skip(self, reason: str) -> None:
         self.skipped.append(reason)
 
-    def graph_changed(self, old: Any, new: Any) -> None:
+    def changed_in_place(self, old: Any, new: Any) -> None:
         """No name of a program holds the tensor."""
 
     def inference_mode(self) -> bool | None:
