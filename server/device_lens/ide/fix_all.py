@@ -2,7 +2,8 @@
 
 A fix counts when its finding is gone afterwards and no finding at warning level or above is new.
 One mismatch can hide the next, since nothing is known after it: what turns up behind a fix is
-fixed in turn, and all of it is taken back if something new remains in the end. Fixes of what only
+fixed in turn, and all of it is taken back if something new remains in the end, save an error behind
+another one that has nothing to do with what was changed. Fixes of what only
 costs, which hides nothing, are applied together where they have nothing to do with each other: a
 look at a program with many scripts takes seconds.
 """
@@ -152,9 +153,10 @@ def _chain(
     start: Outcome, first: Applied, analyse: Analyse, apply: Apply, chosen: Chosen
 ) -> Outcome | None:
     """The outcome after a fix and those of the findings that it brings up; None where one of
-    them cannot be fixed, or does not go away."""
+    them cannot be fixed, or does not go away, and what was changed may be to blame."""
     now, step = start, first
     pending: list[Finding] = []
+    lines: set[tuple[str, str]] = set()
     for _ in range(MAX_CHAIN):
         after = _applied(now, (step,), analyse)
         if after is None:
@@ -170,12 +172,40 @@ def _chain(
         ]
         if not pending:
             return after
+        lines |= _changed_lines(now.texts, after.texts)
         mendable = list(filter(chosen, pending))
         found = next(_candidates(mendable, after.texts, apply, set()), None)
         if found is None:
-            return None
+            errors = (first.finding, *pending)
+            is_behind = all(each.severity is Severity.ERROR for each in errors)
+            apart = is_behind and all(_is_apart(each, lines, after.texts) for each in pending)
+            return after if apart else None
         now, step = after, found
     return None
+
+
+def _changed_lines(before: Texts, after: Texts) -> set[tuple[str, str]]:
+    """The lines that are new, by their files."""
+    return {
+        (path, line)
+        for path, text in after.items()
+        if text != before[path]
+        for line in set(text.splitlines()) - set(before[path].splitlines())
+    }
+
+
+def _is_apart(finding: Finding, lines: set[tuple[str, str]], texts: Texts) -> bool:
+    """Whether an error tells how both of its values got where they are, and all that stands on
+    other lines than those. One of a rule for what is made somewhere is told where that is."""
+    ways = [each for each in finding.related if not each.message.endswith(" here")]
+    if len(ways) + (not finding.rule.endswith("-mismatch")) < 2:
+        return False
+    places = [(finding.path, finding.range), *((each.path, each.range) for each in finding.related)]
+    return all(
+        (path, line) not in lines
+        for path, where in places
+        for line in texts.get(path, "").splitlines()[where.start.line : where.end.line + 1]
+    )
 
 
 def _applied(outcome: Outcome, steps: Sequence[Applied], analyse: Analyse) -> Outcome | None:

@@ -148,3 +148,38 @@ def test_a_fix_that_brings_other_findings_is_told_to_be_left(run: CommandLine) -
     found = run("check", "--fix")
     assert run.read("a.py") == COUNTS
     assert found.out.endswith("1 error. 1 left as it was: its fix brings other findings.\n")
+
+
+BEHIND = """\
+import torch
+from torch import nn
+
+
+def table(n):
+    return torch.arange(n).float()
+
+
+class Net(nn.Module):
+    def __init__(self, n=4):
+        super().__init__()
+        self.l = nn.Linear(n, n)
+        self.prior = torch.distributions.Normal(torch.zeros(n), torch.ones(n))
+
+    def forward(self, x):
+        y = self.l(x) + table(x.size(1))
+        return self.prior.log_prob(y)
+
+
+if torch.cuda.is_available():
+    net = Net().to("cuda")
+    net(torch.rand(2, 4, device="cuda"))
+"""
+
+
+def test_an_error_behind_another_one_leaves_its_fix(run: CommandLine) -> None:
+    """It has no fix, and the one of the first has nothing to do with it."""
+    run.write({"a.py": BEHIND})
+    found = run("check", "--fix", "--unsafe-fixes")
+    assert found.err == "Fixed 1 finding.\n"
+    assert "table(x.size(1)).to(x.device)" in run.read("a.py")
+    assert "line 13" not in found.out and "a.py:13:" in found.out
