@@ -35,7 +35,7 @@ from device_lens.interpreter.doings import (
 )
 from device_lens.models import registry
 from device_lens.models.call import tensor_of
-from device_lens.models.libraries import transformers
+from device_lens.models.libraries import transformers_trainer
 from device_lens.models.numbers import start_of
 from device_lens.models.torch import module as torch_module
 from device_lens.models.torch import unnamed_parts
@@ -231,7 +231,7 @@ def lose_parts(machine: Machine, instance: Instance) -> None:
     unseen = list(_unseen_bases(machine, instance.cls)) if type(instance.cls) is ClassValue else []
     if not unseen:
         return
-    trains = all(map(transformers.is_trainer, unseen))
+    trains = all(map(transformers_trainer.is_trainer, unseen))
     for name, value in list(instance.fields.items()):
         for leaf in leaves(value):
             if type(leaf) is Parameter:

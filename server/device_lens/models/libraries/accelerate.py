@@ -86,7 +86,11 @@ def moved_along(call: Call, value: Value, device: DeviceTree, told: str) -> Valu
         if type(leaf) is Tensor:
             trail = call.trail("moved", told, leaf.trail)
             return leaf.with_(device=device, pinned=False, trail=trail)
-        return Unknown(leaf.label, device) if type(leaf) is Unknown else leaf
+        if type(leaf) is not Unknown:
+            return leaf
+        there = Unknown(leaf.label, device)
+        there.tensor_evidence = leaf.tensor_evidence
+        return there
 
     return map_tensors(value, moved)
 

@@ -28,6 +28,7 @@ from device_lens.models.libraries import (
     torchvision,
     transformers,
     transformers_layers,
+    transformers_trainer,
 )
 
 _TABLES = (
@@ -43,6 +44,7 @@ _TABLES = (
     torchvision,
     transformers,
     transformers_layers,
+    transformers_trainer,
     lightning,
     accelerate,
     fabric,

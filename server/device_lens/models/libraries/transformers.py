@@ -6,14 +6,11 @@ A model is on the host, or wherever `device_map` puts it; what a tokenizer gives
 from __future__ import annotations
 
 import re
-from typing import Any
 
-from device_lens.domain.code import BoundMethod, ClassValue, Function
 from device_lens.domain.device import (
     CPU,
     UNKNOWN_DEVICE,
     DeviceTree,
-    SymbolicDevice,
     is_unknown,
 )
 from device_lens.domain.heap import DictObject, Instance, ModuleObject
@@ -23,6 +20,7 @@ from device_lens.models import wording
 from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.dtypes import named
 from device_lens.models.libraries.opaque import OpaqueModule, register, unknown_output
+from device_lens.models.libraries.transformers_trainer import MODEL
 from device_lens.models.registry import (
     ATTRIBUTES,
     FUNCTIONS,
@@ -34,21 +32,16 @@ from device_lens.models.registry import (
 from device_lens.models.torch.collation import map_tensors
 from device_lens.models.torch.construction import opaque
 from device_lens.models.torch.conversions import device_argument, to_target
-from device_lens.models.torch.module import lose
 from device_lens.models.torch.parts import home_device
 from device_lens.models.torch.target import CURRENT_CUDA, asked, present
 from device_lens.models.words import words
 
-MODEL = "transformers.PreTrainedModel"
 DISPATCHED = "transformers.DispatchedModel"
 """A model that `device_map` spread: hooks move what it is given."""
 TOKENIZER = "transformers.PreTrainedTokenizer"
 ENCODING = "transformers.BatchEncoding"
 PIPELINE = "transformers.Pipeline"
 SETTINGS = "transformers.PretrainedConfig"
-TRAINER = "transformers.Trainer"
-_STEPS = words("compute_loss training_step prediction_step")
-"""Methods of a trainer that it calls with its model and a batch."""
 _HOST = re.compile(r"(Tokenizer|TokenizerFast|Processor|FeatureExtractor)$")
 _SETTINGS = re.compile(r"(Config|Arguments|Collator\w*|Scheduler)$")
 _MODULE = re.compile(
@@ -79,19 +72,6 @@ def _module_class(name: str) -> ModuleModel | None:
     return MODULES.get(MODEL) if last.endswith("PreTrainedModel") or _MODULE.search(last) else None
 
 
-def calls(base: str, method: str) -> bool:
-    """Whether a trainer, of which a class of the program derives, calls its method with the model
-    and a batch on the device that it trains on."""
-    return method in _STEPS and is_trainer(base)
-
-
-def is_trainer(name: str) -> bool:
-    """Whether a class is a trainer, which moves its model and batches, and nothing else of what
-    it holds."""
-    package, _, last = name.partition(".")
-    return package == "transformers" and last.endswith("Trainer")
-
-
 def _loader(owner: str) -> Model | None:
     if owner.endswith("Pipeline") or owner.startswith("AutoPipeline"):
         return _pipeline
@@ -101,39 +81,9 @@ def _loader(owner: str) -> Model | None:
 def _class(name: str) -> Model | None:
     if _HOST.search(name):
         return lambda call: Instance(External(TOKENIZER), call.site.node)
-    if name.endswith("Trainer"):
-        return _trainer
     if _SETTINGS.search(name):
         return lambda call: Instance(External(SETTINGS), call.site.node)
     return _model if _MODULE.search(name) else None
-
-
-def _trainer(call: Call) -> Value:
-    """A trainer puts its model where it trains, which its arguments tell."""
-    model = call.get(0, "model")
-    if isinstance(model, ModuleObject):
-        lose(call.services, model)
-    return Instance(External(TRAINER), call.site.node)
-
-
-def model_and_batch(home: SymbolicDevice, model_site: Any, batch_site: Any) -> tuple[Value, Value]:
-    """The model and the batch that a trainer gives to a method of its own."""
-    item = Unknown("the batch's item", home)
-    item.tensor_evidence = True
-    model = ModuleObject(External(MODEL), model_site)
-    model.own.update(opaque=True, device=home, dtype=None, trail=None)
-    return model, DictObject({}, item, batch_site)
-
-
-def _train(call: Call) -> Value:
-    """A trainer calls the loss of its class with its model and a batch."""
-    cls = call.receiver.cls if isinstance(call.receiver, Instance) else None
-    own = cls.lookup("compute_loss") if type(cls) is ClassValue else None
-    if isinstance(own, Function) and len(own.node.args.args) > 1:
-        home = SymbolicDevice(own.node.args.args[1].arg, of_module_input=True)
-        pair = model_and_batch(home, call.site.node, call.site.node)
-        call.services.invoke(BoundMethod(call.receiver, own), pair, {})
-    return call.unknown()
 
 
 def _model(call: Call) -> Value:
@@ -273,7 +223,6 @@ def register_all() -> None:
     for name in words("get_peft_model prepare_model_for_kbit_training"):
         FUNCTIONS[f"peft.{name}"] = _adapted
     FUNCTIONS["transformers.set_seed"] = _decoded
-    FUNCTIONS[f"{TRAINER}.train"] = FUNCTIONS["transformers.Seq2SeqTrainer.train"] = _train
 
 
 def _encoded(call: Call) -> Value:
