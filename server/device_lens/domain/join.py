@@ -38,6 +38,7 @@ from device_lens.domain.objects import (
     any_picked_of,
     is_one_of_many,
     one_dict,
+    within_container,
 )
 from device_lens.domain.parameters import either
 from device_lens.domain.perhaps_tensors import common_case, somewhere
@@ -384,7 +385,9 @@ def any_changeable(found: list[Any]) -> Unknown:
             objects.append(leaf)
         elif type(leaf) is Unknown and leaf.fields is not None and WHOLE in leaf.fields:
             objects.append(leaf.fields[WHOLE])
-    return any_of_many(objects, all(map(is_one_of_many, found))) if objects else Unknown()
+    if not objects:
+        return Unknown()
+    return within_container(any_of_many(objects, all(map(is_one_of_many, found))), found)
 
 
 _NO_TENSORS = (Unknown, HostArray)

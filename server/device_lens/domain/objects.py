@@ -23,7 +23,16 @@ from device_lens.domain.heap import (
     ListObject,
     ModuleObject,
 )
-from device_lens.domain.values import ONE_OF, TRUE, WHOLE, Const, Tensor, TupleValue, Unknown
+from device_lens.domain.values import (
+    ONE_OF,
+    TRUE,
+    WHOLE,
+    WITHIN,
+    Const,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
 from device_lens.domain.wholes import each_once, members
 
 MOST_KEPT = 64
@@ -165,6 +174,26 @@ def one_of_these(value: Any) -> tuple[Any, ...]:
         return ()
     wholes = value.fields.get(WHOLE)
     return wholes if type(wholes) is tuple else ()
+
+
+def within_container(made: Unknown, values: list[Any]) -> Unknown:
+    """What may be any of some values remembers the container of modules that all of them have been
+    read out of, as far as that does not list them."""
+    known = made.fields and _container_of(values)
+    if known:
+        made.parts()[WITHIN] = known
+    return made
+
+
+def _container_of(values: list[Any]) -> Any:
+    found = [each.fields.get(WITHIN) for each in values if type(each) is Unknown and each.fields]
+    known = found[0] if found else None
+    if known is None or any(each is None or each[0] is not known[0] for each in found):
+        return None
+    listed = {id(each) for each in known[0].modules.values()}
+    others = [each for each in values if type(each) is not Unknown]
+    is_whole = len(found) + len(others) == len(values)
+    return known if is_whole and all(id(each) in listed for each in others) else None
 
 
 OBJECTS = (Instance, ListObject, DictObject)

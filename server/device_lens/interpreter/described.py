@@ -11,12 +11,21 @@ from device_lens.domain.denied import is_empty
 from device_lens.domain.device import UNKNOWN_DEVICE, SymbolicDevice, is_unknown, same_everywhere
 from device_lens.domain.guard import Guarded, combine, leaves, node
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
-from device_lens.domain.values import METHOD, DeviceValue, External, Tensor, TupleValue, Unknown
+from device_lens.domain.values import (
+    METHOD,
+    WITHIN,
+    DeviceValue,
+    External,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
 from device_lens.interpreter.facts import Kind
 from device_lens.models.numbers import is_number, is_text
 from device_lens.models.operation import ResultNames
 from device_lens.models.torch.module import BUFFER
 from device_lens.models.torch.parts import walk
+from device_lens.models.torch.picked_parts import home_of
 from device_lens.syntax.names import last_name
 
 if TYPE_CHECKING:
@@ -51,13 +60,19 @@ def _device(_: Recorder, value: DeviceValue) -> tuple[Kind, Any]:
 def is_nowhere(value: Unknown) -> bool:
     """Whether no device is shown for an unknown: none is known, or nothing tells that it is where
     a tensor would be."""
+    if value.fields is not None and WITHIN in value.fields:
+        return is_unknown(home_of(value))
     return is_unknown(value.device) or (
         isinstance(value.device, SymbolicDevice) and not value.tensor_evidence
     )
 
 
 def _unknown(_: Recorder, value: Unknown) -> tuple[Kind, Any] | None:
-    return None if is_nowhere(value) or _is_no_tensor(value) else (Kind.TENSOR, value.device)
+    if is_nowhere(value) or _is_no_tensor(value):
+        return None
+    if value.fields is not None and WITHIN in value.fields:
+        return Kind.MODULE, home_of(value)
+    return Kind.TENSOR, value.device
 
 
 def _is_no_tensor(value: Unknown) -> bool:

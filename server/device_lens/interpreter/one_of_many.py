@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from device_lens.domain.device import is_unknown
 from device_lens.domain.guard import leaves
 from device_lens.domain.heap import DictObject, Instance, ListObject, ModuleObject, Parameter
 from device_lens.domain.join import join_all
@@ -11,6 +12,7 @@ from device_lens.domain.objects import any_one, one_of_these
 from device_lens.domain.similarity import similar
 from device_lens.domain.values import Const, External, Tensor, TupleValue, Unknown
 from device_lens.models.call import tensor_of
+from device_lens.models.torch import picked_parts
 from device_lens.models.torch.members import alike
 from device_lens.models.torch.module import get_attribute
 
@@ -36,10 +38,18 @@ def attribute(machine: Machine, receiver: Unknown, name: str) -> Any:
             return None
         found.append(value)
     if set(map(type, found)) <= _TENSORS:
-        return join_all(found)
+        return _placed(join_all(found), receiver, found)
     if all(value is found[0] for value in found) and isinstance(found[0], Instance):
         return found[0]
-    return any_one(tuple(found), None)
+    return picked_parts.part_of(receiver, any_one(tuple(found), None))
+
+
+def _placed(joined: Any, receiver: Unknown, found: list[Any]) -> Any:
+    """A parameter of what a container has is where that is, as far as nothing tells."""
+    tensor = tensor_of(joined)
+    if tensor is None or Tensor in map(type, found) or not is_unknown(tensor.device):
+        return joined
+    return tensor.with_(device=picked_parts.home_of(receiver))
 
 
 def item(receiver: Unknown, key: Any) -> Any:
@@ -70,6 +80,30 @@ def that_stands_for_all(value: Any) -> ModuleObject | None:
         return None
     of_library = type(found.cls) is External  # whose code asks for nothing but where things are
     return found if of_library or all(similar(found, each) for each in held) else None
+
+
+_MOST_KINDS = 4
+
+
+def one_of_each_kind(value: Any) -> tuple[ModuleObject, ...]:
+    """Of several modules any of which a value is, some that stand for all: one where all are alike,
+    one of each kind where a container has told where they are; none of anything else."""
+    single = that_stands_for_all(value)
+    if single is not None:
+        return (single,)
+    if is_unknown(picked_parts.home_of(value)):
+        return ()
+    found: list[ModuleObject] = []
+    for each in one_of_these(value):
+        if type(each) is not ModuleObject:
+            return ()
+        if not any(_are_of_a_kind(each, other) for other in found):
+            found.append(each)
+    return tuple(found) if len(found) <= _MOST_KINDS else ()
+
+
+def _are_of_a_kind(left: ModuleObject, right: ModuleObject) -> bool:
+    return left.cls == right.cls and (type(left.cls) is External or similar(left, right))
 
 
 def without_sizes(value: Any) -> Any:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import ast
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from device_lens.domain.atom import WHICH_ITEM
 from device_lens.domain.bound_code import any_of_code
+from device_lens.domain.device import UNKNOWN_DEVICE, DeviceTree, is_unknown
 from device_lens.domain.guard import undecided
-from device_lens.domain.heap import moment
+from device_lens.domain.heap import ModuleObject, moment
 from device_lens.domain.join import join_all
 from device_lens.domain.objects import any_one
 from device_lens.interpreter import async_facts, attribute_calls, choices, effects, one_of_many
 from device_lens.interpreter.frames import Frame
 from device_lens.interpreter.picks import picking
+from device_lens.models.torch import picked_parts
 
 if TYPE_CHECKING:
     from device_lens.interpreter.machine import Machine
@@ -42,14 +45,20 @@ def call_unknown(
     codes = any_of_code(function)
     if codes:
         return _call_any(machine, codes, args, kwargs, node, frame, complete)
-    module = one_of_many.that_stands_for_all(function)
-    if module is not None:
+    modules = one_of_many.one_of_each_kind(function)
+    if modules:
+        home = picked_parts.home_of(function)
         return one_of_many.without_sizes(
-            _call_any(machine, (module,), args, kwargs, node, frame, complete)
+            _call_any(machine, modules, args, kwargs, node, frame, complete, home)
         )
     machine.skip_at(node, frame, "the called value is not known")
     machine.escape(args, kwargs, getattr(function, "label", ""))
     return effects.answered(machine, function, args, kwargs, node)
+
+
+def _at_home(machine: Machine, code: Any, home: DeviceTree) -> AbstractContextManager[None]:
+    is_placed = type(code) is ModuleObject and not is_unknown(home)
+    return picked_parts.at_home(machine, code, home) if is_placed else nullcontext()
 
 
 def _call_any(
@@ -60,16 +69,19 @@ def _call_any(
     node: Any,
     frame: Frame,
     complete: bool,
+    home: DeviceTree = UNKNOWN_DEVICE,
 ) -> Any:
-    """One of several functions is called, and nobody knows which."""
+    """One of several functions is called, and nobody knows which; where it is a module, that is at
+    `home`."""
     from device_lens.interpreter import calls
 
     found: list[Any] = []
     path, stuck = machine.path, frame.stuck
     with picking(machine, undecided(WHICH_ITEM).atom):
         for each in codes:
-            mark, since = machine.journal.mark(), moment()
-            found.append(calls.call(machine, each, args, kwargs, node, frame, complete))
-            machine.path, frame.stuck = path, stuck
-            machine.doubt(mark, since)
+            with _at_home(machine, each, home):
+                mark, since = machine.journal.mark(), moment()
+                found.append(calls.call(machine, each, args, kwargs, node, frame, complete))
+                machine.path, frame.stuck = path, stuck
+                machine.doubt(mark, since)
     return any_one(tuple(found), join_all(found))

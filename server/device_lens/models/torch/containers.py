@@ -69,7 +69,8 @@ class Container:
 
     def members(self, module: ModuleObject) -> list[Value]:
         """The members that are known one by one, in order."""
-        return [value for key, value in self.table(module).items() if key != REST]
+        found = [value for key, value in self.table(module).items() if key != REST]
+        return [picked_parts.read(module, value) for value in found]
 
     def put(self, call: Call, module: ModuleObject, key: str, value: Value) -> None:
         """Registers one member. Where any number of further ones are no modules that are known, the
@@ -189,7 +190,7 @@ def _getitem(call: Call) -> Value:
     members = kind.members(module)
     if type(index) is SliceValue:
         return _slice(call, kind, members, index)
-    rest = table.get(REST)
+    rest = picked_parts.read(call.receiver, table.get(REST))
     is_position = isinstance(key, int) and not isinstance(key, bool)
     if is_position and rest is not None and key >= 0:
         later = [table[name] for name in table if name != REST and name.startswith(REST)]
@@ -242,7 +243,7 @@ def _iter(call: Call) -> Value:
 
 def _values(call: Call) -> Value:
     kind = _container(call)
-    rest = kind.table(call.receiver).get(REST)
+    rest = picked_parts.read(call.receiver, kind.table(call.receiver).get(REST))
     return ListObject(tuple(kind.members(call.receiver)), rest, "iterator", call.site.node)
 
 
@@ -255,7 +256,9 @@ def _keys(call: Call) -> Value:
 def _items(call: Call) -> Value:
     table = _container(call).table(call.receiver)
     pairs = tuple(named(str(key), value) for key, value in table.items() if key != REST)
-    rest = TupleValue((Unknown("key"), table[REST])) if REST in table else None
+    rest = None
+    if REST in table:
+        rest = TupleValue((Unknown("key"), picked_parts.read(call.receiver, table[REST])))
     return ListObject(pairs, rest, "iterator", call.site.node)
 
 

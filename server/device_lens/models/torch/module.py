@@ -344,11 +344,11 @@ def _move_all(
     if device is not None:
         _scatter(services, module.own.get("parent"), device, lost)
     missed = moved_along.perhaps_missed(services, module, owners) if device is not None else ()
+    if device is not None:
+        for owner in owners:  # first: another of them may list what one does not
+            _scatter(services, moved_along.unlisted(owner), device, lost)
     for owner in owners:
         mover.may_miss = id(owner) in missed
-        if device is not None:
-            # first: they may be its own
-            _scatter(services, moved_along.unlisted(owner), device, lost)
         mover.move_parts(owner)
     mover.settle()
     if device is not None:
