@@ -51,6 +51,10 @@ MODULE_PACKAGES: dict[str, Callable[[str], ModuleModel | None]] = {}
 """Like `PACKAGES`, of module classes."""
 
 
+PACKAGE_BASES: dict[str, Callable[[str], tuple[str, ...]]] = {}
+"""Like `PACKAGES`, of the bases of classes."""
+
+
 def canonical(name: str) -> str:
     """The name under which a symbol's model is registered."""
     load()
@@ -103,7 +107,12 @@ def any_attribute(cls: str) -> Model | None:
 def bases(name: str) -> tuple[str, ...]:
     """Qualified names of a library class's bases, transitively."""
     load()
-    return BASES.get(ALIASES.get(name, name), ())
+    known = ALIASES.get(name, name)
+    found = BASES.get(known)
+    if found is None:
+        package = PACKAGE_BASES.get(known.partition(".")[0])
+        return () if package is None else package(known)
+    return found
 
 
 def names_code(name: str) -> bool:

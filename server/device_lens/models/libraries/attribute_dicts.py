@@ -144,11 +144,16 @@ _METHODS: dict[str, Model] = {
 }
 
 
+def register_class(name: str) -> None:
+    """A class of a library whose objects have their attributes as items too."""
+    for method, model in _METHODS.items():
+        FUNCTIONS[f"{name}.{method}"] = model
+
+
 def register_all() -> None:
     for name in CLASSES:
         FUNCTIONS[name] = _constructor(name)
-        for method, model in _METHODS.items():
-            FUNCTIONS[f"{name}.{method}"] = model
+        register_class(name)
     ALIASES["ml_collections.config_dict.ConfigDict"] = "ml_collections.ConfigDict"
     ALIASES["ml_collections.config_dict.config_dict.ConfigDict"] = "ml_collections.ConfigDict"
     ALIASES["munch.DefaultMunch"] = "munch.Munch"

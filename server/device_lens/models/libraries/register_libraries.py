@@ -28,6 +28,7 @@ from device_lens.models.libraries import (
     torchvision,
     transformers,
     transformers_layers,
+    transformers_parts,
     transformers_trainer,
 )
 
@@ -44,6 +45,7 @@ _TABLES = (
     torchvision,
     transformers,
     transformers_layers,
+    transformers_parts,
     transformers_trainer,
     lightning,
     accelerate,

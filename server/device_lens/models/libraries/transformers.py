@@ -15,17 +15,20 @@ from device_lens.domain.device import (
 )
 from device_lens.domain.heap import DictObject, Instance, ModuleObject
 from device_lens.domain.trail import Trail
-from device_lens.domain.values import NONE, Const, DeviceValue, External, Tensor, Unknown
+from device_lens.domain.values import NONE, TRUE, Const, DeviceValue, External, Tensor, Unknown
 from device_lens.models import wording
 from device_lens.models.call import Call, Model, Value, constant, is_none
 from device_lens.models.dtypes import named
 from device_lens.models.libraries.opaque import OpaqueModule, register, unknown_output
+from device_lens.models.libraries.transformers_parts import PretrainedModel, made_output
 from device_lens.models.libraries.transformers_trainer import MODEL
 from device_lens.models.registry import (
+    ALIASES,
     ATTRIBUTES,
     FUNCTIONS,
     MODULE_PACKAGES,
     MODULES,
+    PACKAGE_BASES,
     PACKAGES,
     ModuleModel,
 )
@@ -44,6 +47,7 @@ PIPELINE = "transformers.Pipeline"
 SETTINGS = "transformers.PretrainedConfig"
 _HOST = re.compile(r"(Tokenizer|TokenizerFast|Processor|FeatureExtractor)$")
 _SETTINGS = re.compile(r"(Config|Arguments|Collator\w*|Scheduler)$")
+_OUTPUT = re.compile(r"Output(With[A-Z]\w*)?$")
 _MODULE = re.compile(
     r"(Model|LMHead|Encoder|Decoder|Transformer|Adapter|AutoencoderKL|For[A-Z]\w+)$|^AutoModel\w*$"
 )
@@ -72,6 +76,10 @@ def _module_class(name: str) -> ModuleModel | None:
     return MODULES.get(MODEL) if last.endswith("PreTrainedModel") or _MODULE.search(last) else None
 
 
+def _bases(name: str) -> tuple[str, ...]:
+    return (MODEL, "torch.nn.Module") if _module_class(name) is not None else ()
+
+
 def _loader(owner: str) -> Model | None:
     if owner.endswith("Pipeline") or owner.startswith("AutoPipeline"):
         return _pipeline
@@ -82,8 +90,18 @@ def _class(name: str) -> Model | None:
     if _HOST.search(name):
         return lambda call: Instance(External(TOKENIZER), call.site.node)
     if _SETTINGS.search(name):
-        return lambda call: Instance(External(SETTINGS), call.site.node)
+        return _settings
+    if _OUTPUT.search(name):
+        return made_output
     return _model if _MODULE.search(name) else None
+
+
+def _settings(call: Call) -> Value:
+    """Settings keep what they are given under its name."""
+    made = Instance(External(SETTINGS), call.site.node)
+    if call.name.endswith("Config"):
+        made.fields.update(call.kwargs)
+    return made
 
 
 def _model(call: Call) -> Value:
@@ -205,10 +223,11 @@ def _itself(call: Call) -> Value:
 
 
 def register_all() -> None:
-    register(OpaqueModule(MODEL, _output))
+    register(PretrainedModel(MODEL, _output))
     register(OpaqueModule(DISPATCHED, unknown_output, checked=0, names=False))
     PACKAGES["transformers"] = PACKAGES["diffusers"] = _package
     MODULE_PACKAGES["transformers"] = MODULE_PACKAGES["diffusers"] = _module_class
+    PACKAGE_BASES["transformers"] = _bases
     FUNCTIONS[f"{MODEL}.generate"] = FUNCTIONS[f"{DISPATCHED}.generate"] = _generated
     for name in words("encode_plus batch_encode_plus __call__ pad apply_chat_template"):
         FUNCTIONS[f"{TOKENIZER}.{name}"] = _tokenized
@@ -223,6 +242,8 @@ def register_all() -> None:
     for name in words("get_peft_model prepare_model_for_kbit_training"):
         FUNCTIONS[f"peft.{name}"] = _adapted
     FUNCTIONS["transformers.set_seed"] = _decoded
+    ALIASES["transformers.configuration_utils.PretrainedConfig"] = SETTINGS
+    ATTRIBUTES[f"{SETTINGS}.use_return_dict"] = lambda call: TRUE
 
 
 def _encoded(call: Call) -> Value:
