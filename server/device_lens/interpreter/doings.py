@@ -267,15 +267,26 @@ def _moves(
 
 
 def _made(text: _Text) -> frozenset[str]:
-    """The names that a function binds to new objects of some class, and to nothing else."""
+    """The names that a function binds to new tensors or new objects of some class, and to nothing
+    else."""
     made: set[ast.AST] = set()
     for each in text.assignments:
         match each.value:
-            case ast.Call(func=function) if last_name(function)[:1].isupper():
+            case ast.Call(func=function) if _makes_anew(last_name(function)):
                 made.update(target for target in each.targets if isinstance(target, ast.Name))
     others = {each.id for each in text.bound if each not in made}
     return frozenset(each.id for each in text.bound if each.id not in others)
 
+
+def _makes_anew(name: str) -> bool:
+    return name[:1].isupper() or name in _NEW_TENSORS
+
+
+_NEW_TENSORS = frozenset(
+    """clone zeros ones empty full zeros_like ones_like empty_like full_like rand randn randint
+    rand_like randn_like arange cat stack new_zeros new_ones new_empty new_full""".split()
+)
+"""Functions and methods that give a tensor of its own: what is put into that is copied."""
 
 Moved = tuple[bool, frozenset[str], frozenset[str]]
 """Whether a statement moves anything in place, which attributes it puts elsewhere, and which
