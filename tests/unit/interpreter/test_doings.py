@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 import pytest
+
 from device_lens.interpreter.doings import moved_by
 
 
