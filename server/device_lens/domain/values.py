@@ -59,9 +59,11 @@ class Tensor:
     `default_made` tells that a factory without `device=` made it, on whatever the default is.
     `zero_dim` tells whether it has no dimensions where `shape` does not: None is unknown.
     `grad_apart` tells that it was given data elsewhere, and may have a gradient where it was.
+    `cls` is the class of the program's own that it is known to be of, else None.
     """
 
     __slots__ = (
+        "cls",
         "default_made",
         "device",
         "dtype",
@@ -87,6 +89,7 @@ class Tensor:
         default_made: bool = False,
         zero_dim: bool | None = None,
     ) -> None:
+        self.cls: Any = None
         self.device = device
         self.dtype = dtype
         self.shape = shape
@@ -101,6 +104,7 @@ class Tensor:
     def with_(self, **changes: Any) -> Tensor:
         """A copy with some fields changed."""
         copy = Tensor.__new__(Tensor)
+        copy.cls = self.cls
         copy.default_made = self.default_made
         copy.device = self.device
         copy.dtype = self.dtype

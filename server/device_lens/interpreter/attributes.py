@@ -44,6 +44,7 @@ from device_lens.interpreter import (
     library_modules,
     library_names,
     one_of_many,
+    own_tensors,
     plain_attributes,
     private_names,
     reports,
@@ -136,6 +137,10 @@ def _of_library(
 def _of_tensor(machine: Machine, receiver: Any, name: str, node: Any, frame: Frame) -> Any:
     if type(receiver) is Parameter and name in receiver.fields and name != "tensor":
         return receiver.fields[name]
+    if type(receiver) is Tensor and receiver.cls is not None:
+        own = own_tensors.attribute(machine, receiver, name, node, frame)
+        if own is not MISSING:
+            return own
     found = _of_library(machine, receiver, "torch.Tensor", name, node, frame)
     if found is None:
         return BoundExternal(receiver, "torch.Tensor." + name)

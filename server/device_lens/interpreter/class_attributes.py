@@ -168,6 +168,8 @@ def class_of(value: Any) -> Any:
         return records.maker(value.names) if owner is None else owner
     if type(value) is DictObject:
         return _class_of_dict(value)
+    if type(value) is Tensor and value.cls is not None:
+        return value.cls
     name = _OF_KNOWN_CLASS.get(type(value))
     return External(name) if name else None
 

@@ -14,6 +14,7 @@ from device_lens.interpreter import (
     decorators,
     descriptors,
     enumerations,
+    own_tensors,
     registering,
     standalone,
 )
@@ -173,6 +174,8 @@ def instantiate(
         return calls.call(machine, _DICT, args, kwargs, node, frame, complete)
     if enumerations.is_enumeration(cls):
         return enumerations.member_of_value(cls, args[0]) if args else Unknown(cls.name)
+    if own_tensors.is_plain(cls):
+        return own_tensors.made(machine, cls, args, kwargs, node, frame, complete)
     metaclass = cls.lookup(METACLASS)
     maker = metaclass.lookup("__call__") if type(metaclass) is ClassValue else None
     if type(maker) is Function:

@@ -30,6 +30,7 @@ from device_lens.interpreter import (
     descriptors,
     having,
     imports,
+    own_tensors,
 )
 from device_lens.interpreter.conditions import opaque
 from device_lens.interpreter.dispatch import INTRINSICS
@@ -142,6 +143,7 @@ def is_instance(machine: Machine, value: Any, cls: Any) -> bool | None:
         if not _PROTOCOLS.isdisjoint(cls.foreign):
             return having.fits(value, cls)
         hooked = cls.lookup("__subclasshook__") is not None
+        hooked = hooked or (type(value) is Tensor and own_tensors.derives(cls))
         return None if type(value) is Unknown or hooked else False
     if type(cls) is not External:
         return None
@@ -152,6 +154,8 @@ def _is_of_own_class(value: Any, cls: ClassValue) -> bool:
     owner = value.cls if isinstance(value, Instance) else None
     if type(value) is TupleValue:
         owner = getattr(value.names, "owner", None)
+    elif type(value) is Tensor:
+        owner = value.cls
     return type(owner) is ClassValue and cls in owner.mro
 
 

@@ -6,7 +6,7 @@ from device_lens.domain.guard import leaves
 from device_lens.domain.heap import ModuleObject
 from device_lens.domain.values import WHOLE, Unknown
 from device_lens.models.call import Services, Value
-from device_lens.models.torch.parts import HOLDS_SOME, of_many, walk
+from device_lens.models.torch.parts import HOLDS_SOME, is_opaque, of_many, walk
 
 HELD = "<held>"
 """What a module's `own` holds where its class is not seen: the modules that it was given, and that
@@ -27,11 +27,18 @@ def unlisted(owner: ModuleObject) -> tuple[Value, ...]:
 
 
 def outside(owners: list[ModuleObject]) -> tuple[Value, ...]:
-    """Those around some modules that may have them without listing them."""
+    """Those around some modules that may have them without listing them. One that has nothing to
+    move, as an activation that many share, takes nothing elsewhere."""
     around = [each.own["parent"] for each in owners[1:] if "parent" in each.own]
-    around += [holder for each in owners if TAKEN_BY in each.own for holder in each.own[TAKEN_BY]]
+    taken = [each for each in owners if TAKEN_BY in each.own and _has_parts(each)]
+    around += [holder for each in taken for holder in each.own[TAKEN_BY]]
     inside = {id(each) for each in owners} if around else ()
     return tuple(each for each in around if each is not None and id(each) not in inside)
+
+
+def _has_parts(module: ModuleObject) -> bool:
+    """Whether a module has parameters or buffers of its own, listed or not."""
+    return bool(module.parameters or module.buffers) or is_opaque(module)
 
 
 def perhaps_missed(
