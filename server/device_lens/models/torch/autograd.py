@@ -79,17 +79,26 @@ def gradient_of(value: Value) -> Tensor:
 
 
 def _grad(call: Call) -> Value:
-    """`torch.autograd.grad(outputs, inputs)`: one gradient beside each input."""
+    """`torch.autograd.grad(outputs, inputs)`: one gradient beside each input, which has a graph of
+    its own if that is asked for and the output has one."""
     _check_given(call, "outputs", 2, "grad_outputs")
+    output = tensor_of(call.get(0, "outputs"))
+    has_graph = output is not None and output.requires_grad is True
+    joins = has_graph and constant(call.get(4, "create_graph")) is True
+
+    def one(value: Value) -> Value:
+        found = gradient_of(value)
+        return found.with_(requires_grad=True, leaf=False) if joins else found
+
     inputs = call.get(1, "inputs")
     if tensor_of(inputs) is not None:
-        return TupleValue((gradient_of(inputs),))
+        return TupleValue((one(inputs),))
     if inputs is None:
         return call.unknown()
     items, rest = call.services.iterate(inputs)
     if rest is not None:
-        return ListObject((), gradient_of(items[0] if items else rest), "tuple", call.site.node)
-    return TupleValue(tuple(gradient_of(item) for item in items))
+        return ListObject((), one(items[0] if items else rest), "tuple", call.site.node)
+    return TupleValue(tuple(map(one, items)))
 
 
 def _backward(call: Call) -> Value:
