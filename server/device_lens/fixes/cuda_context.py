@@ -20,6 +20,8 @@ def use_torch_device(context: Place, names_a_device: bool) -> Fix | None:
         return None
     new_text = f"{torch}.device({_argument(context.at(value), names_a_device)})"
     if _selects_for_others(context):
+        if isinstance(context.parent, ast.withitem) and context.parent.optional_vars is not None:
+            return None  # the name is for one of them
         both = f"{context.text}, {new_text}"
         return Fix(f"Create there too: {new_text}", Safety.UNSAFE, (context.replace(both),))
     return Fix(f"Use {new_text}", Safety.UNSAFE, (context.replace(new_text),))
@@ -29,7 +31,7 @@ def _selects_for_others(context: Place) -> bool:
     """Whether the block also asks for the current CUDA device, which `torch.device` leaves."""
     item = context.parent
     block = next((node for node in context.ancestors() if isinstance(node, ast.With)), None)
-    if not isinstance(item, ast.withitem) or item.optional_vars is not None or block is None:
+    if not isinstance(item, ast.withitem) or block is None:
         return False
     return any(
         (isinstance(node, ast.Attribute) and node.attr == "cuda")

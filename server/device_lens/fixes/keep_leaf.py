@@ -10,6 +10,7 @@ from device_lens.fixes.comprehension import name_at
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.place import Place, grouped
 from device_lens.fixes.transfer_call import read_transfer
+from device_lens.syntax.names import last_name
 from device_lens.syntax.pairing import target_of
 from device_lens.syntax.walking import walk
 
@@ -43,8 +44,29 @@ def move_detached(call: Place) -> Fix | None:
     statement = call.statement.node
     target = target_of(statement, call.node) if isinstance(statement, ast.Assign) else None
     rebinds = target is not None and ast.unparse(target) == ast.unparse(transfer.receiver.node)
+    if rebinds and _is_kept_before(transfer.receiver):
+        return None  # who has the old leaf goes on with it
     safety = Safety.SAFE if rebinds else Safety.UNSAFE
     return Fix(f"Make it a leaf there: {new_text}", safety, (call.replace(new_text),))
+
+
+def _is_kept_before(receiver: Place) -> bool:
+    """Whether an object has been made of the value before it is moved: an optimizer."""
+    text, start = receiver.text, receiver.range.start
+    calls = (
+        call
+        for root in _around(receiver)
+        for call in walk(root)
+        if isinstance(call, ast.Call) and last_name(call.func)[:1].isupper()
+    )
+    return any(
+        isinstance(part, ast.Name | ast.Attribute)
+        and ast.unparse(part) == text
+        and receiver.at(part).range.start < start
+        for call in calls
+        for argument in (*call.args, *(keyword.value for keyword in call.keywords))
+        for part in walk(argument)
+    )
 
 
 def _surely_asks(receiver: Place) -> bool:

@@ -141,6 +141,8 @@ def mapped(
         return None
     if kinds[0] == "named tuple" and any(map(is_computed, walk(subject.node))):
         return None  # it is written twice
+    if any(isinstance(each, ast.NamedExpr) for each in walk(subject.node)):
+        return None  # no comprehension goes through one
     if not sees(subject, words(suffix)):
         return None
     taken = names_in(subject.node) | words(suffix)

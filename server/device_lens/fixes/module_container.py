@@ -12,6 +12,7 @@ from device_lens.fixes.parts_put_in import takes_other_things
 from device_lens.fixes.place import Place
 from device_lens.fixes.register_buffer import assigned_elsewhere
 from device_lens.fixes.set_up import ready
+from device_lens.syntax.names import last_name
 from device_lens.syntax.source import SourceFile
 
 CONTAINERS = {
@@ -58,6 +59,8 @@ def module_container(
     if not ready(assignment):
         return None
     whole = _or_none(node.value)
+    if isinstance(whole, ast.Call) and last_name(whole.func) == "defaultdict":
+        return None  # no container of PyTorch's makes what is asked for
     if whole is None or takes_other_things(assignment, whole, attribute):
         return None
     fit = {_fits(key, assignment.owner) for key in _keys(assignment, whole, attribute)}

@@ -13,6 +13,8 @@ from device_lens.fixes.owners import is_handed_on, may_be_shared
 from device_lens.fixes.place import Place
 from device_lens.syntax.walking import walk
 
+_DISPLAYS = (ast.List, ast.Tuple, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+
 OBJECT = "object"
 """What an object of one of the program's own classes is called, which may have other methods than a
 container."""
@@ -98,6 +100,8 @@ def _sequence(container: Place, items: str, moved: str, known: Known) -> Refill 
     if written not in _SEQUENCES or not can_write(container, written):
         return None
     new = PATTERNS[written].format(move=moved, container=container.text, items=items)
+    if isinstance(container.node, _DISPLAYS):
+        return None  # nobody has the list that is written there
     may_assign = known.settable and assignable(container)
     is_list = kind == "list" and not _is_slice(container.node)
     keeps = not may_assign or _is_for_caller(container)

@@ -37,8 +37,10 @@ def register_buffer(
         assignments, safety = first_set(assignment, attribute, fits), Safety.UNSAFE
     if not assignments or not all(map(ready, assignments)):
         return ()
-    if _has_of_base(assignment, attribute, sources):
+    if _has_of_base(assignment, attribute, sources) or _reads_entries(assignment):
         return ()
+    if any(_HALVING.search(source.text) for source in sources):
+        safety = Safety.UNSAFE  # what converts the module converts its buffers
     quiet = _registered(assignments, attribute, ", persistent=False")
     saved = _registered(assignments, attribute, "")
     if not quiet:
@@ -55,6 +57,19 @@ def register_buffer(
             saved,
             preferred=False,
         ),
+    )
+
+
+_HALVING = re.compile(r"\.(half|bfloat16)\(\)|\.to\((dtype=)?torch\.b?float16\)")
+
+
+def _reads_entries(assignment: Place) -> bool:
+    """Whether the class reads its attributes out of their dict, where a buffer is none."""
+    owner = assignment.owner
+    return owner is not None and any(
+        last_name(node) in ("__dict__", "vars")
+        for node in ast.walk(owner)
+        if isinstance(node, ast.Name | ast.Attribute)
     )
 
 

@@ -216,7 +216,12 @@ def _loads(statement: ast.stmt, name: str) -> bool:
 
 
 def put_above(statement: Place, anchor: Place, title: str) -> Fix | None:
-    """Moves a statement above another one of the same block."""
+    """Moves a statement above another one of the same block, where nothing from there on binds what
+    it names."""
+    first, last = _positions(anchor, statement)
+    block = block_of(statement)
+    if first is None or last is None or _is_bound(statement.node, block[first:last]):
+        return None
     edits = move_above(statement, anchor)
     return Fix(title, Safety.UNSAFE, edits) if edits else None
 

@@ -129,6 +129,8 @@ def _apart(candidates: Sequence[Applied], most: int) -> list[Applied]:
             for line in range(edit.range.start.line, edit.range.end.line + 1)
         }
         symbol = (each.finding.path, each.finding.symbol)
+        books = {(edit.path, -1) for edit in edits if edit.path.endswith(".ipynb")}
+        lines |= books  # a notebook's text follows its cells by one fix at a time
         if taken.isdisjoint(lines) and symbol not in taken and len(found) < most:
             found.append(each)
         taken |= {*lines, symbol}
