@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
+from collections.abc import Collection
 
+from device_lens.fixes.bindings import parameters_of
 from device_lens.fixes.definitions import definitions_of, functions_of
 from device_lens.fixes.early import can_run_above
 from device_lens.fixes.place import Place
@@ -33,10 +35,124 @@ def suffices(call: Place, loop: Place, left_out: ast.AST | None = None) -> bool:
     if copies.keeps({MOVED}):
         return False
     calls = [node for node in body if isinstance(node, ast.Call)]
+    if others_may_write(receiver, call, body) or _is_written(call, copies.holders, body):
+        return False
     known = definitions_of(call.source)
     strange = [node for node in calls if last_name(node.func) not in known]
     names = {*names_of(receiver), *copies.holders}
     return not any(_may_change(node, names, call) for node in strange)
+
+
+def _is_written(call: Place, copies: Collection[str], body: list[ast.AST]) -> bool:
+    """Whether the copies go into a list that grows, or what is made of them or called with them may
+    write into them: an optimizer, `torch.Tensor.add_(copy, 1)`."""
+    for node in body:
+        grows = isinstance(node, ast.AugAssign) and isinstance(node.value, ast.List | ast.Tuple)
+        if grows and any(part is call.node for part in walk(node)):
+            return True
+        if isinstance(node, ast.Call):
+            name = last_name(node.func)
+            if (name.endswith("_") or name[:1].isupper()) and _has_one_of(node, copies):
+                return True
+    return False
+
+
+def _has_one_of(call: ast.Call, names: Collection[str]) -> bool:
+    """Whether a call is given what one of some names stands for, by itself or in a list or dict
+    that is written there."""
+    pending: list[ast.AST] = [*call.args, *(each.value for each in call.keywords)]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name) and node.id in names:
+            return True
+        if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict | ast.Starred):
+            pending += ast.iter_child_nodes(node)
+    return False
+
+
+def others_may_write(receiver: ast.expr, place: Place, body: list[ast.AST]) -> bool:
+    """Whether what a loop copies may change by another name while it runs. An attribute: a function
+    of the file, or the loop, sets one of its name. An item: of what is no list, tuple or dict that
+    is written in the file, or is given to a call in the loop. A name: an object was made with what
+    it stands for."""
+    everything = [node for statement in place.top_level for node in walk(statement)]
+    if others_write(receiver, place, body):
+        return True
+    calls = [node for node in everything if isinstance(node, ast.Call)]
+    if isinstance(receiver, ast.Subscript):
+        root = {root_name(receiver)}
+        is_parameter = not root.isdisjoint(parameters_of(place.function))
+        return not (is_parameter or _is_display(root, everything))
+    if not isinstance(receiver, ast.Name):
+        return False
+    if any(_calls_unknown(node, receiver.id) for node in body):
+        return True
+    made = (each for each in calls if _makes_object(each))
+    return any(_has_one_of(each, {receiver.id}) for each in made)
+
+
+def others_write(receiver: ast.expr, place: Place, body: list[ast.AST]) -> bool:
+    """Whether a function of the file, or the loop, sets an attribute of that name of some object,
+    or a function of the file is given in the loop what has the item that is copied."""
+    if isinstance(receiver, ast.Attribute):
+        everything = [node for statement in place.top_level for node in walk(statement)]
+        return _is_set(receiver, everything, body)
+    if not isinstance(receiver, ast.Subscript):
+        return False
+    known, root = definitions_of(place.source), {root_name(receiver)}
+    calls = (node for node in body if isinstance(node, ast.Call) and last_name(node.func) in known)
+    return any(_has_one_of(each, root) for each in calls)
+
+
+def _calls_unknown(node: ast.AST, name: str) -> bool:
+    """Whether an item of something, or the result of a call, is called with what has a name."""
+    if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Subscript | ast.Call):
+        return False
+    return _has_one_of(node, {name})
+
+
+def _makes_object(call: ast.Call) -> bool:
+    name = last_name(call.func)
+    return name[:1].isupper() and name not in _OF_DATA
+
+
+_OF_DATA = ("DataLoader", "TensorDataset", "Parameter", "Tensor", "FloatTensor", "LongTensor")
+"""What is made of tensors and writes into none of them."""
+
+
+def _is_set(receiver: ast.Attribute, everything: list[ast.AST], body: list[ast.AST]) -> bool:
+    """Whether something else than a method that makes its object sets an attribute of that name."""
+    functions = (
+        node
+        for node in everything
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name != "__init__"
+    )
+    inside = (part for each in functions for part in walk(each))
+    own = ast.unparse(receiver)
+    return any(
+        isinstance(node, ast.Attribute)
+        and node.attr == receiver.attr
+        and isinstance(node.ctx, ast.Store)
+        for node in inside
+    ) or any(
+        isinstance(node, ast.Attribute)
+        and node.attr == receiver.attr
+        and isinstance(node.ctx, ast.Store)
+        and ast.unparse(node) != own
+        for node in body
+    )
+
+
+def _is_display(names: set[str], everything: list[ast.AST]) -> bool:
+    """Whether a name is bound to lists, tuples and dicts that are written, and to nothing else."""
+    values = [
+        node.value
+        for node in everything
+        if isinstance(node, ast.Assign)
+        and any(isinstance(each, ast.Name) and each.id in names for each in node.targets)
+    ]
+    displays = (ast.List, ast.Tuple, ast.Dict, ast.ListComp, ast.DictComp)
+    return bool(values) and all(isinstance(each, displays) for each in values)
 
 
 def _copies(call: Place, loop: Place) -> Keeping:

@@ -77,6 +77,10 @@ def check(fact: Transfer, context: Context) -> Finding | None:
         return None
     if changes_source(context.place(fact.site), context.place(outermost).statement):
         return None
+    if _changes_by_others(context.place(fact.site), context.place(outermost)):
+        return None
+    if fact.device_argument is None and _selects(context.place(outermost)):
+        return None  # each iteration may copy to another GPU
     array = shown_array(context.place(fact.site))
     if fact.created_here and array is None:
         return None  # what is made anew on each iteration
@@ -93,6 +97,26 @@ def check(fact: Transfer, context: Context) -> Finding | None:
     return context.finding(
         RULE, fact.site, message, name, related=related, fixes=lambda: [_fix(fact, context)]
     )
+
+
+def _changes_by_others(call: Place, loop: Place) -> bool:
+    """Whether what is copied may be another tensor in the next iteration, by code that knows its
+    object by another name."""
+    function = call.node.func if isinstance(call.node, ast.Call) else None
+    if not isinstance(function, ast.Attribute):
+        return False
+    return one_copy.others_write(function.value, call, list(ast.walk(loop.node)))
+
+
+def _selects(loop: Place) -> bool:
+    """Whether a loop selects the current GPU."""
+    return any(
+        isinstance(node, ast.Call) and ast.unparse(node.func).endswith(_SELECTING)
+        for node in ast.walk(loop.node)
+    )
+
+
+_SELECTING = ("cuda.device", "set_device", "cuda.device_of", "set_stream", "cuda.stream")
 
 
 def _comprehension_of(fact: Transfer) -> Loop | None:
