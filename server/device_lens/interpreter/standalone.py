@@ -65,6 +65,7 @@ def run_function(machine: Machine, function: Function) -> None:
         _bind(machine, function, frame, receiver, _home(machine, receiver, function))
         library_steps.bind(machine, function, receiver, scope)
         functions.record_parameters(machine, function, frame)
+        machine.program.moved_by_others.lose_globals(machine, function)
         _set_up(machine, function, receiver)
         found = functions.run(machine, function, frame)
         machine.unit.gives = machine.options.only_findings and is_somewhere(found)

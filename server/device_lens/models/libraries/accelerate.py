@@ -5,10 +5,19 @@ With several processes it also wraps models in `DistributedDataParallel`, which 
 
 from __future__ import annotations
 
-from device_lens.domain.device import CPU, DeviceTree
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.guard import combine
 from device_lens.domain.heap import Instance, ModuleObject
-from device_lens.domain.values import DeviceValue, External, Tensor, TupleValue, Unknown
+from device_lens.domain.values import (
+    FALSE,
+    TRUE,
+    Const,
+    DeviceValue,
+    External,
+    Tensor,
+    TupleValue,
+    Unknown,
+)
 from device_lens.models.call import Call, Value, constant
 from device_lens.models.registry import ALIASES, FUNCTIONS
 from device_lens.models.torch.collation import map_tensors
@@ -28,10 +37,20 @@ _SAME = """unwrap_model gather gather_for_metrics reduce pad_across_processes pr
     prepare_optimizer"""
 
 
+_PLACES = "<places>"
+"""The field that tells whether an accelerator moves what it prepares."""
+
+
 def _accelerator(call: Call) -> Value:
     made = Instance(External(NAME), call.site.node)
     made.fields["device"] = DeviceValue(_device(call))
+    made.fields[_PLACES] = Const(_asks_to_place(call))
     return made
+
+
+def _asks_to_place(call: Call) -> bool:
+    """Whether nothing says that things are to stay where they are."""
+    return constant(call.kwargs.get("device_placement", TRUE)) is True
 
 
 def _device(call: Call) -> DeviceTree:
@@ -44,6 +63,8 @@ def _device(call: Call) -> DeviceTree:
 def _place(call: Call) -> DeviceTree:
     fields = call.receiver.fields if isinstance(call.receiver, Instance) else {}
     device = fields.get("device")
+    if fields.get(_PLACES) == FALSE or not _asks_to_place(call):
+        return UNKNOWN_DEVICE
     return device.device if type(device) is DeviceValue else _device(call)
 
 

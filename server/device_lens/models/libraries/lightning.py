@@ -16,7 +16,7 @@ from device_lens.domain.device import (
 )
 from device_lens.domain.guard import combine
 from device_lens.domain.heap import Instance, ListObject, ModuleObject
-from device_lens.domain.values import NONE, Const, DeviceValue, External, Unknown
+from device_lens.domain.values import NONE, Const, DeviceValue, External, TupleValue, Unknown
 from device_lens.models.call import Call, Value, constant, is_none
 from device_lens.models.libraries.accelerate import moved_along
 from device_lens.models.numbers import COUNTED, counted
@@ -50,6 +50,13 @@ _STEPS = {
     "predict": (("predict_step", "predict_dataloader", 1, "dataloaders"),),
 }
 """Of each task the steps, the method that gives the loader, and the argument that does."""
+_STARTS = {
+    "training_step": words("on_train_epoch_start"),
+    "validation_step": words("on_validation_start on_validation_epoch_start"),
+    "test_step": words("on_test_start on_test_epoch_start"),
+    "predict_step": words("on_predict_start on_predict_epoch_start"),
+}
+"""Methods that run ahead of the first batch that a step gets."""
 _SOMEWHERE = SymbolicDevice("the trainer's device")
 
 
@@ -146,6 +153,8 @@ def _run(call: Call) -> Value:
         given = _own(call, source, loader) if is_none(given) else given
         before = call.services.globals["grad"]
         call.services.set_global("grad", before if step == "training_step" else False)
+        for name in _STARTS[step]:
+            _own(call, model, name)
         _step(call, model, step, given, device)
         call.services.set_global("grad", before)
     move(call.services, model, UNKNOWN_DEVICE)
@@ -156,6 +165,8 @@ def _step(call: Call, model: ModuleObject, step: str, loader: Value, device: Dev
     """One call of a step of the module's, with a batch that the trainer has moved."""
     batch = moved_along(call, _batch(call, loader), device, "is moved by the trainer")
     arguments = (batch, Unknown("the batch's index"))
+    if step == "training_step":
+        _own(call, model, "on_train_batch_start", *arguments)
     call.services.invoke(call.services.attribute(model, step), arguments, {})
 
 
@@ -176,6 +187,11 @@ def _batch(call: Call, loader: Value) -> Value:
         return batch_of(call, loader)
     if is_none(loader):
         return Unknown("the batch")
+    if type(loader) in (ListObject, TupleValue):  # several loaders, of which each gives batches
+        several, more = call.services.iterate(loader)
+        loader = several[0] if several else more
+        if isinstance(loader, Instance) and "dataset" in loader.fields:
+            return batch_of(call, loader)
     items, rest = call.services.iterate(loader)
     return items[0] if items else (rest if rest is not None else Unknown("the batch"))
 
