@@ -24,6 +24,7 @@ from device_lens.fixes.names import (
     stored_names,
     stores,
 )
+from device_lens.fixes.other_kinds import may_be_no_tensor
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import FileFacts, Kind
 from device_lens.rules.set_up_order import (
@@ -117,6 +118,8 @@ class AtHand:
         for _, expression, latest in sorted(found, key=lambda each: each[:2]):
             if latest.kind is Kind.MODULE and self.may_be_bare(latest.text, place):
                 continue  # there is no first parameter to ask
+            if latest.kind is Kind.TENSOR and may_be_no_tensor(place, latest.text):
+                continue
             if latest.kind is Kind.DEVICE or not may_be_none(place, latest.text):
                 return expression
         return None
