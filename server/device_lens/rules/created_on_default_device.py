@@ -46,6 +46,7 @@ from device_lens.fixes.device_keyword import create_there
 from device_lens.fixes.edit import Fix, Safety
 from device_lens.fixes.factories import takes_device
 from device_lens.fixes.names import is_local
+from device_lens.fixes.other_kinds import may_be_no_tensor
 from device_lens.fixes.place import Place
 from device_lens.interpreter.facts import Certainty, Conflict, Operand
 from device_lens.rules.bound_moved import bind_moved
@@ -167,6 +168,7 @@ def _is_seen(other: Operand, factory: Place) -> bool:
 
 def _can_follow(device: str, other: Operand, factory: Place, context: Context) -> bool:
     """Whether the device of a tensor that is read beside the operand can be asked for here."""
-    if may_be_none(factory, device.removesuffix(".device")):
+    asked = device.removesuffix(".device")
+    if may_be_none(factory, asked) or may_be_no_tensor(factory, asked):
         return False
     return context.at_hand.visible(device, context.place(other.site), factory)
