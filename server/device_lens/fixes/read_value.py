@@ -138,7 +138,7 @@ def accumulate_on_device(
     if not isinstance(target, ast.Name) or not isinstance(loop.node, ast.For | ast.While):
         return None
     kind = _number(read, target.id, dtype)
-    if kind is None or loads(loop.node, target.id):
+    if kind is None or loads(loop.node, target.id) or _is_read_meanwhile(loop, target.id):
         return None
     text = (
         grouped(read.at(node.func.value))
@@ -167,6 +167,26 @@ def _is_term(read: Place) -> bool:
 
 
 _SCALING = (ast.Add, ast.Sub, ast.Mult, ast.Div)
+
+
+def _is_read_meanwhile(loop: Place, name: str) -> bool:
+    """Whether a function within the one around a loop reads a name, or what handles an exception
+    there: either finds it before the loop is over."""
+    around = loop.top_level if loop.function is None else [loop.function]
+    functions = (
+        node
+        for root in around
+        for node in ast.walk(root)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+        and node is not loop.function
+    )
+    handlers = (
+        part
+        for node in loop.ancestors()
+        if isinstance(node, ast.Try)
+        for part in (*node.handlers, *node.finalbody)
+    )
+    return any(loads(each, name) for each in (*functions, *handlers))
 
 
 def _widened(dtype: str | None, loop: Place) -> str:

@@ -19,23 +19,49 @@ def stay_on_device(down: Place, up: Place) -> Fix | None:
     the copy on the host; `x.cpu().to(d)` → `x`."""
     source = _before_host(down)
     carried = _carried(up)
-    if source is None or carried is None:
+    if source is None or carried is None or _asks_for_gradients(up):
         return None
+    kept = grouped(source) if _leaves_graph(down) else source.text
+    kept += ".detach()" if _leaves_graph(down) else ""
     title = "Stay on the device"
     if any(node is down.node for node in ast.walk(carried.node)):
         if carried.node is not down.node:
             return None
-        return Fix(title, Safety.UNSAFE, (up.replace(f"{grouped(source)}{_suffix(up)}"),))
+        bare = kept if _leaves_graph(down) else grouped(source)
+        return Fix(title, Safety.UNSAFE, (up.replace(f"{bare}{_suffix(up)}"),))
     if not isinstance(carried.node, ast.Name) or not _only_for(down, up, carried.node.id):
         return None
-    edits = (down.replace(source.text), up.replace(f"{carried.text}{_suffix(up)}"))
+    if _is_changed(source):
+        kept = f"{grouped(source) if kept == source.text else kept}.clone()"
+    edits = (down.replace(kept), up.replace(f"{carried.text}{_suffix(up)}"))
     return Fix(title, Safety.UNSAFE, edits)
+
+
+def _asks_for_gradients(up: Place) -> bool:
+    """Whether the way back makes a leaf that requires grad, as no tensor with a past is."""
+    calls = (each for each in ast.walk(up.node) if isinstance(each, ast.Call))
+    return any(keyword(each, "requires_grad") is not None for each in calls)
+
+
+def _leaves_graph(down: Place) -> bool:
+    """Whether the way to the host gives numbers, which have no graph."""
+    calls = (each for each in ast.walk(down.node) if isinstance(each, ast.Call))
+    named = {each.func.attr for each in calls if isinstance(each.func, ast.Attribute)}
+    return not named.isdisjoint(("tolist", "item")) and "detach" not in named
+
+
+def _is_changed(source: Place) -> bool:
+    """Whether the program writes into what goes to the host."""
+    roots = [source.function] if source.function is not None else source.top_level
+    names = {each.id for each in ast.walk(source.node) if isinstance(each, ast.Name)}
+    return not names.isdisjoint(written(roots, definitions_of(source.source)))
 
 
 def _suffix(up: Place) -> str:
     """What the way back does besides: another dtype, and a copy that the program writes into."""
     call, copies = up.node, _is_written(up)
-    dtype = keyword(call, "dtype") if isinstance(call, ast.Call) else None
+    calls = [each for each in ast.walk(call) if isinstance(each, ast.Call)]
+    dtype = next((found for each in calls if (found := keyword(each, "dtype"))), None)
     to = isinstance(call, ast.Call) and getattr(call.func, "attr", "") == "to"
     if dtype is not None:
         return f".to({up.at(dtype.value).text}{', copy=True' if copies else ''})"
