@@ -347,12 +347,23 @@ def _is_moved(value: ast.expr | None, methods: list[Any]) -> bool:
     """Whether an assigned value is moved, where it is written or in the method that gives it."""
     if value is None:
         return False
-    if _moves(value):
+    if _moves(value) or _is_made_there(value):
         return True
     called = value.func if isinstance(value, ast.Call) else None
     if not isinstance(called, ast.Attribute) or not isinstance(called.value, ast.Name):
         return False
     return any(each.name == called.attr and _moves(each) for each in methods)
+
+
+def _is_made_there(value: ast.expr) -> bool:
+    """Whether a value is made where a device or another tensor says."""
+    if not isinstance(value, ast.Call):
+        return False
+    name = last_name(value.func)
+    if name.endswith("_like") or name.startswith("new_"):
+        return True
+    given = [each.value for each in value.keywords if each.arg == "device"]
+    return bool(given) and not isinstance(given[0], ast.Constant)
 
 
 def _moves(node: ast.AST) -> bool:
