@@ -244,7 +244,7 @@ CASES: list[tuple[str, Rewrite, str | None]] = [
     # Down and up again
     ("n = x.argmax(-1).tolist()\nt = torch.tensor(n, device=d)\n",
      lambda s: stay_on_device(find(s, "x.argmax(-1).tolist()"), find(s, "torch.tensor(")),
-     "n = x.argmax(-1)\nt = n\n"),
+     "n = x.argmax(-1).detach()\nt = n\n"),
     ("y = (a + b).cpu().to(d)\n",
      lambda s: stay_on_device(find(s, "(a + b).cpu()"), find(s, "(a + b).cpu().to(d)")),
      "y = (a + b)\n"),

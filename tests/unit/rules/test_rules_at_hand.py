@@ -17,7 +17,7 @@ CALL = "f(torch.ones(3, device=device))\n"
         ("def f(x):\n    d = x.device\n    y = torch.zeros(3)\n    return (x * 1) * y\n", "d"),
         ("def f(x):\n    y = torch.zeros(3)\n    z = x * 2\n    return z * y\n", "x.device"),
         (
-            "def f(x):\n    if x is None:\n        z = x\n    y = torch.zeros(3)\n"
+            "def f(x, n=1):\n    if n > 2:\n        z = x\n    y = torch.zeros(3)\n"
             "    z = x * 2\n    return z * y\n",
             "x.device",
         ),

@@ -203,7 +203,7 @@ CASES = [
         lambda c: RoundTrip(
             c.site("out(tok).tolist()"), c.site("torch.tensor("), ".tolist()", (c.loop(),)
         ),
-        "for _ in r:\n    n = out(tok)\n    tok = n\n",
+        "for _ in r:\n    n = out(tok).detach()\n    tok = n\n",
         ("`.tolist()`", "line 3"),
     ),
     Case(
