@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from typing import TypeGuard
 
 from device_lens.fixes.bindings import parameters_of
 from device_lens.fixes.definitions import definitions_of, functions_of
 from device_lens.fixes.early import can_run_above
 from device_lens.fixes.place import Place
+from device_lens.syntax.gathering import gather
 from device_lens.syntax.import_statements import bound_names
 from device_lens.syntax.keeping import Keeping
 from device_lens.syntax.names import last_name, root_name
@@ -75,10 +77,9 @@ def others_may_write(receiver: ast.expr, place: Place, body: list[ast.AST]) -> b
     of the file, or the loop, sets one of its name. An item: of what is no list, tuple or dict that
     is written in the file, or is given to a call in the loop. A name: an object was made with what
     it stands for."""
-    everything = [node for statement in place.top_level for node in walk(statement)]
     if others_write(receiver, place, body):
         return True
-    calls = [node for node in everything if isinstance(node, ast.Call)]
+    everything = [node for statement in place.top_level for node in walk(statement)]
     if isinstance(receiver, ast.Subscript):
         root = {root_name(receiver)}
         is_parameter = not root.isdisjoint(parameters_of(place.function))
@@ -87,7 +88,7 @@ def others_may_write(receiver: ast.expr, place: Place, body: list[ast.AST]) -> b
         return False
     if any(_calls_unknown(node, receiver.id) for node in body):
         return True
-    made = (each for each in calls if _makes_object(each))
+    made = (each for each in everything if isinstance(each, ast.Call) and _makes_object(each))
     return any(_has_one_of(each, {receiver.id}) for each in made)
 
 
@@ -95,8 +96,7 @@ def others_write(receiver: ast.expr, place: Place, body: list[ast.AST]) -> bool:
     """Whether a function of the file, or the loop, sets an attribute of that name of some object,
     or a function of the file is given in the loop what has the item that is copied."""
     if isinstance(receiver, ast.Attribute):
-        everything = [node for statement in place.top_level for node in walk(statement)]
-        return _is_set(receiver, everything, body)
+        return _is_set(receiver, place, body)
     if not isinstance(receiver, ast.Subscript):
         return False
     known, root = definitions_of(place.source), {root_name(receiver)}
@@ -120,27 +120,29 @@ _OF_DATA = ("DataLoader", "TensorDataset", "Parameter", "Tensor", "FloatTensor",
 """What is made of tensors and writes into none of them."""
 
 
-def _is_set(receiver: ast.Attribute, everything: list[ast.AST], body: list[ast.AST]) -> bool:
+def _is_set(receiver: ast.Attribute, place: Place, body: list[ast.AST]) -> bool:
     """Whether something else than a method that makes its object sets an attribute of that name."""
-    functions = (
-        node
-        for node in everything
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.name != "__init__"
-    )
-    inside = (part for each in functions for part in walk(each))
     own = ast.unparse(receiver)
-    return any(
-        isinstance(node, ast.Attribute)
-        and node.attr == receiver.attr
-        and isinstance(node.ctx, ast.Store)
-        for node in inside
-    ) or any(
-        isinstance(node, ast.Attribute)
-        and node.attr == receiver.attr
-        and isinstance(node.ctx, ast.Store)
-        and ast.unparse(node) != own
+    by_functions = (
+        name
+        for statement in place.top_level
+        for name in gather(statement, "_set_by_functions", _set_by_functions)
+    )
+    return receiver.attr in by_functions or any(
+        _is_stored(node) and node.attr == receiver.attr and ast.unparse(node) != own
         for node in body
     )
+
+
+def _set_by_functions(node: ast.AST) -> Iterable[str]:
+    """The attributes that a function sets, of whatever object."""
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or node.name == "__init__":
+        return ()
+    return [part.attr for part in walk(node) if _is_stored(part)]
+
+
+def _is_stored(node: ast.AST) -> TypeGuard[ast.Attribute]:
+    return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
 
 
 def _is_display(names: set[str], everything: list[ast.AST]) -> bool:

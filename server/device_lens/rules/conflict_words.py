@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import ast
-import re
 from collections.abc import Iterable
 
-from device_lens.domain.device import CPU, UNKNOWN_DEVICE, Device, DeviceTree
+from device_lens.domain.device import CPU, UNKNOWN_DEVICE, DeviceTree
 from device_lens.domain.guard import Guarded
 from device_lens.fixes.edit import Edit, Fix, Safety
 from device_lens.fixes.map_container import mapped
@@ -23,6 +22,7 @@ from device_lens.interpreter.facts import Certainty, Conflict, Expression, Kind,
 from device_lens.rules.at_hand import matches
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Related, Severity
+from device_lens.rules.whence import is_moved_since, whence
 from device_lens.rules.wording import leaf, on, quoted, telling_step, when
 from device_lens.syntax.names import last_name
 
@@ -61,39 +61,6 @@ def is_of_others(conflict: Conflict) -> bool:
     return isinstance(node, ast.Call) and last_name(node.func) == "functional_call"
 
 
-def whence(operand: Operand, context: Context) -> str:
-    """How it got there, in parentheses; nothing where the history tells of another case."""
-    if _is_moved_since(operand) or _tells_of_another_case(operand):
-        return ""
-    return context.whence(operand.trail)
-
-
-def _is_moved_since(operand: Operand) -> bool:
-    """Whether the history ends where something was made on the CPU that is on an accelerator: of
-    what has moved in several ways no one is told."""
-    step = telling_step(operand.trail)
-    on_cpu = step is not None and step.text.startswith("is created on the CPU")
-    return on_cpu and isinstance(operand.device, Device) and operand.device.type in _ACCELERATORS
-
-
-_ACCELERATORS = ("cuda", "mps", "xpu")
-
-
-def _tells_of_another_case(operand: Operand) -> bool:
-    """Whether the history ends with a move to an accelerator, which in the case that is told of
-    did not happen."""
-    step = telling_step(operand.trail)
-    return (
-        operand.device is CPU
-        and step is not None
-        and step.kind == "moved"
-        and _TO_ACCELERATOR.fullmatch(step.text) is not None
-    )
-
-
-_TO_ACCELERATOR = re.compile(r"is moved to `(cuda|mps|xpu)[^`]*`(?! or).*")
-
-
 def operation(conflict: Conflict) -> str:
     return quoted(conflict.operation)
 
@@ -112,7 +79,7 @@ def places(conflicts: Iterable[Conflict], context: Context) -> list[Related]:
         found += context.related(conflict.site, f"{operation(conflict)} {outcome(conflict)} here")
         for operand in (conflict.stray, conflict.other):
             name = conflict.module_text if operand.is_parameter else None
-            if not _is_moved_since(operand):
+            if not is_moved_since(operand):
                 found += context.history(name or operand.text, operand.trail)
         for call in reversed(conflict.call_chain):
             found += context.related(call, "called from here")

@@ -57,7 +57,6 @@ from device_lens.rules.conflict_words import (
     parameters_of,
     places,
     plain,
-    whence,
 )
 from device_lens.rules.context import Context
 from device_lens.rules.finding import Finding, Severity
@@ -65,6 +64,7 @@ from device_lens.rules.given_inputs import move_given
 from device_lens.rules.listed_modules import is_put_together, move_listed
 from device_lens.rules.losses import given_together, move_inputs, move_loss
 from device_lens.rules.rule import Rule
+from device_lens.rules.whence import whence
 from device_lens.rules.whole_modules import move_back, move_whole
 from device_lens.rules.wording import on, quoted
 from device_lens.syntax.names import names_in
